@@ -318,7 +318,7 @@ fn row(op: c_int) -> Option<&'static op::Op> {
 /// C name of an operation; null for a number that is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn shmemx_op_name(op: c_int) -> *const c_char {
-    row(op).map_or(std::ptr::null(), |row| crate::variables::text(row.name))
+    row(op).map_or(std::ptr::null(), |row| crate::variables::text(row.name()))
 }
 
 /// Class of an operation as a bit; 0 for a number that is none.

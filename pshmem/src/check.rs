@@ -40,7 +40,7 @@ fn check(call: &Call) -> Result<(), Fault> {
         return Ok(());
     }
     // The elements of a strided transfer are apart: only where it begins is known here.
-    let is_strided = ["_iput", "_iget", "_ibput", "_ibget"].iter().any(|kind| op.name.contains(kind));
+    let is_strided = ["_iput", "_iget", "_ibput", "_ibget"].iter().any(|kind| op.name().contains(kind));
     let bytes = if is_strided { 1 } else { call.bytes };
     for (arg, addr) in [("dest", call.dest), ("source", call.source)] {
         if addr != 0 {

@@ -1,13 +1,14 @@
 //! The longer way of a call: past stacked tools and callbacks.
 //!
-//! An entry whose flag says [`pellucid_profile::arm::GATE`] jumps here with the operation in a scratch register and the
-//! arguments in place. [`dispatcher`] asks [`choose`] where to go on and jumps there: mostly to the routine's `intercepted`, which has its
-//! arguments with their types and calls [`pass`].
+//! An entry whose flag says [`pellucid_profile::arm::GATE`] jumps here with the operation in a scratch register and
+//! the arguments in place. [`crate::frame`] keeps them and asks [`choose`] where to go on: mostly to the routine's
+//! `intercepted`, which reads them there with their types and calls [`pass_frame`].
 //!
-//! The profile is taken here, outermost: a call of the application is counted once and with all that tools add to it. What a
-//! tool does while it has such a call is no call of the application: it goes to the routines.
+//! The profile is taken here, outermost: a call of the application is counted once and with all that tools add to it.
+//! What a tool does while it has such a call is no call of the application: it goes to the routines.
 #![allow(unsafe_code)]
 
+use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering::Acquire, Ordering::Release};
 
 use pellucid_profile::arm::{self, Interceptor};
@@ -18,7 +19,8 @@ use crate::callbacks::{self, Entered};
 use crate::caller;
 use crate::check;
 use crate::finale;
-use crate::generated::addresses::{VARIADIC, WAYS};
+use crate::frame::Frame;
+use crate::generated::addresses::{BODIES, BODY, BOUND, VARIADIC};
 use crate::thread::{self, Mark, Place};
 
 /// Address of a function.
@@ -29,16 +31,26 @@ pub struct Address(pub *const ());
 // SAFETY: the address of code, which stays; only `transmute` makes something to be called of it.
 unsafe impl Sync for Address {}
 
-/// The functions of an operation.
-pub struct Ways {
-    /// What `shmem_X` means in the running process: a linked or preloaded tool's function where there is one.
-    pub bound: Address,
-    /// This library's `shmem_X`.
-    pub entry: Address,
+/// The functions of a body, which one or more operations have.
+pub struct Body {
     /// The routine.
     pub imp: Address,
     /// Takes a call past tools and callbacks.
-    pub intercepted: Address,
+    pub intercepted: Intercepted,
+}
+
+/// How a body takes a call past tools and callbacks.
+#[derive(Clone, Copy)]
+pub enum Intercepted {
+    /// It says what the call is, by its arguments, and has [`pass_frame`] make it.
+    Frame(unsafe fn(&mut Frame, u16)),
+    /// It is jumped to, with the arguments as they came.
+    Jump(Address),
+}
+
+/// The body of an operation.
+fn body(op: u16) -> &'static Body {
+    &BODIES[usize::from(BODY[usize::from(op)])]
 }
 
 /// A tool's `shmem_X`. Each routine gives it its type back before it calls it.
@@ -106,7 +118,7 @@ pub fn at<R>(place: Place, registration: usize, f: impl FnOnce() -> R) -> R {
 }
 
 /// The first stacked tool's function, by operation.
-static TOOLS: [AtomicPtr<()>; COUNT] = [const { AtomicPtr::new(std::ptr::null_mut()) }; COUNT];
+static TOOLS: [AtomicPtr<()>; COUNT] = [const { AtomicPtr::new(ptr::null_mut()) }; COUNT];
 
 /// Has calls of an operation go to a tool.
 pub fn set_tool(op: u16, function: *const ()) {
@@ -123,23 +135,25 @@ fn tool(op: u16) -> Option<Tool> {
 /// Added to the operation by `pshmem_X`.
 pub const STRONG: u16 = 0x8000;
 
-/// Where a call goes that came to the dispatcher from `site`, with the stack pointer as it will be there, and the frame pointer.
-/// Keeps what [`pass`] has to know.
-extern "C" fn choose(entry: u16, site: usize, stack: usize, frame: usize) -> *const () {
+/// Where a call goes that came to the dispatcher with these arguments and the frame pointer; null: it was made, past
+/// tools and callbacks, and its answer is in the frame.
+pub extern "C" fn choose(entry: u16, frame: &mut Frame, frame_pointer: usize) -> *const () {
     let op = entry & !STRONG;
-    let ways = &WAYS[usize::from(op)];
+    let body = body(op);
     if entry & STRONG == 0 {
         finale::check(op);
     }
     if place() == Place::Tool {
-        return ways.imp.0;
+        return body.imp.0;
     }
     let site = if entry & STRONG == 0 {
-        site
+        frame.returns_to
     } else {
-        match caller::site(ways.bound.0 as usize, site, caller::Registers { stack, frame }) {
+        let stack = (&raw const frame.returns_to).addr() + size_of::<usize>();
+        let registers = caller::Registers { stack, frame: frame_pointer };
+        match caller::site(BOUND[usize::from(op)].0 as usize, frame.returns_to, registers) {
             Some(site) => site,
-            None => return ways.imp.0,
+            None => return body.imp.0,
         }
     };
     if VARIADIC.contains(&op)
@@ -152,7 +166,25 @@ extern "C" fn choose(entry: u16, site: usize, stack: usize, frame: usize) -> *co
         return tool.0 as *const ();
     }
     thread::get().site.set(site);
-    ways.intercepted.0
+    match body.intercepted {
+        Intercepted::Jump(address) => address.0,
+        Intercepted::Frame(intercepted) => {
+            // SAFETY: the frame of a call of a routine that has this body.
+            unsafe { intercepted(frame, op) };
+            ptr::null()
+        }
+    }
+}
+
+/// As [`pass`], for the call that a frame has the arguments of; `failed` tells whether the answer in it is an error.
+pub fn pass_frame(call: &Call, frame: &mut Frame, failed: &dyn Fn(&Frame) -> bool) {
+    pass(call, &mut |tool| {
+        let target = tool.map_or(body(call.op).imp.0, |tool| tool.0 as *const ());
+        // SAFETY: the routine, or a tool's function of its name; behind the arguments it may find the number of the
+        // routine, in a register that it does not look at. It is called once.
+        unsafe { frame.call(target) };
+        failed(frame)
+    });
 }
 
 /// Takes a call past callbacks, profile and tools. `go` makes it, by the tool it is given or by the routine, and tells
@@ -161,7 +193,8 @@ pub fn pass(call: &Call, go: &mut dyn FnMut(Option<Tool>) -> bool) {
     pass_to(call, tool(call.op), go);
 }
 
-/// As [`pass`], for a call with arguments that no tool's function takes. Its entry has left the site; it comes here in any case.
+/// As [`pass`], for a call with arguments that no tool's function takes. Its entry has left the site; it comes here
+/// in any case.
 pub fn pass_by(call: &Call, go: &mut dyn FnMut() -> bool) {
     finale::check(call.op);
     if place() == Place::Tool {
@@ -196,96 +229,4 @@ fn pass_to(call: &Call, tool: Option<Tool>, go: &mut dyn FnMut(Option<Tool>) -> 
         failed
     };
     callbacks::exit(call, site, &entered, failed);
-}
-
-/// Where armed entries jump. Asks [`choose`] and jumps on, with every argument as it came, in registers and on the stack.
-///
-/// # Safety
-/// Not to be called: entries jump here.
-#[cfg(target_arch = "x86_64")]
-#[unsafe(naked)]
-pub unsafe extern "C" fn dispatcher() {
-    core::arch::naked_asm!(
-        "sub rsp, 0xb8",
-        "movaps [rsp], xmm0",
-        "movaps [rsp + 0x10], xmm1",
-        "movaps [rsp + 0x20], xmm2",
-        "movaps [rsp + 0x30], xmm3",
-        "movaps [rsp + 0x40], xmm4",
-        "movaps [rsp + 0x50], xmm5",
-        "movaps [rsp + 0x60], xmm6",
-        "movaps [rsp + 0x70], xmm7",
-        "mov [rsp + 0x80], rdi",
-        "mov [rsp + 0x88], rsi",
-        "mov [rsp + 0x90], rdx",
-        "mov [rsp + 0x98], rcx",
-        "mov [rsp + 0xa0], r8",
-        "mov [rsp + 0xa8], r9",
-        // Number of vector registers of a variable argument list.
-        "mov [rsp + 0xb0], rax",
-        "mov edi, r11d",
-        "mov rsi, [rsp + 0xb8]",
-        "lea rdx, [rsp + 0xc0]",
-        "mov rcx, rbp",
-        "call {choose}",
-        "mov r11, rax",
-        "movaps xmm0, [rsp]",
-        "movaps xmm1, [rsp + 0x10]",
-        "movaps xmm2, [rsp + 0x20]",
-        "movaps xmm3, [rsp + 0x30]",
-        "movaps xmm4, [rsp + 0x40]",
-        "movaps xmm5, [rsp + 0x50]",
-        "movaps xmm6, [rsp + 0x60]",
-        "movaps xmm7, [rsp + 0x70]",
-        "mov rdi, [rsp + 0x80]",
-        "mov rsi, [rsp + 0x88]",
-        "mov rdx, [rsp + 0x90]",
-        "mov rcx, [rsp + 0x98]",
-        "mov r8, [rsp + 0xa0]",
-        "mov r9, [rsp + 0xa8]",
-        "mov rax, [rsp + 0xb0]",
-        "add rsp, 0xb8",
-        "jmp r11",
-        choose = sym choose,
-    )
-}
-
-/// As above.
-///
-/// # Safety
-/// Not to be called: entries jump here.
-#[cfg(target_arch = "aarch64")]
-#[unsafe(naked)]
-pub unsafe extern "C" fn dispatcher() {
-    core::arch::naked_asm!(
-        "stp x29, x30, [sp, #-224]!",
-        "mov x29, sp",
-        "stp x0, x1, [sp, #16]",
-        "stp x2, x3, [sp, #32]",
-        "stp x4, x5, [sp, #48]",
-        "stp x6, x7, [sp, #64]",
-        "str x8, [sp, #80]",
-        "stp q0, q1, [sp, #96]",
-        "stp q2, q3, [sp, #128]",
-        "stp q4, q5, [sp, #160]",
-        "stp q6, q7, [sp, #192]",
-        "mov w0, w16",
-        "mov x1, x30",
-        "add x2, sp, #224",
-        "ldr x3, [sp]",
-        "bl {choose}",
-        "mov x16, x0",
-        "ldp x0, x1, [sp, #16]",
-        "ldp x2, x3, [sp, #32]",
-        "ldp x4, x5, [sp, #48]",
-        "ldp x6, x7, [sp, #64]",
-        "ldr x8, [sp, #80]",
-        "ldp q0, q1, [sp, #96]",
-        "ldp q2, q3, [sp, #128]",
-        "ldp q4, q5, [sp, #160]",
-        "ldp q6, q7, [sp, #192]",
-        "ldp x29, x30, [sp], #224",
-        "br x16",
-        choose = sym choose,
-    )
 }

@@ -59,6 +59,6 @@ pub fn check(op: u16) {
         && dispatcher::place() == Place::Outside
         && op::needs_library(op)
     {
-        runtime::fail(OPS[usize::from(op)].name, Fault::from(Cause::Finalized));
+        runtime::fail(OPS[usize::from(op)].name(), Fault::from(Cause::Finalized));
     }
 }

@@ -2,11 +2,12 @@
 //!
 //! | module | what it is |
 //! |---|---|
-//! | `entry` | the first instructions of every routine: one flag test, then the routine or its probe |
+//! | [`entry`] | the first instructions of every routine: one flag test, then the routine or its probe |
 //! | [`routine`] | what is behind an entry: the implementation, and the probe around it |
 //! | [`generated`] | the routines themselves, from the table in `generate/` |
 //! | [`types`] | types of the C signatures |
 //! | [`dispatcher`] | the longer way of a call: past stacked tools and callbacks |
+//! | [`frame`] | the arguments of a call on that way |
 //! | [`stack`] | loads the tools of `SHMEM_TOOLS` and puts them in a row |
 //! | [`callbacks`], [`variables`] | `shmemx.h`: events, counters and controls for tools |
 //! | [`fortran`] | what the Fortran interface (`src/fortran`) does not have from a C routine |
@@ -22,8 +23,7 @@
 // Pointers come from C callers; the entries that pass them on are `unsafe extern "C"`.
 #![allow(clippy::not_unsafe_ptr_arg_deref)]
 
-#[macro_use]
-mod entry;
+pub mod entry;
 #[macro_use]
 pub mod routine;
 
@@ -34,6 +34,7 @@ pub mod control;
 pub mod dispatcher;
 pub mod finale;
 pub mod fortran;
+pub mod frame;
 pub mod info;
 pub mod init;
 mod keep;

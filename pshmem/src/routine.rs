@@ -3,131 +3,166 @@
 use pellucid_core::base::Fault;
 use pellucid_profile::op::OPS;
 
-/// `routine!(imp, probe, intercepted, op, timing, (parameters) -> result, |m| [peer, addr, bytes] expression,
-/// args [dest, source, ctx, team], failed |r| condition)`
+use crate::entry::Number;
+
+/// `routine!(imp, probe, first, number, timing, (parameters) -> result, |m| [peer, addr, bytes] expression, failed
+/// |r| condition)`
 ///
-/// makes three functions: `imp` evaluates the expression, `probe` does the same under the recorder, `intercepted` takes the call
-/// past stacked tools and callbacks ([`crate::dispatcher`]). `m`, where named, is the map of this process's symmetric memory.
-/// `failed` tells which results count as errors of the call.
+/// `first` is the operation that the body is written for, and `number` what tells which routine it is
+/// ([`crate::entry`]): that operation, or where routines share it, its last parameter. It makes two functions: `imp`
+/// evaluates the expression, `probe` calls it under the recorder. `m`, where named, is the map of this process's
+/// symmetric memory. `failed` tells which results count as errors of the call.
 ///
-/// `brief` functions have two more in front of the probe, which most calls need not go beyond: where the profile is brief,
-/// and where it is kept.
+/// `brief` functions have two more in front of the probe, which most calls need not go beyond: where the profile is
+/// brief, and where it is kept. They are given the peer without what noting it does, and what notes the call besides.
 ///
-/// `exported` functions have symbols of their own: the C shim calls them, and `through` is its way to a tool. `never`
-/// functions do not return.
+/// Of `exported` functions the C shim takes the arguments, and of `never` functions the call does not return: each
+/// has an `intercepted` of its own, which the dispatcher jumps to. `through` is the shim's way to a tool.
 macro_rules! routine {
-    (exported $through:ident, $imp:ident, $($rest:tt)*) => {
-        routine!(@all [#[unsafe(no_mangle)]] [$through] $imp, $($rest)*);
-    };
-    (never $imp:ident, $probe:ident, $intercepted:ident, $op:literal, $timing:ident, ($($arg:ident: $type:ty),*) -> !,
-     [$peer:expr, $addr:expr, $bytes:expr] $call:expr,
-     args [$dest:expr, $source:expr, $ctx:expr, $team:expr]) => {
-        pub(crate) unsafe extern "C" fn $imp($($arg: $type),*) -> ! {
-            $call
-        }
-        unsafe extern "C" fn $probe($($arg: $type),*) -> ! {
-            // Counted, and shown as the last operation of the thread.
-            recorder::$timing($op, $peer, $addr, $bytes, || ());
-            $call
-        }
-        pub(crate) unsafe extern "C" fn $intercepted($($arg: $type),*) -> ! {
-            let call = Call::new($op, ($peer, $addr, $bytes), ($dest, $source, $ctx, $team));
-            dispatcher::pass(&call, &mut |tool| routine!(@go [] tool, $imp, ($($arg: $type),*) -> !));
-            // SAFETY: as the caller's own call. It comes here should a tool have returned.
-            unsafe { $imp($($arg),*) }
-        }
-    };
-    (@go [] $tool:ident, $imp:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?) => {
-        match $tool {
-            // SAFETY: a tool's function of this name has this signature; the arguments are the caller's.
-            Some(tool) => unsafe {
-                std::mem::transmute::<Tool, unsafe extern "C" fn($($type),*) $(-> $ret)?>(tool)($($arg),*)
-            },
-            // SAFETY: the arguments are the caller's.
-            None => unsafe { $imp($($arg),*) },
-        }
-    };
-    (@go [$through:ident] $tool:ident, $imp:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?) => {
-        match $tool {
-            // SAFETY: the shim passes the caller's arguments to a function of this signature.
-            Some(tool) => unsafe { $through(tool, $($arg),*) },
-            // SAFETY: the arguments are the caller's.
-            None => unsafe { $imp($($arg),*) },
-        }
-    };
-    (@all [$($head:tt)*] [$($through:ident)?] $imp:ident, $probe:ident, $intercepted:ident, $op:literal, $timing:ident,
+    (exported $through:ident, $intercepted:ident, $imp:ident, $probe:ident, $first:literal, $number:expr, $timing:ident,
      ($($arg:ident: $type:ty),*) $(-> $ret:ty)?, $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr,
-     args [$dest:expr, $source:expr, $ctx:expr, $team:expr] $(, failed |$r:ident| $failed:expr)?) => {
-        // Not once more in the intercepted, which is on nobody's hot path.
-        #[inline(never)]
-        $($head)* pub(crate) unsafe extern "C" fn $imp($($arg: $type),*) $(-> $ret)? {
+     args [$dest:expr, $source:expr, $ctx:expr, $team:expr]) => {
+        routine!($imp, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?, $(|$m|)? [$peer, $addr, $bytes] $call);
+
+        #[unsafe(no_mangle)]
+        pub(crate) unsafe extern "C" fn $intercepted($($arg: $type),*) $(-> $ret)? {
             $(let $m = map();)?
-            // SAFETY: the caller vouches for the pointers that it gives, as the specification asks.
-            or_end($op, unsafe { within!($timing, $op, [$peer, $addr, $bytes], $call) })
-        }
-        $($head)* unsafe extern "C" fn $probe($($arg: $type),*) $(-> $ret)? {
-            $(let $m = map();)?
-            // SAFETY: as in the implementation.
-            let result = recorder::$timing($op, $peer, $addr, $bytes, || or_end($op, unsafe { within!($timing, $op, [$peer, $addr, $bytes], $call) }));
-            $(
-                let $r = result;
-                if $failed {
-                    recorder::error($op);
-                }
-            )?
-            result
-        }
-        $($head)* pub(crate) unsafe extern "C" fn $intercepted($($arg: $type),*) $(-> $ret)? {
-            $(let $m = map();)?
-            let call = Call::new($op, ($peer, $addr, $bytes), ($dest, $source, $ctx, $team));
+            let call = Call::new($first, ($peer, $addr, $bytes), ($dest, $source, $ctx, $team));
             let mut result = std::mem::MaybeUninit::uninit();
             dispatcher::pass(&call, &mut |tool| {
-                let value = routine!(@go [$($through)?] tool, $imp, ($($arg: $type),*) $(-> $ret)?);
-                result.write(value);
-                false $(|| { let $r = value; $failed })?
+                result.write(match tool {
+                    // SAFETY: the shim passes the caller's arguments to a function of this signature.
+                    Some(tool) => unsafe { $through(tool, $($arg),*) },
+                    // SAFETY: the arguments are the caller's.
+                    None => unsafe { $imp($($arg),*) },
+                });
+                false
             });
             // SAFETY: the dispatcher calls the closure, which writes the result, once.
             unsafe { result.assume_init() }
         }
     };
-    (brief $brief:ident, $kept:ident, $imp:ident, $probe:ident, $intercepted:ident, $op:literal, $timing:ident,
-     ($($arg:ident: $type:ty),*) $(-> $ret:ty)?, $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr,
-     args [$($args:tt)*]) => {
-        unsafe extern "C" fn $brief($($arg: $type),*) $(-> $ret)? {
-            if recorder::brief::$timing::<$op, false>($peer, $addr, $bytes) {
-                $(let $m = map();)?
-                // SAFETY: as in the implementation.
-                return or_end($op, unsafe { $call });
-            }
-            // SAFETY: the arguments are the caller's.
-            unsafe { $probe($($arg),*) }
+    (never $intercepted:ident, $imp:ident, $probe:ident, $first:literal, $number:expr, $timing:ident,
+     ($($arg:ident: $type:ty),*) -> !, [$peer:expr, $addr:expr, $bytes:expr] $call:expr,
+     args [$dest:expr, $source:expr, $ctx:expr, $team:expr]) => {
+        #[unsafe(no_mangle)]
+        pub(crate) unsafe extern "C" fn $imp($($arg: $type),*) -> ! {
+            $call
         }
-        unsafe extern "C" fn $kept($($arg: $type),*) $(-> $ret)? {
-            if recorder::brief::$timing::<$op, true>($peer, $addr, $bytes) {
-                $(let $m = map();)?
-                // SAFETY: as in the implementation.
-                return or_end($op, unsafe { $call });
-            }
-            // SAFETY: the arguments are the caller's.
-            unsafe { $probe($($arg),*) }
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $probe($($arg: $type),*) -> ! {
+            // Counted, and shown as the last operation of the thread.
+            recorder::$timing($first, $peer, $addr, $bytes, || ());
+            $call
         }
-        routine!($imp, $probe, $intercepted, $op, $timing, ($($arg: $type),*) $(-> $ret)?,
-                 $(|$m|)? [$peer, $addr, $bytes] $call, args [$($args)*]);
+        pub(crate) unsafe extern "C" fn $intercepted($($arg: $type),*) -> ! {
+            let call = Call::new($first, ($peer, $addr, $bytes), ($dest, $source, $ctx, $team));
+            dispatcher::pass(&call, &mut |tool| match tool {
+                // SAFETY: a tool's function of this name has this signature; the arguments are the caller's.
+                Some(tool) => unsafe {
+                    std::mem::transmute::<Tool, unsafe extern "C" fn($($type),*) -> !>(tool)($($arg),*)
+                },
+                // SAFETY: the arguments are the caller's.
+                None => unsafe { $imp($($arg),*) },
+            });
+            // SAFETY: as the caller's own call. It comes here should a tool have returned.
+            unsafe { $imp($($arg),*) }
+        }
     };
-    ($imp:ident, $($rest:tt)*) => {
-        routine!(@all [] [] $imp, $($rest)*);
+    (brief $brief:ident, $kept:ident, [$known:expr, $noted:expr], $imp:ident, $probe:ident, $first:literal, $number:expr, $timing:ident,
+     ($($arg:ident: $type:ty),*) $(-> $ret:ty)?, $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr) => {
+        routine!(@in_front false, $brief, $imp, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
+                 $(|$m|)? [$known, $addr, $bytes, $noted]);
+        routine!(@in_front true, $kept, $imp, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
+                 $(|$m|)? [$known, $addr, $bytes, $noted]);
+        routine!($imp, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?, $(|$m|)? [$peer, $addr, $bytes] $call);
+    };
+    (@in_front $is_kept:literal, $name:ident, $imp:ident, $probe:ident, $first:literal, $number:expr, $timing:ident,
+     ($($arg:ident: $type:ty),*) $(-> $ret:ty)?, $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr, $noted:expr]) => {
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name($($arg: $type),*) $(-> $ret)? {
+            $(let $m = map();)?
+            let op = With::<{ traits($first) }>(word_of($number));
+            if recorder::brief::$timing::<$is_kept>(op, $peer, $addr, $bytes) {
+                let () = $noted;
+                // A jump: the routine would save registers here that the count leaves alone.
+                // SAFETY: the arguments are the caller's.
+                return unsafe { $imp($($arg),*) };
+            }
+            // SAFETY: the arguments are the caller's.
+            unsafe { $probe($($arg),*) }
+        }
+    };
+    ($imp:ident, $probe:ident, $first:literal, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
+     $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr $(, failed |$r:ident: $answer:ty| $failed:expr)?) => {
+        // Not once more in the probe.
+        #[inline(never)]
+        #[unsafe(no_mangle)]
+        pub(crate) unsafe extern "C" fn $imp($($arg: $type),*) $(-> $ret)? {
+            $(let $m = map();)?
+            // SAFETY: the caller vouches for the pointers that it gives, as the specification asks.
+            or_end(op($number), unsafe { within!($timing, $number, [$peer, $addr, $bytes], $call) })
+        }
+        // Not in what is in front of it, which then need not save registers.
+        #[inline(never)]
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $probe($($arg: $type),*) $(-> $ret)? {
+            $(let $m = map();)?
+            let op = With::<{ traits($first) }>(word_of($number));
+            // SAFETY: the arguments are the caller's.
+            let call = move || unsafe { $imp($($arg),*) };
+            let result = recorder::apart::$timing(op, $peer, $addr, $bytes, call);
+            $(
+                let $r: $answer = result;
+                if $failed {
+                    recorder::error(op.id());
+                }
+            )?
+            result
+        }
     };
 }
 
-/// `within!(timing, op, [peer, addr, bytes], expression)`: the expression, and for a routine that may wait a note that the
-/// thread is in it.
-macro_rules! within {
-    (timed, $op:literal, [$peer:expr, $addr:expr, $bytes:expr], $call:expr) => {
-        $crate::thread::within($op, move || ($peer, $addr, $bytes), || $call)
+/// `intercepted!(name, |op| (parameters), |m| [peer, addr, bytes], args [dest, source, ctx, team], failed |r|
+/// condition)`: a function that takes a call of any routine with these arguments past stacked tools and callbacks
+/// ([`crate::dispatcher`]).
+macro_rules! intercepted {
+    ($name:ident, |$op:ident| ($($arg:ident: $type:ty),*), $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr],
+     args [$dest:expr, $source:expr, $ctx:expr, $team:expr] $(, failed |$r:ident: $answer:ty| $failed:expr)?) => {
+        pub(crate) unsafe fn $name(frame: &mut Frame, $op: u16) {
+            #[allow(unused_mut)] // of a routine without arguments
+            let mut arguments = Arguments::of(frame);
+            // SAFETY: the caller vouches for it that these are the arguments of the call.
+            $(let $arg: $type = unsafe { arguments.take() };)*
+            $(let $m = map();)?
+            let call = Call::new($op, ($peer, $addr, $bytes), ($dest, $source, $ctx, $team));
+            // SAFETY: asked after the call, whose answer is of this type.
+            dispatcher::pass_frame(&call, frame, &|frame| false $(|| { let $r: $answer = unsafe { frame.answer() }; $failed })?);
+        }
     };
-    ($timing:ident, $op:literal, [$peer:expr, $addr:expr, $bytes:expr], $call:expr) => {
+}
+
+/// `within!(timing, op, [peer, addr, bytes], expression)`: the expression, and for a routine that may wait a note
+/// that the thread is in it.
+macro_rules! within {
+    (timed, $number:expr, [$peer:expr, $addr:expr, $bytes:expr], $call:expr) => {
+        $crate::thread::within($crate::routine::op($number), move || ($peer, $addr, $bytes), || $call)
+    };
+    ($timing:ident, $number:expr, [$peer:expr, $addr:expr, $bytes:expr], $call:expr) => {
         $call
     };
+}
+
+/// The operation that is called.
+#[inline(always)]
+pub fn op(number: impl Number) -> u16 {
+    number.op()
+}
+
+/// The same as the profile notes it.
+#[inline(always)]
+pub fn word_of(number: impl Number) -> u32 {
+    number.word()
 }
 
 /// The one place where an implementation's result becomes what C sees: a value, or the end of the job.
@@ -143,7 +178,7 @@ pub fn or_end<R>(op: u16, result: Result<R, Fault>) -> R {
 #[cold]
 #[inline(never)]
 pub fn end(op: u16, fault: Fault) -> ! {
-    pellucid_core::runtime::fail(OPS[usize::from(op)].name, fault)
+    pellucid_core::runtime::fail(OPS[usize::from(op)].name(), fault)
 }
 
 /// What the generated files use.
@@ -154,11 +189,13 @@ pub mod prelude {
 
     pub use pellucid_core::context::{Ctx, bytes, world_pe};
     pub use pellucid_core::runtime::world as map;
+    pub use pellucid_profile::op::{Operation, With, traits};
     pub use pellucid_profile::recorder;
 
-    pub use super::or_end;
+    pub use super::{op, or_end, word_of};
     pub use crate::dispatcher::{self, Call, Tool};
-    pub use crate::seen::{of_aset, of_set, of_team, on, rooted};
+    pub use crate::frame::{Arguments, Frame};
+    pub use crate::seen::{note, of_aset, of_set, of_team, on, rooted};
     pub use crate::shim::by_value::*;
     pub use crate::types::{
         Aset, ComplexDouble, ComplexFloat, LongDouble, OffsetFunction, ReqHandle, RequestHandle, SessionConfig, Team,

@@ -49,10 +49,16 @@ pub fn rooted(op: u16, peer: i32, root: c_int) -> i32 {
 /// Counts a call on a context; gives back its `peer`. The default context's are those that no other has.
 #[inline]
 pub fn on(ctx: Ctx, op: u16, bytes: usize, peer: i32) -> i32 {
+    note(ctx, op, bytes);
+    peer
+}
+
+/// As [`on`].
+#[inline]
+pub fn note(ctx: Ctx, op: u16, bytes: usize) {
     if ctx != Ctx::DEFAULT {
         recorder::context(op, ctx.number(), bytes);
     } else {
         recorder::context_default(ctx.number());
     }
-    peer
 }

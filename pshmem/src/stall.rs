@@ -10,7 +10,9 @@ use pellucid_core::os::stack;
 use pellucid_core::os::stall::{self, Before, Keeper};
 use pellucid_profile::recorder;
 
-use crate::generated::addresses::WAYS;
+use crate::caller;
+use crate::entry;
+use crate::generated::addresses::{BODIES, BODY};
 use crate::thread;
 
 /// Has long waits noted.
@@ -32,6 +34,10 @@ fn begin(since: Instant, pe: Option<u32>) -> Option<Before> {
 
 /// The routine that the calling thread is in, by its stack.
 fn on_stack() -> Option<u16> {
-    let is = |begin: usize| WAYS.iter().position(|ways| ways.imp.0 as usize == begin);
-    stack::function(is).and_then(|op| u16::try_from(op).ok())
+    let is = |begin: usize| BODIES.iter().position(|body| body.imp.0.addr() == begin);
+    let (body, returns_to) = stack::function(is)?;
+    // Routines that are alike have one body: the call tells which it was. Where a register had its address, it was one of them.
+    let has_it = |op: &usize| BODY.get(*op).is_some_and(|of| usize::from(*of) == body);
+    let op = entry::op(caller::called(returns_to)).filter(has_it).or_else(|| (0..BODY.len()).find(has_it))?;
+    u16::try_from(op).ok()
 }

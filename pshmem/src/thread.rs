@@ -179,7 +179,7 @@ pub fn waiting() -> Option<(u16, Operands)> {
 }
 
 fn name(routine: u32) -> &'static str {
-    OPS.get(routine.wrapping_sub(1) as usize).map_or("another call", |op| op.name)
+    OPS.get(routine.wrapping_sub(1) as usize).map_or("another call", |op| op.name())
 }
 
 /// Has messages of the runtime name the routine that a signal handler has interrupted.

@@ -12,16 +12,11 @@ use pellucid_profile::arm;
 use pellucid_profile::op::OPS;
 
 use crate::caller;
-use crate::generated::addresses::WAYS;
+use crate::entry;
+use crate::generated::addresses::BOUND;
 use crate::stack;
 
 unsafe extern "C" {
-    // The linker defines these for every section whose name is a C identifier.
-    #[link_name = "__start_pellucid_entry"]
-    static ENTRY_START: u8;
-    #[link_name = "__stop_pellucid_entry"]
-    static ENTRY_STOP: u8;
-
     fn dladdr1(addr: *const c_void, info: *mut libc::Dl_info, extra: *mut *mut c_void, flags: c_int) -> c_int;
 }
 
@@ -31,12 +26,12 @@ const SYMBOL_ENTRY: c_int = 1;
 /// Tells the profile of which `shmem_` routines it must take what comes in at `pshmem_X`. Returns how many there are.
 pub fn find() -> usize {
     let is_foreign = |op: &usize| {
-        let bound = WAYS[*op].bound.0;
-        !is_own(bound) && !stack::has_adopted(bound) && is_definition(bound.cast(), OPS[*op].name)
+        let bound = BOUND[*op].0;
+        !is_own(bound) && !stack::has_adopted(bound) && is_definition(bound.cast(), OPS[*op].name())
     };
-    let foreign: Vec<usize> = (0..WAYS.len()).filter(is_foreign).collect();
+    let foreign: Vec<usize> = (0..BOUND.len()).filter(is_foreign).collect();
     if !foreign.is_empty() {
-        caller::set_defined(foreign.iter().map(|&op| WAYS[op].bound.0 as usize).collect());
+        caller::set_defined(foreign.iter().map(|&op| BOUND[op].0 as usize).collect());
     }
     foreign.iter().for_each(|&op| arm::set_foreign(op as u16, true));
     foreign.len()
@@ -44,8 +39,7 @@ pub fn find() -> usize {
 
 /// Whether the address is one of this library's entries.
 pub fn is_own(address: *const ()) -> bool {
-    let entries = &raw const ENTRY_START..&raw const ENTRY_STOP;
-    entries.contains(&address.cast())
+    entry::is_entry(address.addr())
 }
 
 /// Whether a function stands at an address outside this library, and not a jump to this library's own.
@@ -53,7 +47,7 @@ pub fn is_own(address: *const ()) -> bool {
 /// A program that is not position-independent and takes the address of `shmem_X` binds every reference in the process
 /// to a jump in its own procedure linkage table, so that pointers compare equal. Its symbol there is undefined.
 fn is_definition(address: *const c_void, name: &str) -> bool {
-    let (Some(there), Some(here)) = (symbol_at(address), symbol_at((&raw const ENTRY_START).cast())) else {
+    let (Some(there), Some(here)) = (symbol_at(address), symbol_at(entry::first() as *const c_void)) else {
         // A static executable has no symbols to ask for: nothing in it can jump to another object.
         return true;
     };

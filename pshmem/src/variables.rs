@@ -112,7 +112,7 @@ fn which(index: c_int) -> Option<Which> {
 }
 
 fn name_of(op: u16, kept: usize) -> String {
-    format!("{}.{}", OPS[usize::from(op)].name, KEPT[kept].suffix)
+    format!("{}.{}", OPS[usize::from(op)].name(), KEPT[kept].suffix)
 }
 
 /// Names of operations and of their variables as C strings, made when first asked for.
@@ -120,7 +120,7 @@ fn names() -> &'static [CString] {
     static NAMES: OnceLock<Vec<CString>> = OnceLock::new();
     NAMES.get_or_init(|| {
         let c = |text: String| CString::new(text).unwrap_or_default();
-        let operations = OPS.iter().map(|row| c(row.name.to_owned()));
+        let operations = OPS.iter().map(|row| c(row.name().to_owned()));
         let variables = (0..COUNT as u16).flat_map(|op| (0..KEPT.len()).map(move |kept| name_of(op, kept)));
         operations.chain(variables.map(c)).collect()
     })
@@ -128,7 +128,7 @@ fn names() -> &'static [CString] {
 
 /// The name of an operation as a C string that stays.
 pub fn text(operation: &str) -> *const c_char {
-    let at = OPS.iter().position(|row| row.name == operation);
+    let at = OPS.iter().position(|row| row.name() == operation);
     at.map_or(std::ptr::null(), |at| names()[at].as_ptr())
 }
 
@@ -199,7 +199,7 @@ pub unsafe extern "C" fn shmemx_var_find(name: *const c_char) -> c_int {
     let Some((routine, suffix)) = name.to_str().ok().and_then(|name| name.rsplit_once('.')) else {
         return result::NO_SUCH;
     };
-    let op = OPS.iter().position(|row| row.name == routine);
+    let op = OPS.iter().position(|row| row.name() == routine);
     let kept = KEPT.iter().position(|kept| kept.suffix == suffix);
     match (op, kept) {
         (Some(op), Some(kept)) => (CONTROLS.len() + op * KEPT.len() + kept) as c_int,

@@ -128,6 +128,7 @@ impl Routine {
             match (word, self.element) {
                 ("W", Some(element)) => out.push_str(element.word),
                 ("N", Some(element)) => out.push_str(element.number),
+                ("U", Some(element)) => out.push_str(unsigned(element.number)),
                 ("SIZE", Some(element)) => out.push_str(&element.bytes.to_string()),
                 ("CTX", _) => out.push_str(if self.ctx { "ctx" } else { "Ctx::DEFAULT" }),
                 ("PEER", _) if self.ctx => out.push_str("world_pe(m, ctx, pe)"),
@@ -167,7 +168,20 @@ impl Routine {
 fn kernel(element: &Type, operation: &str) -> String {
     if element.number.is_empty() {
         format!("shim::{}_{operation}()", element.name)
-    } else {
+    } else if matches!(operation, "min" | "max") {
         format!("kernel::{operation}::<{}>()", element.number)
+    } else {
+        format!("kernel::{operation}::<{}>()", unsigned(element.number))
+    }
+}
+
+/// The number type that gives the same bits wherever nothing is compared.
+fn unsigned(number: &str) -> &str {
+    match number {
+        "c_char" | "i8" => "u8",
+        "i16" => "u16",
+        "i32" => "u32",
+        "i64" => "u64",
+        other => other,
     }
 }

@@ -6,11 +6,13 @@
 //! | [`types`], [`ctype`] | data types, and C declarations taken apart |
 //! | [`constants`] | constants, handles and types of the headers |
 //! | [`expand`] | rows times types times forms |
+//! | [`body`] | which routines share their code |
 //! | [`fortran`] | the Fortran interface: its rows, and the routines that they stand for |
 //! | [`emit`] | the texts that are written and committed |
 //! | [`coverage`] | how much of the specification is there |
 #![deny(unsafe_code)]
 
+pub mod body;
 pub mod constants;
 pub mod coverage;
 pub mod csv;

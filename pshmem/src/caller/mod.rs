@@ -32,6 +32,11 @@ pub fn set_defined(mut addresses: Vec<usize>) {
     frames::prepare();
 }
 
+/// What was called where a call returns to this address; 0 where a register said so.
+pub fn called(returns_to: usize) -> usize {
+    if returns_to == 0 { 0 } else { frames::find(returns_to).called }
+}
+
 fn is_defined(address: usize) -> bool {
     DEFINED.get().is_some_and(|defined| defined.binary_search(&address).is_ok())
 }

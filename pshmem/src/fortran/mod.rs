@@ -16,7 +16,7 @@ use pellucid_profile::op::OPS;
 pub(crate) const fn op(name: &str) -> u16 {
     let mut id = 0;
     while id < OPS.len() {
-        if is_same(OPS[id].name.as_bytes(), name.as_bytes()) {
+        if is_same(OPS[id].name().as_bytes(), name.as_bytes()) {
             return id as u16;
         }
         id += 1;

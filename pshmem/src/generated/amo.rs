@@ -4,3182 +4,710 @@
 use crate::routine::prelude::*;
 use pellucid_core::context::amo;
 
-#[unsafe(export_name = "pellucid_shmem_float_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_atomic_fetch(source: *const f32, pe: c_int) -> f32 {
-    weak!("shmem_float_atomic_fetch", 606, imp_shmem_float_atomic_fetch, brief_shmem_float_atomic_fetch, kept_shmem_float_atomic_fetch)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_atomic_fetch(source: *const f32, pe: c_int) -> f32 {
-    strong!(606, imp_shmem_float_atomic_fetch, brief_shmem_float_atomic_fetch, kept_shmem_float_atomic_fetch)
-}
-routine!(brief brief_shmem_float_atomic_fetch, kept_shmem_float_atomic_fetch, imp_shmem_float_atomic_fetch, probe_shmem_float_atomic_fetch, intercepted_shmem_float_atomic_fetch, 606, sampled, (source: *const f32, pe: c_int) -> f32, |m| [pe, source.addr(), 4] amo::fetch::<f32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_double_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_atomic_fetch(source: *const f64, pe: c_int) -> f64 {
-    weak!("shmem_double_atomic_fetch", 607, imp_shmem_double_atomic_fetch, brief_shmem_double_atomic_fetch, kept_shmem_double_atomic_fetch)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_atomic_fetch(source: *const f64, pe: c_int) -> f64 {
-    strong!(607, imp_shmem_double_atomic_fetch, brief_shmem_double_atomic_fetch, kept_shmem_double_atomic_fetch)
-}
-routine!(brief brief_shmem_double_atomic_fetch, kept_shmem_double_atomic_fetch, imp_shmem_double_atomic_fetch, probe_shmem_double_atomic_fetch, intercepted_shmem_double_atomic_fetch, 607, sampled, (source: *const f64, pe: c_int) -> f64, |m| [pe, source.addr(), 8] amo::fetch::<f64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_atomic_fetch(source: *const c_int, pe: c_int) -> c_int {
-    weak!("shmem_int_atomic_fetch", 608, imp_shmem_int_atomic_fetch, brief_shmem_int_atomic_fetch, kept_shmem_int_atomic_fetch)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_atomic_fetch(source: *const c_int, pe: c_int) -> c_int {
-    strong!(608, imp_shmem_int_atomic_fetch, brief_shmem_int_atomic_fetch, kept_shmem_int_atomic_fetch)
-}
-routine!(brief brief_shmem_int_atomic_fetch, kept_shmem_int_atomic_fetch, imp_shmem_int_atomic_fetch, probe_shmem_int_atomic_fetch, intercepted_shmem_int_atomic_fetch, 608, sampled, (source: *const c_int, pe: c_int) -> c_int, |m| [pe, source.addr(), 4] amo::fetch::<i32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_atomic_fetch(source: *const c_long, pe: c_int) -> c_long {
-    weak!("shmem_long_atomic_fetch", 609, imp_shmem_long_atomic_fetch, brief_shmem_long_atomic_fetch, kept_shmem_long_atomic_fetch)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_atomic_fetch(source: *const c_long, pe: c_int) -> c_long {
-    strong!(609, imp_shmem_long_atomic_fetch, brief_shmem_long_atomic_fetch, kept_shmem_long_atomic_fetch)
-}
-routine!(brief brief_shmem_long_atomic_fetch, kept_shmem_long_atomic_fetch, imp_shmem_long_atomic_fetch, probe_shmem_long_atomic_fetch, intercepted_shmem_long_atomic_fetch, 609, sampled, (source: *const c_long, pe: c_int) -> c_long, |m| [pe, source.addr(), 8] amo::fetch::<i64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_atomic_fetch(source: *const c_longlong, pe: c_int) -> c_longlong {
-    weak!("shmem_longlong_atomic_fetch", 610, imp_shmem_longlong_atomic_fetch, brief_shmem_longlong_atomic_fetch, kept_shmem_longlong_atomic_fetch)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_atomic_fetch(source: *const c_longlong, pe: c_int) -> c_longlong {
-    strong!(610, imp_shmem_longlong_atomic_fetch, brief_shmem_longlong_atomic_fetch, kept_shmem_longlong_atomic_fetch)
-}
-routine!(brief brief_shmem_longlong_atomic_fetch, kept_shmem_longlong_atomic_fetch, imp_shmem_longlong_atomic_fetch, probe_shmem_longlong_atomic_fetch, intercepted_shmem_longlong_atomic_fetch, 610, sampled, (source: *const c_longlong, pe: c_int) -> c_longlong, |m| [pe, source.addr(), 8] amo::fetch::<i64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_atomic_fetch(source: *const c_uint, pe: c_int) -> c_uint {
-    weak!("shmem_uint_atomic_fetch", 611, imp_shmem_uint_atomic_fetch, brief_shmem_uint_atomic_fetch, kept_shmem_uint_atomic_fetch)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_atomic_fetch(source: *const c_uint, pe: c_int) -> c_uint {
-    strong!(611, imp_shmem_uint_atomic_fetch, brief_shmem_uint_atomic_fetch, kept_shmem_uint_atomic_fetch)
-}
-routine!(brief brief_shmem_uint_atomic_fetch, kept_shmem_uint_atomic_fetch, imp_shmem_uint_atomic_fetch, probe_shmem_uint_atomic_fetch, intercepted_shmem_uint_atomic_fetch, 611, sampled, (source: *const c_uint, pe: c_int) -> c_uint, |m| [pe, source.addr(), 4] amo::fetch::<u32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_atomic_fetch(source: *const c_ulong, pe: c_int) -> c_ulong {
-    weak!("shmem_ulong_atomic_fetch", 612, imp_shmem_ulong_atomic_fetch, brief_shmem_ulong_atomic_fetch, kept_shmem_ulong_atomic_fetch)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_atomic_fetch(source: *const c_ulong, pe: c_int) -> c_ulong {
-    strong!(612, imp_shmem_ulong_atomic_fetch, brief_shmem_ulong_atomic_fetch, kept_shmem_ulong_atomic_fetch)
-}
-routine!(brief brief_shmem_ulong_atomic_fetch, kept_shmem_ulong_atomic_fetch, imp_shmem_ulong_atomic_fetch, probe_shmem_ulong_atomic_fetch, intercepted_shmem_ulong_atomic_fetch, 612, sampled, (source: *const c_ulong, pe: c_int) -> c_ulong, |m| [pe, source.addr(), 8] amo::fetch::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_atomic_fetch(source: *const c_ulonglong, pe: c_int) -> c_ulonglong {
-    weak!("shmem_ulonglong_atomic_fetch", 613, imp_shmem_ulonglong_atomic_fetch, brief_shmem_ulonglong_atomic_fetch, kept_shmem_ulonglong_atomic_fetch)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_atomic_fetch(source: *const c_ulonglong, pe: c_int) -> c_ulonglong {
-    strong!(613, imp_shmem_ulonglong_atomic_fetch, brief_shmem_ulonglong_atomic_fetch, kept_shmem_ulonglong_atomic_fetch)
-}
-routine!(brief brief_shmem_ulonglong_atomic_fetch, kept_shmem_ulonglong_atomic_fetch, imp_shmem_ulonglong_atomic_fetch, probe_shmem_ulonglong_atomic_fetch, intercepted_shmem_ulonglong_atomic_fetch, 613, sampled, (source: *const c_ulonglong, pe: c_int) -> c_ulonglong, |m| [pe, source.addr(), 8] amo::fetch::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_atomic_fetch(source: *const i32, pe: c_int) -> i32 {
-    weak!("shmem_int32_atomic_fetch", 614, imp_shmem_int32_atomic_fetch, brief_shmem_int32_atomic_fetch, kept_shmem_int32_atomic_fetch)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_atomic_fetch(source: *const i32, pe: c_int) -> i32 {
-    strong!(614, imp_shmem_int32_atomic_fetch, brief_shmem_int32_atomic_fetch, kept_shmem_int32_atomic_fetch)
-}
-routine!(brief brief_shmem_int32_atomic_fetch, kept_shmem_int32_atomic_fetch, imp_shmem_int32_atomic_fetch, probe_shmem_int32_atomic_fetch, intercepted_shmem_int32_atomic_fetch, 614, sampled, (source: *const i32, pe: c_int) -> i32, |m| [pe, source.addr(), 4] amo::fetch::<i32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_atomic_fetch(source: *const i64, pe: c_int) -> i64 {
-    weak!("shmem_int64_atomic_fetch", 615, imp_shmem_int64_atomic_fetch, brief_shmem_int64_atomic_fetch, kept_shmem_int64_atomic_fetch)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_atomic_fetch(source: *const i64, pe: c_int) -> i64 {
-    strong!(615, imp_shmem_int64_atomic_fetch, brief_shmem_int64_atomic_fetch, kept_shmem_int64_atomic_fetch)
-}
-routine!(brief brief_shmem_int64_atomic_fetch, kept_shmem_int64_atomic_fetch, imp_shmem_int64_atomic_fetch, probe_shmem_int64_atomic_fetch, intercepted_shmem_int64_atomic_fetch, 615, sampled, (source: *const i64, pe: c_int) -> i64, |m| [pe, source.addr(), 8] amo::fetch::<i64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_atomic_fetch(source: *const u32, pe: c_int) -> u32 {
-    weak!("shmem_uint32_atomic_fetch", 616, imp_shmem_uint32_atomic_fetch, brief_shmem_uint32_atomic_fetch, kept_shmem_uint32_atomic_fetch)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_atomic_fetch(source: *const u32, pe: c_int) -> u32 {
-    strong!(616, imp_shmem_uint32_atomic_fetch, brief_shmem_uint32_atomic_fetch, kept_shmem_uint32_atomic_fetch)
-}
-routine!(brief brief_shmem_uint32_atomic_fetch, kept_shmem_uint32_atomic_fetch, imp_shmem_uint32_atomic_fetch, probe_shmem_uint32_atomic_fetch, intercepted_shmem_uint32_atomic_fetch, 616, sampled, (source: *const u32, pe: c_int) -> u32, |m| [pe, source.addr(), 4] amo::fetch::<u32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_atomic_fetch(source: *const u64, pe: c_int) -> u64 {
-    weak!("shmem_uint64_atomic_fetch", 617, imp_shmem_uint64_atomic_fetch, brief_shmem_uint64_atomic_fetch, kept_shmem_uint64_atomic_fetch)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_atomic_fetch(source: *const u64, pe: c_int) -> u64 {
-    strong!(617, imp_shmem_uint64_atomic_fetch, brief_shmem_uint64_atomic_fetch, kept_shmem_uint64_atomic_fetch)
-}
-routine!(brief brief_shmem_uint64_atomic_fetch, kept_shmem_uint64_atomic_fetch, imp_shmem_uint64_atomic_fetch, probe_shmem_uint64_atomic_fetch, intercepted_shmem_uint64_atomic_fetch, 617, sampled, (source: *const u64, pe: c_int) -> u64, |m| [pe, source.addr(), 8] amo::fetch::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_atomic_fetch(source: *const usize, pe: c_int) -> usize {
-    weak!("shmem_size_atomic_fetch", 618, imp_shmem_size_atomic_fetch, brief_shmem_size_atomic_fetch, kept_shmem_size_atomic_fetch)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_atomic_fetch(source: *const usize, pe: c_int) -> usize {
-    strong!(618, imp_shmem_size_atomic_fetch, brief_shmem_size_atomic_fetch, kept_shmem_size_atomic_fetch)
-}
-routine!(brief brief_shmem_size_atomic_fetch, kept_shmem_size_atomic_fetch, imp_shmem_size_atomic_fetch, probe_shmem_size_atomic_fetch, intercepted_shmem_size_atomic_fetch, 618, sampled, (source: *const usize, pe: c_int) -> usize, |m| [pe, source.addr(), 8] amo::fetch::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_atomic_fetch(source: *const isize, pe: c_int) -> isize {
-    weak!("shmem_ptrdiff_atomic_fetch", 619, imp_shmem_ptrdiff_atomic_fetch, brief_shmem_ptrdiff_atomic_fetch, kept_shmem_ptrdiff_atomic_fetch)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_atomic_fetch(source: *const isize, pe: c_int) -> isize {
-    strong!(619, imp_shmem_ptrdiff_atomic_fetch, brief_shmem_ptrdiff_atomic_fetch, kept_shmem_ptrdiff_atomic_fetch)
-}
-routine!(brief brief_shmem_ptrdiff_atomic_fetch, kept_shmem_ptrdiff_atomic_fetch, imp_shmem_ptrdiff_atomic_fetch, probe_shmem_ptrdiff_atomic_fetch, intercepted_shmem_ptrdiff_atomic_fetch, 619, sampled, (source: *const isize, pe: c_int) -> isize, |m| [pe, source.addr(), 8] amo::fetch::<i64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_float_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_float_atomic_fetch(ctx: Ctx, source: *const f32, pe: c_int) -> f32 {
-    weak!("shmem_ctx_float_atomic_fetch", 620, imp_shmem_ctx_float_atomic_fetch, probe_shmem_ctx_float_atomic_fetch)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_float_atomic_fetch(ctx: Ctx, source: *const f32, pe: c_int) -> f32 {
-    strong!(620, imp_shmem_ctx_float_atomic_fetch, probe_shmem_ctx_float_atomic_fetch)
-}
-routine!(imp_shmem_ctx_float_atomic_fetch, probe_shmem_ctx_float_atomic_fetch, intercepted_shmem_ctx_float_atomic_fetch, 620, sampled, (ctx: Ctx, source: *const f32, pe: c_int) -> f32, |m| [on(ctx, 620, 4, world_pe(m, ctx, pe)), source.addr(), 4] amo::fetch::<f32>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_double_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_double_atomic_fetch(ctx: Ctx, source: *const f64, pe: c_int) -> f64 {
-    weak!("shmem_ctx_double_atomic_fetch", 621, imp_shmem_ctx_double_atomic_fetch, probe_shmem_ctx_double_atomic_fetch)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_double_atomic_fetch(ctx: Ctx, source: *const f64, pe: c_int) -> f64 {
-    strong!(621, imp_shmem_ctx_double_atomic_fetch, probe_shmem_ctx_double_atomic_fetch)
-}
-routine!(imp_shmem_ctx_double_atomic_fetch, probe_shmem_ctx_double_atomic_fetch, intercepted_shmem_ctx_double_atomic_fetch, 621, sampled, (ctx: Ctx, source: *const f64, pe: c_int) -> f64, |m| [on(ctx, 621, 8, world_pe(m, ctx, pe)), source.addr(), 8] amo::fetch::<f64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int_atomic_fetch(ctx: Ctx, source: *const c_int, pe: c_int) -> c_int {
-    weak!("shmem_ctx_int_atomic_fetch", 622, imp_shmem_ctx_int_atomic_fetch, probe_shmem_ctx_int_atomic_fetch)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int_atomic_fetch(ctx: Ctx, source: *const c_int, pe: c_int) -> c_int {
-    strong!(622, imp_shmem_ctx_int_atomic_fetch, probe_shmem_ctx_int_atomic_fetch)
-}
-routine!(imp_shmem_ctx_int_atomic_fetch, probe_shmem_ctx_int_atomic_fetch, intercepted_shmem_ctx_int_atomic_fetch, 622, sampled, (ctx: Ctx, source: *const c_int, pe: c_int) -> c_int, |m| [on(ctx, 622, 4, world_pe(m, ctx, pe)), source.addr(), 4] amo::fetch::<i32>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_long_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_long_atomic_fetch(ctx: Ctx, source: *const c_long, pe: c_int) -> c_long {
-    weak!("shmem_ctx_long_atomic_fetch", 623, imp_shmem_ctx_long_atomic_fetch, probe_shmem_ctx_long_atomic_fetch)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_long_atomic_fetch(ctx: Ctx, source: *const c_long, pe: c_int) -> c_long {
-    strong!(623, imp_shmem_ctx_long_atomic_fetch, probe_shmem_ctx_long_atomic_fetch)
-}
-routine!(imp_shmem_ctx_long_atomic_fetch, probe_shmem_ctx_long_atomic_fetch, intercepted_shmem_ctx_long_atomic_fetch, 623, sampled, (ctx: Ctx, source: *const c_long, pe: c_int) -> c_long, |m| [on(ctx, 623, 8, world_pe(m, ctx, pe)), source.addr(), 8] amo::fetch::<i64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longlong_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longlong_atomic_fetch(ctx: Ctx, source: *const c_longlong, pe: c_int) -> c_longlong {
-    weak!("shmem_ctx_longlong_atomic_fetch", 624, imp_shmem_ctx_longlong_atomic_fetch, probe_shmem_ctx_longlong_atomic_fetch)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longlong_atomic_fetch(ctx: Ctx, source: *const c_longlong, pe: c_int) -> c_longlong {
-    strong!(624, imp_shmem_ctx_longlong_atomic_fetch, probe_shmem_ctx_longlong_atomic_fetch)
-}
-routine!(imp_shmem_ctx_longlong_atomic_fetch, probe_shmem_ctx_longlong_atomic_fetch, intercepted_shmem_ctx_longlong_atomic_fetch, 624, sampled, (ctx: Ctx, source: *const c_longlong, pe: c_int) -> c_longlong, |m| [on(ctx, 624, 8, world_pe(m, ctx, pe)), source.addr(), 8] amo::fetch::<i64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint_atomic_fetch(ctx: Ctx, source: *const c_uint, pe: c_int) -> c_uint {
-    weak!("shmem_ctx_uint_atomic_fetch", 625, imp_shmem_ctx_uint_atomic_fetch, probe_shmem_ctx_uint_atomic_fetch)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint_atomic_fetch(ctx: Ctx, source: *const c_uint, pe: c_int) -> c_uint {
-    strong!(625, imp_shmem_ctx_uint_atomic_fetch, probe_shmem_ctx_uint_atomic_fetch)
-}
-routine!(imp_shmem_ctx_uint_atomic_fetch, probe_shmem_ctx_uint_atomic_fetch, intercepted_shmem_ctx_uint_atomic_fetch, 625, sampled, (ctx: Ctx, source: *const c_uint, pe: c_int) -> c_uint, |m| [on(ctx, 625, 4, world_pe(m, ctx, pe)), source.addr(), 4] amo::fetch::<u32>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulong_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulong_atomic_fetch(ctx: Ctx, source: *const c_ulong, pe: c_int) -> c_ulong {
-    weak!("shmem_ctx_ulong_atomic_fetch", 626, imp_shmem_ctx_ulong_atomic_fetch, probe_shmem_ctx_ulong_atomic_fetch)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulong_atomic_fetch(ctx: Ctx, source: *const c_ulong, pe: c_int) -> c_ulong {
-    strong!(626, imp_shmem_ctx_ulong_atomic_fetch, probe_shmem_ctx_ulong_atomic_fetch)
-}
-routine!(imp_shmem_ctx_ulong_atomic_fetch, probe_shmem_ctx_ulong_atomic_fetch, intercepted_shmem_ctx_ulong_atomic_fetch, 626, sampled, (ctx: Ctx, source: *const c_ulong, pe: c_int) -> c_ulong, |m| [on(ctx, 626, 8, world_pe(m, ctx, pe)), source.addr(), 8] amo::fetch::<u64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulonglong_atomic_fetch(ctx: Ctx, source: *const c_ulonglong, pe: c_int) -> c_ulonglong {
-    weak!("shmem_ctx_ulonglong_atomic_fetch", 627, imp_shmem_ctx_ulonglong_atomic_fetch, probe_shmem_ctx_ulonglong_atomic_fetch)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulonglong_atomic_fetch(ctx: Ctx, source: *const c_ulonglong, pe: c_int) -> c_ulonglong {
-    strong!(627, imp_shmem_ctx_ulonglong_atomic_fetch, probe_shmem_ctx_ulonglong_atomic_fetch)
-}
-routine!(imp_shmem_ctx_ulonglong_atomic_fetch, probe_shmem_ctx_ulonglong_atomic_fetch, intercepted_shmem_ctx_ulonglong_atomic_fetch, 627, sampled, (ctx: Ctx, source: *const c_ulonglong, pe: c_int) -> c_ulonglong, |m| [on(ctx, 627, 8, world_pe(m, ctx, pe)), source.addr(), 8] amo::fetch::<u64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int32_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int32_atomic_fetch(ctx: Ctx, source: *const i32, pe: c_int) -> i32 {
-    weak!("shmem_ctx_int32_atomic_fetch", 628, imp_shmem_ctx_int32_atomic_fetch, probe_shmem_ctx_int32_atomic_fetch)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int32_atomic_fetch(ctx: Ctx, source: *const i32, pe: c_int) -> i32 {
-    strong!(628, imp_shmem_ctx_int32_atomic_fetch, probe_shmem_ctx_int32_atomic_fetch)
-}
-routine!(imp_shmem_ctx_int32_atomic_fetch, probe_shmem_ctx_int32_atomic_fetch, intercepted_shmem_ctx_int32_atomic_fetch, 628, sampled, (ctx: Ctx, source: *const i32, pe: c_int) -> i32, |m| [on(ctx, 628, 4, world_pe(m, ctx, pe)), source.addr(), 4] amo::fetch::<i32>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int64_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int64_atomic_fetch(ctx: Ctx, source: *const i64, pe: c_int) -> i64 {
-    weak!("shmem_ctx_int64_atomic_fetch", 629, imp_shmem_ctx_int64_atomic_fetch, probe_shmem_ctx_int64_atomic_fetch)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int64_atomic_fetch(ctx: Ctx, source: *const i64, pe: c_int) -> i64 {
-    strong!(629, imp_shmem_ctx_int64_atomic_fetch, probe_shmem_ctx_int64_atomic_fetch)
-}
-routine!(imp_shmem_ctx_int64_atomic_fetch, probe_shmem_ctx_int64_atomic_fetch, intercepted_shmem_ctx_int64_atomic_fetch, 629, sampled, (ctx: Ctx, source: *const i64, pe: c_int) -> i64, |m| [on(ctx, 629, 8, world_pe(m, ctx, pe)), source.addr(), 8] amo::fetch::<i64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint32_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint32_atomic_fetch(ctx: Ctx, source: *const u32, pe: c_int) -> u32 {
-    weak!("shmem_ctx_uint32_atomic_fetch", 630, imp_shmem_ctx_uint32_atomic_fetch, probe_shmem_ctx_uint32_atomic_fetch)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint32_atomic_fetch(ctx: Ctx, source: *const u32, pe: c_int) -> u32 {
-    strong!(630, imp_shmem_ctx_uint32_atomic_fetch, probe_shmem_ctx_uint32_atomic_fetch)
-}
-routine!(imp_shmem_ctx_uint32_atomic_fetch, probe_shmem_ctx_uint32_atomic_fetch, intercepted_shmem_ctx_uint32_atomic_fetch, 630, sampled, (ctx: Ctx, source: *const u32, pe: c_int) -> u32, |m| [on(ctx, 630, 4, world_pe(m, ctx, pe)), source.addr(), 4] amo::fetch::<u32>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint64_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint64_atomic_fetch(ctx: Ctx, source: *const u64, pe: c_int) -> u64 {
-    weak!("shmem_ctx_uint64_atomic_fetch", 631, imp_shmem_ctx_uint64_atomic_fetch, probe_shmem_ctx_uint64_atomic_fetch)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint64_atomic_fetch(ctx: Ctx, source: *const u64, pe: c_int) -> u64 {
-    strong!(631, imp_shmem_ctx_uint64_atomic_fetch, probe_shmem_ctx_uint64_atomic_fetch)
-}
-routine!(imp_shmem_ctx_uint64_atomic_fetch, probe_shmem_ctx_uint64_atomic_fetch, intercepted_shmem_ctx_uint64_atomic_fetch, 631, sampled, (ctx: Ctx, source: *const u64, pe: c_int) -> u64, |m| [on(ctx, 631, 8, world_pe(m, ctx, pe)), source.addr(), 8] amo::fetch::<u64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_size_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_size_atomic_fetch(ctx: Ctx, source: *const usize, pe: c_int) -> usize {
-    weak!("shmem_ctx_size_atomic_fetch", 632, imp_shmem_ctx_size_atomic_fetch, probe_shmem_ctx_size_atomic_fetch)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_size_atomic_fetch(ctx: Ctx, source: *const usize, pe: c_int) -> usize {
-    strong!(632, imp_shmem_ctx_size_atomic_fetch, probe_shmem_ctx_size_atomic_fetch)
-}
-routine!(imp_shmem_ctx_size_atomic_fetch, probe_shmem_ctx_size_atomic_fetch, intercepted_shmem_ctx_size_atomic_fetch, 632, sampled, (ctx: Ctx, source: *const usize, pe: c_int) -> usize, |m| [on(ctx, 632, 8, world_pe(m, ctx, pe)), source.addr(), 8] amo::fetch::<u64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ptrdiff_atomic_fetch(ctx: Ctx, source: *const isize, pe: c_int) -> isize {
-    weak!("shmem_ctx_ptrdiff_atomic_fetch", 633, imp_shmem_ctx_ptrdiff_atomic_fetch, probe_shmem_ctx_ptrdiff_atomic_fetch)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ptrdiff_atomic_fetch(ctx: Ctx, source: *const isize, pe: c_int) -> isize {
-    strong!(633, imp_shmem_ctx_ptrdiff_atomic_fetch, probe_shmem_ctx_ptrdiff_atomic_fetch)
-}
-routine!(imp_shmem_ctx_ptrdiff_atomic_fetch, probe_shmem_ctx_ptrdiff_atomic_fetch, intercepted_shmem_ctx_ptrdiff_atomic_fetch, 633, sampled, (ctx: Ctx, source: *const isize, pe: c_int) -> isize, |m| [on(ctx, 633, 8, world_pe(m, ctx, pe)), source.addr(), 8] amo::fetch::<i64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_float_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_fetch(source: *const f32, pe: c_int) -> f32 {
-    weak!("shmem_float_fetch", 634, imp_shmem_float_fetch, brief_shmem_float_fetch, kept_shmem_float_fetch)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_fetch(source: *const f32, pe: c_int) -> f32 {
-    strong!(634, imp_shmem_float_fetch, brief_shmem_float_fetch, kept_shmem_float_fetch)
-}
-routine!(brief brief_shmem_float_fetch, kept_shmem_float_fetch, imp_shmem_float_fetch, probe_shmem_float_fetch, intercepted_shmem_float_fetch, 634, sampled, (source: *const f32, pe: c_int) -> f32, |m| [pe, source.addr(), 4] amo::fetch::<f32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_double_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_fetch(source: *const f64, pe: c_int) -> f64 {
-    weak!("shmem_double_fetch", 635, imp_shmem_double_fetch, brief_shmem_double_fetch, kept_shmem_double_fetch)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_fetch(source: *const f64, pe: c_int) -> f64 {
-    strong!(635, imp_shmem_double_fetch, brief_shmem_double_fetch, kept_shmem_double_fetch)
-}
-routine!(brief brief_shmem_double_fetch, kept_shmem_double_fetch, imp_shmem_double_fetch, probe_shmem_double_fetch, intercepted_shmem_double_fetch, 635, sampled, (source: *const f64, pe: c_int) -> f64, |m| [pe, source.addr(), 8] amo::fetch::<f64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_fetch(source: *const c_int, pe: c_int) -> c_int {
-    weak!("shmem_int_fetch", 636, imp_shmem_int_fetch, brief_shmem_int_fetch, kept_shmem_int_fetch)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_fetch(source: *const c_int, pe: c_int) -> c_int {
-    strong!(636, imp_shmem_int_fetch, brief_shmem_int_fetch, kept_shmem_int_fetch)
-}
-routine!(brief brief_shmem_int_fetch, kept_shmem_int_fetch, imp_shmem_int_fetch, probe_shmem_int_fetch, intercepted_shmem_int_fetch, 636, sampled, (source: *const c_int, pe: c_int) -> c_int, |m| [pe, source.addr(), 4] amo::fetch::<i32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_fetch(source: *const c_long, pe: c_int) -> c_long {
-    weak!("shmem_long_fetch", 637, imp_shmem_long_fetch, brief_shmem_long_fetch, kept_shmem_long_fetch)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_fetch(source: *const c_long, pe: c_int) -> c_long {
-    strong!(637, imp_shmem_long_fetch, brief_shmem_long_fetch, kept_shmem_long_fetch)
-}
-routine!(brief brief_shmem_long_fetch, kept_shmem_long_fetch, imp_shmem_long_fetch, probe_shmem_long_fetch, intercepted_shmem_long_fetch, 637, sampled, (source: *const c_long, pe: c_int) -> c_long, |m| [pe, source.addr(), 8] amo::fetch::<i64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_fetch(source: *const c_longlong, pe: c_int) -> c_longlong {
-    weak!("shmem_longlong_fetch", 638, imp_shmem_longlong_fetch, brief_shmem_longlong_fetch, kept_shmem_longlong_fetch)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_fetch(source: *const c_longlong, pe: c_int) -> c_longlong {
-    strong!(638, imp_shmem_longlong_fetch, brief_shmem_longlong_fetch, kept_shmem_longlong_fetch)
-}
-routine!(brief brief_shmem_longlong_fetch, kept_shmem_longlong_fetch, imp_shmem_longlong_fetch, probe_shmem_longlong_fetch, intercepted_shmem_longlong_fetch, 638, sampled, (source: *const c_longlong, pe: c_int) -> c_longlong, |m| [pe, source.addr(), 8] amo::fetch::<i64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_float_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_atomic_set(dest: *mut f32, value: f32, pe: c_int) {
-    weak!("shmem_float_atomic_set", 639, imp_shmem_float_atomic_set, brief_shmem_float_atomic_set, kept_shmem_float_atomic_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_atomic_set(dest: *mut f32, value: f32, pe: c_int) {
-    strong!(639, imp_shmem_float_atomic_set, brief_shmem_float_atomic_set, kept_shmem_float_atomic_set)
-}
-routine!(brief brief_shmem_float_atomic_set, kept_shmem_float_atomic_set, imp_shmem_float_atomic_set, probe_shmem_float_atomic_set, intercepted_shmem_float_atomic_set, 639, sampled, (dest: *mut f32, value: f32, pe: c_int), |m| [pe, dest.addr(), 4] amo::set::<f32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_double_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_atomic_set(dest: *mut f64, value: f64, pe: c_int) {
-    weak!("shmem_double_atomic_set", 640, imp_shmem_double_atomic_set, brief_shmem_double_atomic_set, kept_shmem_double_atomic_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_atomic_set(dest: *mut f64, value: f64, pe: c_int) {
-    strong!(640, imp_shmem_double_atomic_set, brief_shmem_double_atomic_set, kept_shmem_double_atomic_set)
-}
-routine!(brief brief_shmem_double_atomic_set, kept_shmem_double_atomic_set, imp_shmem_double_atomic_set, probe_shmem_double_atomic_set, intercepted_shmem_double_atomic_set, 640, sampled, (dest: *mut f64, value: f64, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<f64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_atomic_set(dest: *mut c_int, value: c_int, pe: c_int) {
-    weak!("shmem_int_atomic_set", 641, imp_shmem_int_atomic_set, brief_shmem_int_atomic_set, kept_shmem_int_atomic_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_atomic_set(dest: *mut c_int, value: c_int, pe: c_int) {
-    strong!(641, imp_shmem_int_atomic_set, brief_shmem_int_atomic_set, kept_shmem_int_atomic_set)
-}
-routine!(brief brief_shmem_int_atomic_set, kept_shmem_int_atomic_set, imp_shmem_int_atomic_set, probe_shmem_int_atomic_set, intercepted_shmem_int_atomic_set, 641, sampled, (dest: *mut c_int, value: c_int, pe: c_int), |m| [pe, dest.addr(), 4] amo::set::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_atomic_set(dest: *mut c_long, value: c_long, pe: c_int) {
-    weak!("shmem_long_atomic_set", 642, imp_shmem_long_atomic_set, brief_shmem_long_atomic_set, kept_shmem_long_atomic_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_atomic_set(dest: *mut c_long, value: c_long, pe: c_int) {
-    strong!(642, imp_shmem_long_atomic_set, brief_shmem_long_atomic_set, kept_shmem_long_atomic_set)
-}
-routine!(brief brief_shmem_long_atomic_set, kept_shmem_long_atomic_set, imp_shmem_long_atomic_set, probe_shmem_long_atomic_set, intercepted_shmem_long_atomic_set, 642, sampled, (dest: *mut c_long, value: c_long, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_atomic_set(dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    weak!("shmem_longlong_atomic_set", 643, imp_shmem_longlong_atomic_set, brief_shmem_longlong_atomic_set, kept_shmem_longlong_atomic_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_atomic_set(dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    strong!(643, imp_shmem_longlong_atomic_set, brief_shmem_longlong_atomic_set, kept_shmem_longlong_atomic_set)
-}
-routine!(brief brief_shmem_longlong_atomic_set, kept_shmem_longlong_atomic_set, imp_shmem_longlong_atomic_set, probe_shmem_longlong_atomic_set, intercepted_shmem_longlong_atomic_set, 643, sampled, (dest: *mut c_longlong, value: c_longlong, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_atomic_set(dest: *mut c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_uint_atomic_set", 644, imp_shmem_uint_atomic_set, brief_shmem_uint_atomic_set, kept_shmem_uint_atomic_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_atomic_set(dest: *mut c_uint, value: c_uint, pe: c_int) {
-    strong!(644, imp_shmem_uint_atomic_set, brief_shmem_uint_atomic_set, kept_shmem_uint_atomic_set)
-}
-routine!(brief brief_shmem_uint_atomic_set, kept_shmem_uint_atomic_set, imp_shmem_uint_atomic_set, probe_shmem_uint_atomic_set, intercepted_shmem_uint_atomic_set, 644, sampled, (dest: *mut c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::set::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_atomic_set(dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ulong_atomic_set", 645, imp_shmem_ulong_atomic_set, brief_shmem_ulong_atomic_set, kept_shmem_ulong_atomic_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_atomic_set(dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    strong!(645, imp_shmem_ulong_atomic_set, brief_shmem_ulong_atomic_set, kept_shmem_ulong_atomic_set)
-}
-routine!(brief brief_shmem_ulong_atomic_set, kept_shmem_ulong_atomic_set, imp_shmem_ulong_atomic_set, probe_shmem_ulong_atomic_set, intercepted_shmem_ulong_atomic_set, 645, sampled, (dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_atomic_set(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ulonglong_atomic_set", 646, imp_shmem_ulonglong_atomic_set, brief_shmem_ulonglong_atomic_set, kept_shmem_ulonglong_atomic_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_atomic_set(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(646, imp_shmem_ulonglong_atomic_set, brief_shmem_ulonglong_atomic_set, kept_shmem_ulonglong_atomic_set)
-}
-routine!(brief brief_shmem_ulonglong_atomic_set, kept_shmem_ulonglong_atomic_set, imp_shmem_ulonglong_atomic_set, probe_shmem_ulonglong_atomic_set, intercepted_shmem_ulonglong_atomic_set, 646, sampled, (dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_atomic_set(dest: *mut i32, value: i32, pe: c_int) {
-    weak!("shmem_int32_atomic_set", 647, imp_shmem_int32_atomic_set, brief_shmem_int32_atomic_set, kept_shmem_int32_atomic_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_atomic_set(dest: *mut i32, value: i32, pe: c_int) {
-    strong!(647, imp_shmem_int32_atomic_set, brief_shmem_int32_atomic_set, kept_shmem_int32_atomic_set)
-}
-routine!(brief brief_shmem_int32_atomic_set, kept_shmem_int32_atomic_set, imp_shmem_int32_atomic_set, probe_shmem_int32_atomic_set, intercepted_shmem_int32_atomic_set, 647, sampled, (dest: *mut i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::set::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_atomic_set(dest: *mut i64, value: i64, pe: c_int) {
-    weak!("shmem_int64_atomic_set", 648, imp_shmem_int64_atomic_set, brief_shmem_int64_atomic_set, kept_shmem_int64_atomic_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_atomic_set(dest: *mut i64, value: i64, pe: c_int) {
-    strong!(648, imp_shmem_int64_atomic_set, brief_shmem_int64_atomic_set, kept_shmem_int64_atomic_set)
-}
-routine!(brief brief_shmem_int64_atomic_set, kept_shmem_int64_atomic_set, imp_shmem_int64_atomic_set, probe_shmem_int64_atomic_set, intercepted_shmem_int64_atomic_set, 648, sampled, (dest: *mut i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_atomic_set(dest: *mut u32, value: u32, pe: c_int) {
-    weak!("shmem_uint32_atomic_set", 649, imp_shmem_uint32_atomic_set, brief_shmem_uint32_atomic_set, kept_shmem_uint32_atomic_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_atomic_set(dest: *mut u32, value: u32, pe: c_int) {
-    strong!(649, imp_shmem_uint32_atomic_set, brief_shmem_uint32_atomic_set, kept_shmem_uint32_atomic_set)
-}
-routine!(brief brief_shmem_uint32_atomic_set, kept_shmem_uint32_atomic_set, imp_shmem_uint32_atomic_set, probe_shmem_uint32_atomic_set, intercepted_shmem_uint32_atomic_set, 649, sampled, (dest: *mut u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::set::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_atomic_set(dest: *mut u64, value: u64, pe: c_int) {
-    weak!("shmem_uint64_atomic_set", 650, imp_shmem_uint64_atomic_set, brief_shmem_uint64_atomic_set, kept_shmem_uint64_atomic_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_atomic_set(dest: *mut u64, value: u64, pe: c_int) {
-    strong!(650, imp_shmem_uint64_atomic_set, brief_shmem_uint64_atomic_set, kept_shmem_uint64_atomic_set)
-}
-routine!(brief brief_shmem_uint64_atomic_set, kept_shmem_uint64_atomic_set, imp_shmem_uint64_atomic_set, probe_shmem_uint64_atomic_set, intercepted_shmem_uint64_atomic_set, 650, sampled, (dest: *mut u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_atomic_set(dest: *mut usize, value: usize, pe: c_int) {
-    weak!("shmem_size_atomic_set", 651, imp_shmem_size_atomic_set, brief_shmem_size_atomic_set, kept_shmem_size_atomic_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_atomic_set(dest: *mut usize, value: usize, pe: c_int) {
-    strong!(651, imp_shmem_size_atomic_set, brief_shmem_size_atomic_set, kept_shmem_size_atomic_set)
-}
-routine!(brief brief_shmem_size_atomic_set, kept_shmem_size_atomic_set, imp_shmem_size_atomic_set, probe_shmem_size_atomic_set, intercepted_shmem_size_atomic_set, 651, sampled, (dest: *mut usize, value: usize, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_atomic_set(dest: *mut isize, value: isize, pe: c_int) {
-    weak!("shmem_ptrdiff_atomic_set", 652, imp_shmem_ptrdiff_atomic_set, brief_shmem_ptrdiff_atomic_set, kept_shmem_ptrdiff_atomic_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_atomic_set(dest: *mut isize, value: isize, pe: c_int) {
-    strong!(652, imp_shmem_ptrdiff_atomic_set, brief_shmem_ptrdiff_atomic_set, kept_shmem_ptrdiff_atomic_set)
-}
-routine!(brief brief_shmem_ptrdiff_atomic_set, kept_shmem_ptrdiff_atomic_set, imp_shmem_ptrdiff_atomic_set, probe_shmem_ptrdiff_atomic_set, intercepted_shmem_ptrdiff_atomic_set, 652, sampled, (dest: *mut isize, value: isize, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_float_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_float_atomic_set(ctx: Ctx, dest: *mut f32, value: f32, pe: c_int) {
-    weak!("shmem_ctx_float_atomic_set", 653, imp_shmem_ctx_float_atomic_set, probe_shmem_ctx_float_atomic_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_float_atomic_set(ctx: Ctx, dest: *mut f32, value: f32, pe: c_int) {
-    strong!(653, imp_shmem_ctx_float_atomic_set, probe_shmem_ctx_float_atomic_set)
-}
-routine!(imp_shmem_ctx_float_atomic_set, probe_shmem_ctx_float_atomic_set, intercepted_shmem_ctx_float_atomic_set, 653, sampled, (ctx: Ctx, dest: *mut f32, value: f32, pe: c_int), |m| [on(ctx, 653, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::set::<f32>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_double_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_double_atomic_set(ctx: Ctx, dest: *mut f64, value: f64, pe: c_int) {
-    weak!("shmem_ctx_double_atomic_set", 654, imp_shmem_ctx_double_atomic_set, probe_shmem_ctx_double_atomic_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_double_atomic_set(ctx: Ctx, dest: *mut f64, value: f64, pe: c_int) {
-    strong!(654, imp_shmem_ctx_double_atomic_set, probe_shmem_ctx_double_atomic_set)
-}
-routine!(imp_shmem_ctx_double_atomic_set, probe_shmem_ctx_double_atomic_set, intercepted_shmem_ctx_double_atomic_set, 654, sampled, (ctx: Ctx, dest: *mut f64, value: f64, pe: c_int), |m| [on(ctx, 654, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::set::<f64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int_atomic_set(ctx: Ctx, dest: *mut c_int, value: c_int, pe: c_int) {
-    weak!("shmem_ctx_int_atomic_set", 655, imp_shmem_ctx_int_atomic_set, probe_shmem_ctx_int_atomic_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int_atomic_set(ctx: Ctx, dest: *mut c_int, value: c_int, pe: c_int) {
-    strong!(655, imp_shmem_ctx_int_atomic_set, probe_shmem_ctx_int_atomic_set)
-}
-routine!(imp_shmem_ctx_int_atomic_set, probe_shmem_ctx_int_atomic_set, intercepted_shmem_ctx_int_atomic_set, 655, sampled, (ctx: Ctx, dest: *mut c_int, value: c_int, pe: c_int), |m| [on(ctx, 655, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::set::<i32>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_long_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_long_atomic_set(ctx: Ctx, dest: *mut c_long, value: c_long, pe: c_int) {
-    weak!("shmem_ctx_long_atomic_set", 656, imp_shmem_ctx_long_atomic_set, probe_shmem_ctx_long_atomic_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_long_atomic_set(ctx: Ctx, dest: *mut c_long, value: c_long, pe: c_int) {
-    strong!(656, imp_shmem_ctx_long_atomic_set, probe_shmem_ctx_long_atomic_set)
-}
-routine!(imp_shmem_ctx_long_atomic_set, probe_shmem_ctx_long_atomic_set, intercepted_shmem_ctx_long_atomic_set, 656, sampled, (ctx: Ctx, dest: *mut c_long, value: c_long, pe: c_int), |m| [on(ctx, 656, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::set::<i64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longlong_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longlong_atomic_set(ctx: Ctx, dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    weak!("shmem_ctx_longlong_atomic_set", 657, imp_shmem_ctx_longlong_atomic_set, probe_shmem_ctx_longlong_atomic_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longlong_atomic_set(ctx: Ctx, dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    strong!(657, imp_shmem_ctx_longlong_atomic_set, probe_shmem_ctx_longlong_atomic_set)
-}
-routine!(imp_shmem_ctx_longlong_atomic_set, probe_shmem_ctx_longlong_atomic_set, intercepted_shmem_ctx_longlong_atomic_set, 657, sampled, (ctx: Ctx, dest: *mut c_longlong, value: c_longlong, pe: c_int), |m| [on(ctx, 657, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::set::<i64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint_atomic_set(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_ctx_uint_atomic_set", 658, imp_shmem_ctx_uint_atomic_set, probe_shmem_ctx_uint_atomic_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint_atomic_set(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    strong!(658, imp_shmem_ctx_uint_atomic_set, probe_shmem_ctx_uint_atomic_set)
-}
-routine!(imp_shmem_ctx_uint_atomic_set, probe_shmem_ctx_uint_atomic_set, intercepted_shmem_ctx_uint_atomic_set, 658, sampled, (ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int), |m| [on(ctx, 658, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::set::<u32>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulong_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulong_atomic_set(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ctx_ulong_atomic_set", 659, imp_shmem_ctx_ulong_atomic_set, probe_shmem_ctx_ulong_atomic_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulong_atomic_set(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    strong!(659, imp_shmem_ctx_ulong_atomic_set, probe_shmem_ctx_ulong_atomic_set)
-}
-routine!(imp_shmem_ctx_ulong_atomic_set, probe_shmem_ctx_ulong_atomic_set, intercepted_shmem_ctx_ulong_atomic_set, 659, sampled, (ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [on(ctx, 659, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::set::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulonglong_atomic_set(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ctx_ulonglong_atomic_set", 660, imp_shmem_ctx_ulonglong_atomic_set, probe_shmem_ctx_ulonglong_atomic_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulonglong_atomic_set(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(660, imp_shmem_ctx_ulonglong_atomic_set, probe_shmem_ctx_ulonglong_atomic_set)
-}
-routine!(imp_shmem_ctx_ulonglong_atomic_set, probe_shmem_ctx_ulonglong_atomic_set, intercepted_shmem_ctx_ulonglong_atomic_set, 660, sampled, (ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [on(ctx, 660, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::set::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int32_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int32_atomic_set(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) {
-    weak!("shmem_ctx_int32_atomic_set", 661, imp_shmem_ctx_int32_atomic_set, probe_shmem_ctx_int32_atomic_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int32_atomic_set(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) {
-    strong!(661, imp_shmem_ctx_int32_atomic_set, probe_shmem_ctx_int32_atomic_set)
-}
-routine!(imp_shmem_ctx_int32_atomic_set, probe_shmem_ctx_int32_atomic_set, intercepted_shmem_ctx_int32_atomic_set, 661, sampled, (ctx: Ctx, dest: *mut i32, value: i32, pe: c_int), |m| [on(ctx, 661, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::set::<i32>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int64_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int64_atomic_set(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) {
-    weak!("shmem_ctx_int64_atomic_set", 662, imp_shmem_ctx_int64_atomic_set, probe_shmem_ctx_int64_atomic_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int64_atomic_set(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) {
-    strong!(662, imp_shmem_ctx_int64_atomic_set, probe_shmem_ctx_int64_atomic_set)
-}
-routine!(imp_shmem_ctx_int64_atomic_set, probe_shmem_ctx_int64_atomic_set, intercepted_shmem_ctx_int64_atomic_set, 662, sampled, (ctx: Ctx, dest: *mut i64, value: i64, pe: c_int), |m| [on(ctx, 662, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::set::<i64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint32_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint32_atomic_set(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) {
-    weak!("shmem_ctx_uint32_atomic_set", 663, imp_shmem_ctx_uint32_atomic_set, probe_shmem_ctx_uint32_atomic_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint32_atomic_set(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) {
-    strong!(663, imp_shmem_ctx_uint32_atomic_set, probe_shmem_ctx_uint32_atomic_set)
-}
-routine!(imp_shmem_ctx_uint32_atomic_set, probe_shmem_ctx_uint32_atomic_set, intercepted_shmem_ctx_uint32_atomic_set, 663, sampled, (ctx: Ctx, dest: *mut u32, value: u32, pe: c_int), |m| [on(ctx, 663, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::set::<u32>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint64_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint64_atomic_set(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) {
-    weak!("shmem_ctx_uint64_atomic_set", 664, imp_shmem_ctx_uint64_atomic_set, probe_shmem_ctx_uint64_atomic_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint64_atomic_set(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) {
-    strong!(664, imp_shmem_ctx_uint64_atomic_set, probe_shmem_ctx_uint64_atomic_set)
-}
-routine!(imp_shmem_ctx_uint64_atomic_set, probe_shmem_ctx_uint64_atomic_set, intercepted_shmem_ctx_uint64_atomic_set, 664, sampled, (ctx: Ctx, dest: *mut u64, value: u64, pe: c_int), |m| [on(ctx, 664, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::set::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_size_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_size_atomic_set(ctx: Ctx, dest: *mut usize, value: usize, pe: c_int) {
-    weak!("shmem_ctx_size_atomic_set", 665, imp_shmem_ctx_size_atomic_set, probe_shmem_ctx_size_atomic_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_size_atomic_set(ctx: Ctx, dest: *mut usize, value: usize, pe: c_int) {
-    strong!(665, imp_shmem_ctx_size_atomic_set, probe_shmem_ctx_size_atomic_set)
-}
-routine!(imp_shmem_ctx_size_atomic_set, probe_shmem_ctx_size_atomic_set, intercepted_shmem_ctx_size_atomic_set, 665, sampled, (ctx: Ctx, dest: *mut usize, value: usize, pe: c_int), |m| [on(ctx, 665, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::set::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ptrdiff_atomic_set(ctx: Ctx, dest: *mut isize, value: isize, pe: c_int) {
-    weak!("shmem_ctx_ptrdiff_atomic_set", 666, imp_shmem_ctx_ptrdiff_atomic_set, probe_shmem_ctx_ptrdiff_atomic_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ptrdiff_atomic_set(ctx: Ctx, dest: *mut isize, value: isize, pe: c_int) {
-    strong!(666, imp_shmem_ctx_ptrdiff_atomic_set, probe_shmem_ctx_ptrdiff_atomic_set)
-}
-routine!(imp_shmem_ctx_ptrdiff_atomic_set, probe_shmem_ctx_ptrdiff_atomic_set, intercepted_shmem_ctx_ptrdiff_atomic_set, 666, sampled, (ctx: Ctx, dest: *mut isize, value: isize, pe: c_int), |m| [on(ctx, 666, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::set::<i64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_float_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_set(dest: *mut f32, value: f32, pe: c_int) {
-    weak!("shmem_float_set", 667, imp_shmem_float_set, brief_shmem_float_set, kept_shmem_float_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_set(dest: *mut f32, value: f32, pe: c_int) {
-    strong!(667, imp_shmem_float_set, brief_shmem_float_set, kept_shmem_float_set)
-}
-routine!(brief brief_shmem_float_set, kept_shmem_float_set, imp_shmem_float_set, probe_shmem_float_set, intercepted_shmem_float_set, 667, sampled, (dest: *mut f32, value: f32, pe: c_int), |m| [pe, dest.addr(), 4] amo::set::<f32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_double_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_set(dest: *mut f64, value: f64, pe: c_int) {
-    weak!("shmem_double_set", 668, imp_shmem_double_set, brief_shmem_double_set, kept_shmem_double_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_set(dest: *mut f64, value: f64, pe: c_int) {
-    strong!(668, imp_shmem_double_set, brief_shmem_double_set, kept_shmem_double_set)
-}
-routine!(brief brief_shmem_double_set, kept_shmem_double_set, imp_shmem_double_set, probe_shmem_double_set, intercepted_shmem_double_set, 668, sampled, (dest: *mut f64, value: f64, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<f64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_set(dest: *mut c_int, value: c_int, pe: c_int) {
-    weak!("shmem_int_set", 669, imp_shmem_int_set, brief_shmem_int_set, kept_shmem_int_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_set(dest: *mut c_int, value: c_int, pe: c_int) {
-    strong!(669, imp_shmem_int_set, brief_shmem_int_set, kept_shmem_int_set)
-}
-routine!(brief brief_shmem_int_set, kept_shmem_int_set, imp_shmem_int_set, probe_shmem_int_set, intercepted_shmem_int_set, 669, sampled, (dest: *mut c_int, value: c_int, pe: c_int), |m| [pe, dest.addr(), 4] amo::set::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_set(dest: *mut c_long, value: c_long, pe: c_int) {
-    weak!("shmem_long_set", 670, imp_shmem_long_set, brief_shmem_long_set, kept_shmem_long_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_set(dest: *mut c_long, value: c_long, pe: c_int) {
-    strong!(670, imp_shmem_long_set, brief_shmem_long_set, kept_shmem_long_set)
-}
-routine!(brief brief_shmem_long_set, kept_shmem_long_set, imp_shmem_long_set, probe_shmem_long_set, intercepted_shmem_long_set, 670, sampled, (dest: *mut c_long, value: c_long, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_set(dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    weak!("shmem_longlong_set", 671, imp_shmem_longlong_set, brief_shmem_longlong_set, kept_shmem_longlong_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_set(dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    strong!(671, imp_shmem_longlong_set, brief_shmem_longlong_set, kept_shmem_longlong_set)
-}
-routine!(brief brief_shmem_longlong_set, kept_shmem_longlong_set, imp_shmem_longlong_set, probe_shmem_longlong_set, intercepted_shmem_longlong_set, 671, sampled, (dest: *mut c_longlong, value: c_longlong, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_atomic_compare_swap(dest: *mut c_int, cond: c_int, value: c_int, pe: c_int) -> c_int {
-    weak!("shmem_int_atomic_compare_swap", 672, imp_shmem_int_atomic_compare_swap, brief_shmem_int_atomic_compare_swap, kept_shmem_int_atomic_compare_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_atomic_compare_swap(dest: *mut c_int, cond: c_int, value: c_int, pe: c_int) -> c_int {
-    strong!(672, imp_shmem_int_atomic_compare_swap, brief_shmem_int_atomic_compare_swap, kept_shmem_int_atomic_compare_swap)
-}
-routine!(brief brief_shmem_int_atomic_compare_swap, kept_shmem_int_atomic_compare_swap, imp_shmem_int_atomic_compare_swap, probe_shmem_int_atomic_compare_swap, intercepted_shmem_int_atomic_compare_swap, 672, sampled, (dest: *mut c_int, cond: c_int, value: c_int, pe: c_int) -> c_int, |m| [pe, dest.addr(), 4] amo::compare_swap::<i32>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_atomic_compare_swap(dest: *mut c_long, cond: c_long, value: c_long, pe: c_int) -> c_long {
-    weak!("shmem_long_atomic_compare_swap", 673, imp_shmem_long_atomic_compare_swap, brief_shmem_long_atomic_compare_swap, kept_shmem_long_atomic_compare_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_atomic_compare_swap(dest: *mut c_long, cond: c_long, value: c_long, pe: c_int) -> c_long {
-    strong!(673, imp_shmem_long_atomic_compare_swap, brief_shmem_long_atomic_compare_swap, kept_shmem_long_atomic_compare_swap)
-}
-routine!(brief brief_shmem_long_atomic_compare_swap, kept_shmem_long_atomic_compare_swap, imp_shmem_long_atomic_compare_swap, probe_shmem_long_atomic_compare_swap, intercepted_shmem_long_atomic_compare_swap, 673, sampled, (dest: *mut c_long, cond: c_long, value: c_long, pe: c_int) -> c_long, |m| [pe, dest.addr(), 8] amo::compare_swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_atomic_compare_swap(dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int) -> c_longlong {
-    weak!("shmem_longlong_atomic_compare_swap", 674, imp_shmem_longlong_atomic_compare_swap, brief_shmem_longlong_atomic_compare_swap, kept_shmem_longlong_atomic_compare_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_atomic_compare_swap(dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int) -> c_longlong {
-    strong!(674, imp_shmem_longlong_atomic_compare_swap, brief_shmem_longlong_atomic_compare_swap, kept_shmem_longlong_atomic_compare_swap)
-}
-routine!(brief brief_shmem_longlong_atomic_compare_swap, kept_shmem_longlong_atomic_compare_swap, imp_shmem_longlong_atomic_compare_swap, probe_shmem_longlong_atomic_compare_swap, intercepted_shmem_longlong_atomic_compare_swap, 674, sampled, (dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int) -> c_longlong, |m| [pe, dest.addr(), 8] amo::compare_swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_atomic_compare_swap(dest: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int) -> c_uint {
-    weak!("shmem_uint_atomic_compare_swap", 675, imp_shmem_uint_atomic_compare_swap, brief_shmem_uint_atomic_compare_swap, kept_shmem_uint_atomic_compare_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_atomic_compare_swap(dest: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int) -> c_uint {
-    strong!(675, imp_shmem_uint_atomic_compare_swap, brief_shmem_uint_atomic_compare_swap, kept_shmem_uint_atomic_compare_swap)
-}
-routine!(brief brief_shmem_uint_atomic_compare_swap, kept_shmem_uint_atomic_compare_swap, imp_shmem_uint_atomic_compare_swap, probe_shmem_uint_atomic_compare_swap, intercepted_shmem_uint_atomic_compare_swap, 675, sampled, (dest: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int) -> c_uint, |m| [pe, dest.addr(), 4] amo::compare_swap::<u32>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_atomic_compare_swap(dest: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    weak!("shmem_ulong_atomic_compare_swap", 676, imp_shmem_ulong_atomic_compare_swap, brief_shmem_ulong_atomic_compare_swap, kept_shmem_ulong_atomic_compare_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_atomic_compare_swap(dest: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    strong!(676, imp_shmem_ulong_atomic_compare_swap, brief_shmem_ulong_atomic_compare_swap, kept_shmem_ulong_atomic_compare_swap)
-}
-routine!(brief brief_shmem_ulong_atomic_compare_swap, kept_shmem_ulong_atomic_compare_swap, imp_shmem_ulong_atomic_compare_swap, probe_shmem_ulong_atomic_compare_swap, intercepted_shmem_ulong_atomic_compare_swap, 676, sampled, (dest: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int) -> c_ulong, |m| [pe, dest.addr(), 8] amo::compare_swap::<u64>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_atomic_compare_swap(dest: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    weak!("shmem_ulonglong_atomic_compare_swap", 677, imp_shmem_ulonglong_atomic_compare_swap, brief_shmem_ulonglong_atomic_compare_swap, kept_shmem_ulonglong_atomic_compare_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_atomic_compare_swap(dest: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    strong!(677, imp_shmem_ulonglong_atomic_compare_swap, brief_shmem_ulonglong_atomic_compare_swap, kept_shmem_ulonglong_atomic_compare_swap)
-}
-routine!(brief brief_shmem_ulonglong_atomic_compare_swap, kept_shmem_ulonglong_atomic_compare_swap, imp_shmem_ulonglong_atomic_compare_swap, probe_shmem_ulonglong_atomic_compare_swap, intercepted_shmem_ulonglong_atomic_compare_swap, 677, sampled, (dest: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong, |m| [pe, dest.addr(), 8] amo::compare_swap::<u64>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_atomic_compare_swap(dest: *mut i32, cond: i32, value: i32, pe: c_int) -> i32 {
-    weak!("shmem_int32_atomic_compare_swap", 678, imp_shmem_int32_atomic_compare_swap, brief_shmem_int32_atomic_compare_swap, kept_shmem_int32_atomic_compare_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_atomic_compare_swap(dest: *mut i32, cond: i32, value: i32, pe: c_int) -> i32 {
-    strong!(678, imp_shmem_int32_atomic_compare_swap, brief_shmem_int32_atomic_compare_swap, kept_shmem_int32_atomic_compare_swap)
-}
-routine!(brief brief_shmem_int32_atomic_compare_swap, kept_shmem_int32_atomic_compare_swap, imp_shmem_int32_atomic_compare_swap, probe_shmem_int32_atomic_compare_swap, intercepted_shmem_int32_atomic_compare_swap, 678, sampled, (dest: *mut i32, cond: i32, value: i32, pe: c_int) -> i32, |m| [pe, dest.addr(), 4] amo::compare_swap::<i32>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_atomic_compare_swap(dest: *mut i64, cond: i64, value: i64, pe: c_int) -> i64 {
-    weak!("shmem_int64_atomic_compare_swap", 679, imp_shmem_int64_atomic_compare_swap, brief_shmem_int64_atomic_compare_swap, kept_shmem_int64_atomic_compare_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_atomic_compare_swap(dest: *mut i64, cond: i64, value: i64, pe: c_int) -> i64 {
-    strong!(679, imp_shmem_int64_atomic_compare_swap, brief_shmem_int64_atomic_compare_swap, kept_shmem_int64_atomic_compare_swap)
-}
-routine!(brief brief_shmem_int64_atomic_compare_swap, kept_shmem_int64_atomic_compare_swap, imp_shmem_int64_atomic_compare_swap, probe_shmem_int64_atomic_compare_swap, intercepted_shmem_int64_atomic_compare_swap, 679, sampled, (dest: *mut i64, cond: i64, value: i64, pe: c_int) -> i64, |m| [pe, dest.addr(), 8] amo::compare_swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_atomic_compare_swap(dest: *mut u32, cond: u32, value: u32, pe: c_int) -> u32 {
-    weak!("shmem_uint32_atomic_compare_swap", 680, imp_shmem_uint32_atomic_compare_swap, brief_shmem_uint32_atomic_compare_swap, kept_shmem_uint32_atomic_compare_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_atomic_compare_swap(dest: *mut u32, cond: u32, value: u32, pe: c_int) -> u32 {
-    strong!(680, imp_shmem_uint32_atomic_compare_swap, brief_shmem_uint32_atomic_compare_swap, kept_shmem_uint32_atomic_compare_swap)
-}
-routine!(brief brief_shmem_uint32_atomic_compare_swap, kept_shmem_uint32_atomic_compare_swap, imp_shmem_uint32_atomic_compare_swap, probe_shmem_uint32_atomic_compare_swap, intercepted_shmem_uint32_atomic_compare_swap, 680, sampled, (dest: *mut u32, cond: u32, value: u32, pe: c_int) -> u32, |m| [pe, dest.addr(), 4] amo::compare_swap::<u32>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_atomic_compare_swap(dest: *mut u64, cond: u64, value: u64, pe: c_int) -> u64 {
-    weak!("shmem_uint64_atomic_compare_swap", 681, imp_shmem_uint64_atomic_compare_swap, brief_shmem_uint64_atomic_compare_swap, kept_shmem_uint64_atomic_compare_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_atomic_compare_swap(dest: *mut u64, cond: u64, value: u64, pe: c_int) -> u64 {
-    strong!(681, imp_shmem_uint64_atomic_compare_swap, brief_shmem_uint64_atomic_compare_swap, kept_shmem_uint64_atomic_compare_swap)
-}
-routine!(brief brief_shmem_uint64_atomic_compare_swap, kept_shmem_uint64_atomic_compare_swap, imp_shmem_uint64_atomic_compare_swap, probe_shmem_uint64_atomic_compare_swap, intercepted_shmem_uint64_atomic_compare_swap, 681, sampled, (dest: *mut u64, cond: u64, value: u64, pe: c_int) -> u64, |m| [pe, dest.addr(), 8] amo::compare_swap::<u64>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_atomic_compare_swap(dest: *mut usize, cond: usize, value: usize, pe: c_int) -> usize {
-    weak!("shmem_size_atomic_compare_swap", 682, imp_shmem_size_atomic_compare_swap, brief_shmem_size_atomic_compare_swap, kept_shmem_size_atomic_compare_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_atomic_compare_swap(dest: *mut usize, cond: usize, value: usize, pe: c_int) -> usize {
-    strong!(682, imp_shmem_size_atomic_compare_swap, brief_shmem_size_atomic_compare_swap, kept_shmem_size_atomic_compare_swap)
-}
-routine!(brief brief_shmem_size_atomic_compare_swap, kept_shmem_size_atomic_compare_swap, imp_shmem_size_atomic_compare_swap, probe_shmem_size_atomic_compare_swap, intercepted_shmem_size_atomic_compare_swap, 682, sampled, (dest: *mut usize, cond: usize, value: usize, pe: c_int) -> usize, |m| [pe, dest.addr(), 8] amo::compare_swap::<u64>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_atomic_compare_swap(dest: *mut isize, cond: isize, value: isize, pe: c_int) -> isize {
-    weak!("shmem_ptrdiff_atomic_compare_swap", 683, imp_shmem_ptrdiff_atomic_compare_swap, brief_shmem_ptrdiff_atomic_compare_swap, kept_shmem_ptrdiff_atomic_compare_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_atomic_compare_swap(dest: *mut isize, cond: isize, value: isize, pe: c_int) -> isize {
-    strong!(683, imp_shmem_ptrdiff_atomic_compare_swap, brief_shmem_ptrdiff_atomic_compare_swap, kept_shmem_ptrdiff_atomic_compare_swap)
-}
-routine!(brief brief_shmem_ptrdiff_atomic_compare_swap, kept_shmem_ptrdiff_atomic_compare_swap, imp_shmem_ptrdiff_atomic_compare_swap, probe_shmem_ptrdiff_atomic_compare_swap, intercepted_shmem_ptrdiff_atomic_compare_swap, 683, sampled, (dest: *mut isize, cond: isize, value: isize, pe: c_int) -> isize, |m| [pe, dest.addr(), 8] amo::compare_swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int_atomic_compare_swap(ctx: Ctx, dest: *mut c_int, cond: c_int, value: c_int, pe: c_int) -> c_int {
-    weak!("shmem_ctx_int_atomic_compare_swap", 684, imp_shmem_ctx_int_atomic_compare_swap, probe_shmem_ctx_int_atomic_compare_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int_atomic_compare_swap(ctx: Ctx, dest: *mut c_int, cond: c_int, value: c_int, pe: c_int) -> c_int {
-    strong!(684, imp_shmem_ctx_int_atomic_compare_swap, probe_shmem_ctx_int_atomic_compare_swap)
-}
-routine!(imp_shmem_ctx_int_atomic_compare_swap, probe_shmem_ctx_int_atomic_compare_swap, intercepted_shmem_ctx_int_atomic_compare_swap, 684, sampled, (ctx: Ctx, dest: *mut c_int, cond: c_int, value: c_int, pe: c_int) -> c_int, |m| [on(ctx, 684, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::compare_swap::<i32>(m, ctx, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_long_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_long_atomic_compare_swap(ctx: Ctx, dest: *mut c_long, cond: c_long, value: c_long, pe: c_int) -> c_long {
-    weak!("shmem_ctx_long_atomic_compare_swap", 685, imp_shmem_ctx_long_atomic_compare_swap, probe_shmem_ctx_long_atomic_compare_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_long_atomic_compare_swap(ctx: Ctx, dest: *mut c_long, cond: c_long, value: c_long, pe: c_int) -> c_long {
-    strong!(685, imp_shmem_ctx_long_atomic_compare_swap, probe_shmem_ctx_long_atomic_compare_swap)
-}
-routine!(imp_shmem_ctx_long_atomic_compare_swap, probe_shmem_ctx_long_atomic_compare_swap, intercepted_shmem_ctx_long_atomic_compare_swap, 685, sampled, (ctx: Ctx, dest: *mut c_long, cond: c_long, value: c_long, pe: c_int) -> c_long, |m| [on(ctx, 685, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::compare_swap::<i64>(m, ctx, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longlong_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longlong_atomic_compare_swap(ctx: Ctx, dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int) -> c_longlong {
-    weak!("shmem_ctx_longlong_atomic_compare_swap", 686, imp_shmem_ctx_longlong_atomic_compare_swap, probe_shmem_ctx_longlong_atomic_compare_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longlong_atomic_compare_swap(ctx: Ctx, dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int) -> c_longlong {
-    strong!(686, imp_shmem_ctx_longlong_atomic_compare_swap, probe_shmem_ctx_longlong_atomic_compare_swap)
-}
-routine!(imp_shmem_ctx_longlong_atomic_compare_swap, probe_shmem_ctx_longlong_atomic_compare_swap, intercepted_shmem_ctx_longlong_atomic_compare_swap, 686, sampled, (ctx: Ctx, dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int) -> c_longlong, |m| [on(ctx, 686, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::compare_swap::<i64>(m, ctx, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint_atomic_compare_swap(ctx: Ctx, dest: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int) -> c_uint {
-    weak!("shmem_ctx_uint_atomic_compare_swap", 687, imp_shmem_ctx_uint_atomic_compare_swap, probe_shmem_ctx_uint_atomic_compare_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint_atomic_compare_swap(ctx: Ctx, dest: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int) -> c_uint {
-    strong!(687, imp_shmem_ctx_uint_atomic_compare_swap, probe_shmem_ctx_uint_atomic_compare_swap)
-}
-routine!(imp_shmem_ctx_uint_atomic_compare_swap, probe_shmem_ctx_uint_atomic_compare_swap, intercepted_shmem_ctx_uint_atomic_compare_swap, 687, sampled, (ctx: Ctx, dest: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int) -> c_uint, |m| [on(ctx, 687, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::compare_swap::<u32>(m, ctx, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulong_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulong_atomic_compare_swap(ctx: Ctx, dest: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    weak!("shmem_ctx_ulong_atomic_compare_swap", 688, imp_shmem_ctx_ulong_atomic_compare_swap, probe_shmem_ctx_ulong_atomic_compare_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulong_atomic_compare_swap(ctx: Ctx, dest: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    strong!(688, imp_shmem_ctx_ulong_atomic_compare_swap, probe_shmem_ctx_ulong_atomic_compare_swap)
-}
-routine!(imp_shmem_ctx_ulong_atomic_compare_swap, probe_shmem_ctx_ulong_atomic_compare_swap, intercepted_shmem_ctx_ulong_atomic_compare_swap, 688, sampled, (ctx: Ctx, dest: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int) -> c_ulong, |m| [on(ctx, 688, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::compare_swap::<u64>(m, ctx, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulonglong_atomic_compare_swap(ctx: Ctx, dest: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    weak!("shmem_ctx_ulonglong_atomic_compare_swap", 689, imp_shmem_ctx_ulonglong_atomic_compare_swap, probe_shmem_ctx_ulonglong_atomic_compare_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulonglong_atomic_compare_swap(ctx: Ctx, dest: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    strong!(689, imp_shmem_ctx_ulonglong_atomic_compare_swap, probe_shmem_ctx_ulonglong_atomic_compare_swap)
-}
-routine!(imp_shmem_ctx_ulonglong_atomic_compare_swap, probe_shmem_ctx_ulonglong_atomic_compare_swap, intercepted_shmem_ctx_ulonglong_atomic_compare_swap, 689, sampled, (ctx: Ctx, dest: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong, |m| [on(ctx, 689, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::compare_swap::<u64>(m, ctx, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int32_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int32_atomic_compare_swap(ctx: Ctx, dest: *mut i32, cond: i32, value: i32, pe: c_int) -> i32 {
-    weak!("shmem_ctx_int32_atomic_compare_swap", 690, imp_shmem_ctx_int32_atomic_compare_swap, probe_shmem_ctx_int32_atomic_compare_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int32_atomic_compare_swap(ctx: Ctx, dest: *mut i32, cond: i32, value: i32, pe: c_int) -> i32 {
-    strong!(690, imp_shmem_ctx_int32_atomic_compare_swap, probe_shmem_ctx_int32_atomic_compare_swap)
-}
-routine!(imp_shmem_ctx_int32_atomic_compare_swap, probe_shmem_ctx_int32_atomic_compare_swap, intercepted_shmem_ctx_int32_atomic_compare_swap, 690, sampled, (ctx: Ctx, dest: *mut i32, cond: i32, value: i32, pe: c_int) -> i32, |m| [on(ctx, 690, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::compare_swap::<i32>(m, ctx, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int64_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int64_atomic_compare_swap(ctx: Ctx, dest: *mut i64, cond: i64, value: i64, pe: c_int) -> i64 {
-    weak!("shmem_ctx_int64_atomic_compare_swap", 691, imp_shmem_ctx_int64_atomic_compare_swap, probe_shmem_ctx_int64_atomic_compare_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int64_atomic_compare_swap(ctx: Ctx, dest: *mut i64, cond: i64, value: i64, pe: c_int) -> i64 {
-    strong!(691, imp_shmem_ctx_int64_atomic_compare_swap, probe_shmem_ctx_int64_atomic_compare_swap)
-}
-routine!(imp_shmem_ctx_int64_atomic_compare_swap, probe_shmem_ctx_int64_atomic_compare_swap, intercepted_shmem_ctx_int64_atomic_compare_swap, 691, sampled, (ctx: Ctx, dest: *mut i64, cond: i64, value: i64, pe: c_int) -> i64, |m| [on(ctx, 691, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::compare_swap::<i64>(m, ctx, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint32_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint32_atomic_compare_swap(ctx: Ctx, dest: *mut u32, cond: u32, value: u32, pe: c_int) -> u32 {
-    weak!("shmem_ctx_uint32_atomic_compare_swap", 692, imp_shmem_ctx_uint32_atomic_compare_swap, probe_shmem_ctx_uint32_atomic_compare_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint32_atomic_compare_swap(ctx: Ctx, dest: *mut u32, cond: u32, value: u32, pe: c_int) -> u32 {
-    strong!(692, imp_shmem_ctx_uint32_atomic_compare_swap, probe_shmem_ctx_uint32_atomic_compare_swap)
-}
-routine!(imp_shmem_ctx_uint32_atomic_compare_swap, probe_shmem_ctx_uint32_atomic_compare_swap, intercepted_shmem_ctx_uint32_atomic_compare_swap, 692, sampled, (ctx: Ctx, dest: *mut u32, cond: u32, value: u32, pe: c_int) -> u32, |m| [on(ctx, 692, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::compare_swap::<u32>(m, ctx, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint64_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint64_atomic_compare_swap(ctx: Ctx, dest: *mut u64, cond: u64, value: u64, pe: c_int) -> u64 {
-    weak!("shmem_ctx_uint64_atomic_compare_swap", 693, imp_shmem_ctx_uint64_atomic_compare_swap, probe_shmem_ctx_uint64_atomic_compare_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint64_atomic_compare_swap(ctx: Ctx, dest: *mut u64, cond: u64, value: u64, pe: c_int) -> u64 {
-    strong!(693, imp_shmem_ctx_uint64_atomic_compare_swap, probe_shmem_ctx_uint64_atomic_compare_swap)
-}
-routine!(imp_shmem_ctx_uint64_atomic_compare_swap, probe_shmem_ctx_uint64_atomic_compare_swap, intercepted_shmem_ctx_uint64_atomic_compare_swap, 693, sampled, (ctx: Ctx, dest: *mut u64, cond: u64, value: u64, pe: c_int) -> u64, |m| [on(ctx, 693, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::compare_swap::<u64>(m, ctx, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_size_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_size_atomic_compare_swap(ctx: Ctx, dest: *mut usize, cond: usize, value: usize, pe: c_int) -> usize {
-    weak!("shmem_ctx_size_atomic_compare_swap", 694, imp_shmem_ctx_size_atomic_compare_swap, probe_shmem_ctx_size_atomic_compare_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_size_atomic_compare_swap(ctx: Ctx, dest: *mut usize, cond: usize, value: usize, pe: c_int) -> usize {
-    strong!(694, imp_shmem_ctx_size_atomic_compare_swap, probe_shmem_ctx_size_atomic_compare_swap)
-}
-routine!(imp_shmem_ctx_size_atomic_compare_swap, probe_shmem_ctx_size_atomic_compare_swap, intercepted_shmem_ctx_size_atomic_compare_swap, 694, sampled, (ctx: Ctx, dest: *mut usize, cond: usize, value: usize, pe: c_int) -> usize, |m| [on(ctx, 694, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::compare_swap::<u64>(m, ctx, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ptrdiff_atomic_compare_swap(ctx: Ctx, dest: *mut isize, cond: isize, value: isize, pe: c_int) -> isize {
-    weak!("shmem_ctx_ptrdiff_atomic_compare_swap", 695, imp_shmem_ctx_ptrdiff_atomic_compare_swap, probe_shmem_ctx_ptrdiff_atomic_compare_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ptrdiff_atomic_compare_swap(ctx: Ctx, dest: *mut isize, cond: isize, value: isize, pe: c_int) -> isize {
-    strong!(695, imp_shmem_ctx_ptrdiff_atomic_compare_swap, probe_shmem_ctx_ptrdiff_atomic_compare_swap)
-}
-routine!(imp_shmem_ctx_ptrdiff_atomic_compare_swap, probe_shmem_ctx_ptrdiff_atomic_compare_swap, intercepted_shmem_ctx_ptrdiff_atomic_compare_swap, 695, sampled, (ctx: Ctx, dest: *mut isize, cond: isize, value: isize, pe: c_int) -> isize, |m| [on(ctx, 695, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::compare_swap::<i64>(m, ctx, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_cswap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_cswap(dest: *mut c_int, cond: c_int, value: c_int, pe: c_int) -> c_int {
-    weak!("shmem_int_cswap", 696, imp_shmem_int_cswap, brief_shmem_int_cswap, kept_shmem_int_cswap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_cswap(dest: *mut c_int, cond: c_int, value: c_int, pe: c_int) -> c_int {
-    strong!(696, imp_shmem_int_cswap, brief_shmem_int_cswap, kept_shmem_int_cswap)
-}
-routine!(brief brief_shmem_int_cswap, kept_shmem_int_cswap, imp_shmem_int_cswap, probe_shmem_int_cswap, intercepted_shmem_int_cswap, 696, sampled, (dest: *mut c_int, cond: c_int, value: c_int, pe: c_int) -> c_int, |m| [pe, dest.addr(), 4] amo::compare_swap::<i32>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_cswap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_cswap(dest: *mut c_long, cond: c_long, value: c_long, pe: c_int) -> c_long {
-    weak!("shmem_long_cswap", 697, imp_shmem_long_cswap, brief_shmem_long_cswap, kept_shmem_long_cswap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_cswap(dest: *mut c_long, cond: c_long, value: c_long, pe: c_int) -> c_long {
-    strong!(697, imp_shmem_long_cswap, brief_shmem_long_cswap, kept_shmem_long_cswap)
-}
-routine!(brief brief_shmem_long_cswap, kept_shmem_long_cswap, imp_shmem_long_cswap, probe_shmem_long_cswap, intercepted_shmem_long_cswap, 697, sampled, (dest: *mut c_long, cond: c_long, value: c_long, pe: c_int) -> c_long, |m| [pe, dest.addr(), 8] amo::compare_swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_cswap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_cswap(dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int) -> c_longlong {
-    weak!("shmem_longlong_cswap", 698, imp_shmem_longlong_cswap, brief_shmem_longlong_cswap, kept_shmem_longlong_cswap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_cswap(dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int) -> c_longlong {
-    strong!(698, imp_shmem_longlong_cswap, brief_shmem_longlong_cswap, kept_shmem_longlong_cswap)
-}
-routine!(brief brief_shmem_longlong_cswap, kept_shmem_longlong_cswap, imp_shmem_longlong_cswap, probe_shmem_longlong_cswap, intercepted_shmem_longlong_cswap, 698, sampled, (dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int) -> c_longlong, |m| [pe, dest.addr(), 8] amo::compare_swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_float_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_atomic_swap(dest: *mut f32, value: f32, pe: c_int) -> f32 {
-    weak!("shmem_float_atomic_swap", 699, imp_shmem_float_atomic_swap, brief_shmem_float_atomic_swap, kept_shmem_float_atomic_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_atomic_swap(dest: *mut f32, value: f32, pe: c_int) -> f32 {
-    strong!(699, imp_shmem_float_atomic_swap, brief_shmem_float_atomic_swap, kept_shmem_float_atomic_swap)
-}
-routine!(brief brief_shmem_float_atomic_swap, kept_shmem_float_atomic_swap, imp_shmem_float_atomic_swap, probe_shmem_float_atomic_swap, intercepted_shmem_float_atomic_swap, 699, sampled, (dest: *mut f32, value: f32, pe: c_int) -> f32, |m| [pe, dest.addr(), 4] amo::swap::<f32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_double_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_atomic_swap(dest: *mut f64, value: f64, pe: c_int) -> f64 {
-    weak!("shmem_double_atomic_swap", 700, imp_shmem_double_atomic_swap, brief_shmem_double_atomic_swap, kept_shmem_double_atomic_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_atomic_swap(dest: *mut f64, value: f64, pe: c_int) -> f64 {
-    strong!(700, imp_shmem_double_atomic_swap, brief_shmem_double_atomic_swap, kept_shmem_double_atomic_swap)
-}
-routine!(brief brief_shmem_double_atomic_swap, kept_shmem_double_atomic_swap, imp_shmem_double_atomic_swap, probe_shmem_double_atomic_swap, intercepted_shmem_double_atomic_swap, 700, sampled, (dest: *mut f64, value: f64, pe: c_int) -> f64, |m| [pe, dest.addr(), 8] amo::swap::<f64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_atomic_swap(dest: *mut c_int, value: c_int, pe: c_int) -> c_int {
-    weak!("shmem_int_atomic_swap", 701, imp_shmem_int_atomic_swap, brief_shmem_int_atomic_swap, kept_shmem_int_atomic_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_atomic_swap(dest: *mut c_int, value: c_int, pe: c_int) -> c_int {
-    strong!(701, imp_shmem_int_atomic_swap, brief_shmem_int_atomic_swap, kept_shmem_int_atomic_swap)
-}
-routine!(brief brief_shmem_int_atomic_swap, kept_shmem_int_atomic_swap, imp_shmem_int_atomic_swap, probe_shmem_int_atomic_swap, intercepted_shmem_int_atomic_swap, 701, sampled, (dest: *mut c_int, value: c_int, pe: c_int) -> c_int, |m| [pe, dest.addr(), 4] amo::swap::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_atomic_swap(dest: *mut c_long, value: c_long, pe: c_int) -> c_long {
-    weak!("shmem_long_atomic_swap", 702, imp_shmem_long_atomic_swap, brief_shmem_long_atomic_swap, kept_shmem_long_atomic_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_atomic_swap(dest: *mut c_long, value: c_long, pe: c_int) -> c_long {
-    strong!(702, imp_shmem_long_atomic_swap, brief_shmem_long_atomic_swap, kept_shmem_long_atomic_swap)
-}
-routine!(brief brief_shmem_long_atomic_swap, kept_shmem_long_atomic_swap, imp_shmem_long_atomic_swap, probe_shmem_long_atomic_swap, intercepted_shmem_long_atomic_swap, 702, sampled, (dest: *mut c_long, value: c_long, pe: c_int) -> c_long, |m| [pe, dest.addr(), 8] amo::swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_atomic_swap(dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong {
-    weak!("shmem_longlong_atomic_swap", 703, imp_shmem_longlong_atomic_swap, brief_shmem_longlong_atomic_swap, kept_shmem_longlong_atomic_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_atomic_swap(dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong {
-    strong!(703, imp_shmem_longlong_atomic_swap, brief_shmem_longlong_atomic_swap, kept_shmem_longlong_atomic_swap)
-}
-routine!(brief brief_shmem_longlong_atomic_swap, kept_shmem_longlong_atomic_swap, imp_shmem_longlong_atomic_swap, probe_shmem_longlong_atomic_swap, intercepted_shmem_longlong_atomic_swap, 703, sampled, (dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong, |m| [pe, dest.addr(), 8] amo::swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_atomic_swap(dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint {
-    weak!("shmem_uint_atomic_swap", 704, imp_shmem_uint_atomic_swap, brief_shmem_uint_atomic_swap, kept_shmem_uint_atomic_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_atomic_swap(dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint {
-    strong!(704, imp_shmem_uint_atomic_swap, brief_shmem_uint_atomic_swap, kept_shmem_uint_atomic_swap)
-}
-routine!(brief brief_shmem_uint_atomic_swap, kept_shmem_uint_atomic_swap, imp_shmem_uint_atomic_swap, probe_shmem_uint_atomic_swap, intercepted_shmem_uint_atomic_swap, 704, sampled, (dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint, |m| [pe, dest.addr(), 4] amo::swap::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_atomic_swap(dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    weak!("shmem_ulong_atomic_swap", 705, imp_shmem_ulong_atomic_swap, brief_shmem_ulong_atomic_swap, kept_shmem_ulong_atomic_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_atomic_swap(dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    strong!(705, imp_shmem_ulong_atomic_swap, brief_shmem_ulong_atomic_swap, kept_shmem_ulong_atomic_swap)
-}
-routine!(brief brief_shmem_ulong_atomic_swap, kept_shmem_ulong_atomic_swap, imp_shmem_ulong_atomic_swap, probe_shmem_ulong_atomic_swap, intercepted_shmem_ulong_atomic_swap, 705, sampled, (dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong, |m| [pe, dest.addr(), 8] amo::swap::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_atomic_swap(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    weak!("shmem_ulonglong_atomic_swap", 706, imp_shmem_ulonglong_atomic_swap, brief_shmem_ulonglong_atomic_swap, kept_shmem_ulonglong_atomic_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_atomic_swap(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    strong!(706, imp_shmem_ulonglong_atomic_swap, brief_shmem_ulonglong_atomic_swap, kept_shmem_ulonglong_atomic_swap)
-}
-routine!(brief brief_shmem_ulonglong_atomic_swap, kept_shmem_ulonglong_atomic_swap, imp_shmem_ulonglong_atomic_swap, probe_shmem_ulonglong_atomic_swap, intercepted_shmem_ulonglong_atomic_swap, 706, sampled, (dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong, |m| [pe, dest.addr(), 8] amo::swap::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_atomic_swap(dest: *mut i32, value: i32, pe: c_int) -> i32 {
-    weak!("shmem_int32_atomic_swap", 707, imp_shmem_int32_atomic_swap, brief_shmem_int32_atomic_swap, kept_shmem_int32_atomic_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_atomic_swap(dest: *mut i32, value: i32, pe: c_int) -> i32 {
-    strong!(707, imp_shmem_int32_atomic_swap, brief_shmem_int32_atomic_swap, kept_shmem_int32_atomic_swap)
-}
-routine!(brief brief_shmem_int32_atomic_swap, kept_shmem_int32_atomic_swap, imp_shmem_int32_atomic_swap, probe_shmem_int32_atomic_swap, intercepted_shmem_int32_atomic_swap, 707, sampled, (dest: *mut i32, value: i32, pe: c_int) -> i32, |m| [pe, dest.addr(), 4] amo::swap::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_atomic_swap(dest: *mut i64, value: i64, pe: c_int) -> i64 {
-    weak!("shmem_int64_atomic_swap", 708, imp_shmem_int64_atomic_swap, brief_shmem_int64_atomic_swap, kept_shmem_int64_atomic_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_atomic_swap(dest: *mut i64, value: i64, pe: c_int) -> i64 {
-    strong!(708, imp_shmem_int64_atomic_swap, brief_shmem_int64_atomic_swap, kept_shmem_int64_atomic_swap)
-}
-routine!(brief brief_shmem_int64_atomic_swap, kept_shmem_int64_atomic_swap, imp_shmem_int64_atomic_swap, probe_shmem_int64_atomic_swap, intercepted_shmem_int64_atomic_swap, 708, sampled, (dest: *mut i64, value: i64, pe: c_int) -> i64, |m| [pe, dest.addr(), 8] amo::swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_atomic_swap(dest: *mut u32, value: u32, pe: c_int) -> u32 {
-    weak!("shmem_uint32_atomic_swap", 709, imp_shmem_uint32_atomic_swap, brief_shmem_uint32_atomic_swap, kept_shmem_uint32_atomic_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_atomic_swap(dest: *mut u32, value: u32, pe: c_int) -> u32 {
-    strong!(709, imp_shmem_uint32_atomic_swap, brief_shmem_uint32_atomic_swap, kept_shmem_uint32_atomic_swap)
-}
-routine!(brief brief_shmem_uint32_atomic_swap, kept_shmem_uint32_atomic_swap, imp_shmem_uint32_atomic_swap, probe_shmem_uint32_atomic_swap, intercepted_shmem_uint32_atomic_swap, 709, sampled, (dest: *mut u32, value: u32, pe: c_int) -> u32, |m| [pe, dest.addr(), 4] amo::swap::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_atomic_swap(dest: *mut u64, value: u64, pe: c_int) -> u64 {
-    weak!("shmem_uint64_atomic_swap", 710, imp_shmem_uint64_atomic_swap, brief_shmem_uint64_atomic_swap, kept_shmem_uint64_atomic_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_atomic_swap(dest: *mut u64, value: u64, pe: c_int) -> u64 {
-    strong!(710, imp_shmem_uint64_atomic_swap, brief_shmem_uint64_atomic_swap, kept_shmem_uint64_atomic_swap)
-}
-routine!(brief brief_shmem_uint64_atomic_swap, kept_shmem_uint64_atomic_swap, imp_shmem_uint64_atomic_swap, probe_shmem_uint64_atomic_swap, intercepted_shmem_uint64_atomic_swap, 710, sampled, (dest: *mut u64, value: u64, pe: c_int) -> u64, |m| [pe, dest.addr(), 8] amo::swap::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_atomic_swap(dest: *mut usize, value: usize, pe: c_int) -> usize {
-    weak!("shmem_size_atomic_swap", 711, imp_shmem_size_atomic_swap, brief_shmem_size_atomic_swap, kept_shmem_size_atomic_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_atomic_swap(dest: *mut usize, value: usize, pe: c_int) -> usize {
-    strong!(711, imp_shmem_size_atomic_swap, brief_shmem_size_atomic_swap, kept_shmem_size_atomic_swap)
-}
-routine!(brief brief_shmem_size_atomic_swap, kept_shmem_size_atomic_swap, imp_shmem_size_atomic_swap, probe_shmem_size_atomic_swap, intercepted_shmem_size_atomic_swap, 711, sampled, (dest: *mut usize, value: usize, pe: c_int) -> usize, |m| [pe, dest.addr(), 8] amo::swap::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_atomic_swap(dest: *mut isize, value: isize, pe: c_int) -> isize {
-    weak!("shmem_ptrdiff_atomic_swap", 712, imp_shmem_ptrdiff_atomic_swap, brief_shmem_ptrdiff_atomic_swap, kept_shmem_ptrdiff_atomic_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_atomic_swap(dest: *mut isize, value: isize, pe: c_int) -> isize {
-    strong!(712, imp_shmem_ptrdiff_atomic_swap, brief_shmem_ptrdiff_atomic_swap, kept_shmem_ptrdiff_atomic_swap)
-}
-routine!(brief brief_shmem_ptrdiff_atomic_swap, kept_shmem_ptrdiff_atomic_swap, imp_shmem_ptrdiff_atomic_swap, probe_shmem_ptrdiff_atomic_swap, intercepted_shmem_ptrdiff_atomic_swap, 712, sampled, (dest: *mut isize, value: isize, pe: c_int) -> isize, |m| [pe, dest.addr(), 8] amo::swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_float_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_float_atomic_swap(ctx: Ctx, dest: *mut f32, value: f32, pe: c_int) -> f32 {
-    weak!("shmem_ctx_float_atomic_swap", 713, imp_shmem_ctx_float_atomic_swap, probe_shmem_ctx_float_atomic_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_float_atomic_swap(ctx: Ctx, dest: *mut f32, value: f32, pe: c_int) -> f32 {
-    strong!(713, imp_shmem_ctx_float_atomic_swap, probe_shmem_ctx_float_atomic_swap)
-}
-routine!(imp_shmem_ctx_float_atomic_swap, probe_shmem_ctx_float_atomic_swap, intercepted_shmem_ctx_float_atomic_swap, 713, sampled, (ctx: Ctx, dest: *mut f32, value: f32, pe: c_int) -> f32, |m| [on(ctx, 713, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::swap::<f32>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_double_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_double_atomic_swap(ctx: Ctx, dest: *mut f64, value: f64, pe: c_int) -> f64 {
-    weak!("shmem_ctx_double_atomic_swap", 714, imp_shmem_ctx_double_atomic_swap, probe_shmem_ctx_double_atomic_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_double_atomic_swap(ctx: Ctx, dest: *mut f64, value: f64, pe: c_int) -> f64 {
-    strong!(714, imp_shmem_ctx_double_atomic_swap, probe_shmem_ctx_double_atomic_swap)
-}
-routine!(imp_shmem_ctx_double_atomic_swap, probe_shmem_ctx_double_atomic_swap, intercepted_shmem_ctx_double_atomic_swap, 714, sampled, (ctx: Ctx, dest: *mut f64, value: f64, pe: c_int) -> f64, |m| [on(ctx, 714, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::swap::<f64>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int_atomic_swap(ctx: Ctx, dest: *mut c_int, value: c_int, pe: c_int) -> c_int {
-    weak!("shmem_ctx_int_atomic_swap", 715, imp_shmem_ctx_int_atomic_swap, probe_shmem_ctx_int_atomic_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int_atomic_swap(ctx: Ctx, dest: *mut c_int, value: c_int, pe: c_int) -> c_int {
-    strong!(715, imp_shmem_ctx_int_atomic_swap, probe_shmem_ctx_int_atomic_swap)
-}
-routine!(imp_shmem_ctx_int_atomic_swap, probe_shmem_ctx_int_atomic_swap, intercepted_shmem_ctx_int_atomic_swap, 715, sampled, (ctx: Ctx, dest: *mut c_int, value: c_int, pe: c_int) -> c_int, |m| [on(ctx, 715, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::swap::<i32>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_long_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_long_atomic_swap(ctx: Ctx, dest: *mut c_long, value: c_long, pe: c_int) -> c_long {
-    weak!("shmem_ctx_long_atomic_swap", 716, imp_shmem_ctx_long_atomic_swap, probe_shmem_ctx_long_atomic_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_long_atomic_swap(ctx: Ctx, dest: *mut c_long, value: c_long, pe: c_int) -> c_long {
-    strong!(716, imp_shmem_ctx_long_atomic_swap, probe_shmem_ctx_long_atomic_swap)
-}
-routine!(imp_shmem_ctx_long_atomic_swap, probe_shmem_ctx_long_atomic_swap, intercepted_shmem_ctx_long_atomic_swap, 716, sampled, (ctx: Ctx, dest: *mut c_long, value: c_long, pe: c_int) -> c_long, |m| [on(ctx, 716, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::swap::<i64>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longlong_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longlong_atomic_swap(ctx: Ctx, dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong {
-    weak!("shmem_ctx_longlong_atomic_swap", 717, imp_shmem_ctx_longlong_atomic_swap, probe_shmem_ctx_longlong_atomic_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longlong_atomic_swap(ctx: Ctx, dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong {
-    strong!(717, imp_shmem_ctx_longlong_atomic_swap, probe_shmem_ctx_longlong_atomic_swap)
-}
-routine!(imp_shmem_ctx_longlong_atomic_swap, probe_shmem_ctx_longlong_atomic_swap, intercepted_shmem_ctx_longlong_atomic_swap, 717, sampled, (ctx: Ctx, dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong, |m| [on(ctx, 717, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::swap::<i64>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint_atomic_swap(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint {
-    weak!("shmem_ctx_uint_atomic_swap", 718, imp_shmem_ctx_uint_atomic_swap, probe_shmem_ctx_uint_atomic_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint_atomic_swap(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint {
-    strong!(718, imp_shmem_ctx_uint_atomic_swap, probe_shmem_ctx_uint_atomic_swap)
-}
-routine!(imp_shmem_ctx_uint_atomic_swap, probe_shmem_ctx_uint_atomic_swap, intercepted_shmem_ctx_uint_atomic_swap, 718, sampled, (ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint, |m| [on(ctx, 718, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::swap::<u32>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulong_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulong_atomic_swap(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    weak!("shmem_ctx_ulong_atomic_swap", 719, imp_shmem_ctx_ulong_atomic_swap, probe_shmem_ctx_ulong_atomic_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulong_atomic_swap(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    strong!(719, imp_shmem_ctx_ulong_atomic_swap, probe_shmem_ctx_ulong_atomic_swap)
-}
-routine!(imp_shmem_ctx_ulong_atomic_swap, probe_shmem_ctx_ulong_atomic_swap, intercepted_shmem_ctx_ulong_atomic_swap, 719, sampled, (ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong, |m| [on(ctx, 719, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::swap::<u64>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulonglong_atomic_swap(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    weak!("shmem_ctx_ulonglong_atomic_swap", 720, imp_shmem_ctx_ulonglong_atomic_swap, probe_shmem_ctx_ulonglong_atomic_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulonglong_atomic_swap(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    strong!(720, imp_shmem_ctx_ulonglong_atomic_swap, probe_shmem_ctx_ulonglong_atomic_swap)
-}
-routine!(imp_shmem_ctx_ulonglong_atomic_swap, probe_shmem_ctx_ulonglong_atomic_swap, intercepted_shmem_ctx_ulonglong_atomic_swap, 720, sampled, (ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong, |m| [on(ctx, 720, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::swap::<u64>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int32_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int32_atomic_swap(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) -> i32 {
-    weak!("shmem_ctx_int32_atomic_swap", 721, imp_shmem_ctx_int32_atomic_swap, probe_shmem_ctx_int32_atomic_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int32_atomic_swap(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) -> i32 {
-    strong!(721, imp_shmem_ctx_int32_atomic_swap, probe_shmem_ctx_int32_atomic_swap)
-}
-routine!(imp_shmem_ctx_int32_atomic_swap, probe_shmem_ctx_int32_atomic_swap, intercepted_shmem_ctx_int32_atomic_swap, 721, sampled, (ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) -> i32, |m| [on(ctx, 721, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::swap::<i32>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int64_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int64_atomic_swap(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) -> i64 {
-    weak!("shmem_ctx_int64_atomic_swap", 722, imp_shmem_ctx_int64_atomic_swap, probe_shmem_ctx_int64_atomic_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int64_atomic_swap(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) -> i64 {
-    strong!(722, imp_shmem_ctx_int64_atomic_swap, probe_shmem_ctx_int64_atomic_swap)
-}
-routine!(imp_shmem_ctx_int64_atomic_swap, probe_shmem_ctx_int64_atomic_swap, intercepted_shmem_ctx_int64_atomic_swap, 722, sampled, (ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) -> i64, |m| [on(ctx, 722, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::swap::<i64>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint32_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint32_atomic_swap(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) -> u32 {
-    weak!("shmem_ctx_uint32_atomic_swap", 723, imp_shmem_ctx_uint32_atomic_swap, probe_shmem_ctx_uint32_atomic_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint32_atomic_swap(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) -> u32 {
-    strong!(723, imp_shmem_ctx_uint32_atomic_swap, probe_shmem_ctx_uint32_atomic_swap)
-}
-routine!(imp_shmem_ctx_uint32_atomic_swap, probe_shmem_ctx_uint32_atomic_swap, intercepted_shmem_ctx_uint32_atomic_swap, 723, sampled, (ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) -> u32, |m| [on(ctx, 723, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::swap::<u32>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint64_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint64_atomic_swap(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) -> u64 {
-    weak!("shmem_ctx_uint64_atomic_swap", 724, imp_shmem_ctx_uint64_atomic_swap, probe_shmem_ctx_uint64_atomic_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint64_atomic_swap(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) -> u64 {
-    strong!(724, imp_shmem_ctx_uint64_atomic_swap, probe_shmem_ctx_uint64_atomic_swap)
-}
-routine!(imp_shmem_ctx_uint64_atomic_swap, probe_shmem_ctx_uint64_atomic_swap, intercepted_shmem_ctx_uint64_atomic_swap, 724, sampled, (ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) -> u64, |m| [on(ctx, 724, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::swap::<u64>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_size_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_size_atomic_swap(ctx: Ctx, dest: *mut usize, value: usize, pe: c_int) -> usize {
-    weak!("shmem_ctx_size_atomic_swap", 725, imp_shmem_ctx_size_atomic_swap, probe_shmem_ctx_size_atomic_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_size_atomic_swap(ctx: Ctx, dest: *mut usize, value: usize, pe: c_int) -> usize {
-    strong!(725, imp_shmem_ctx_size_atomic_swap, probe_shmem_ctx_size_atomic_swap)
-}
-routine!(imp_shmem_ctx_size_atomic_swap, probe_shmem_ctx_size_atomic_swap, intercepted_shmem_ctx_size_atomic_swap, 725, sampled, (ctx: Ctx, dest: *mut usize, value: usize, pe: c_int) -> usize, |m| [on(ctx, 725, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::swap::<u64>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ptrdiff_atomic_swap(ctx: Ctx, dest: *mut isize, value: isize, pe: c_int) -> isize {
-    weak!("shmem_ctx_ptrdiff_atomic_swap", 726, imp_shmem_ctx_ptrdiff_atomic_swap, probe_shmem_ctx_ptrdiff_atomic_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ptrdiff_atomic_swap(ctx: Ctx, dest: *mut isize, value: isize, pe: c_int) -> isize {
-    strong!(726, imp_shmem_ctx_ptrdiff_atomic_swap, probe_shmem_ctx_ptrdiff_atomic_swap)
-}
-routine!(imp_shmem_ctx_ptrdiff_atomic_swap, probe_shmem_ctx_ptrdiff_atomic_swap, intercepted_shmem_ctx_ptrdiff_atomic_swap, 726, sampled, (ctx: Ctx, dest: *mut isize, value: isize, pe: c_int) -> isize, |m| [on(ctx, 726, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::swap::<i64>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_float_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_swap(dest: *mut f32, value: f32, pe: c_int) -> f32 {
-    weak!("shmem_float_swap", 727, imp_shmem_float_swap, brief_shmem_float_swap, kept_shmem_float_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_swap(dest: *mut f32, value: f32, pe: c_int) -> f32 {
-    strong!(727, imp_shmem_float_swap, brief_shmem_float_swap, kept_shmem_float_swap)
-}
-routine!(brief brief_shmem_float_swap, kept_shmem_float_swap, imp_shmem_float_swap, probe_shmem_float_swap, intercepted_shmem_float_swap, 727, sampled, (dest: *mut f32, value: f32, pe: c_int) -> f32, |m| [pe, dest.addr(), 4] amo::swap::<f32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_double_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_swap(dest: *mut f64, value: f64, pe: c_int) -> f64 {
-    weak!("shmem_double_swap", 728, imp_shmem_double_swap, brief_shmem_double_swap, kept_shmem_double_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_swap(dest: *mut f64, value: f64, pe: c_int) -> f64 {
-    strong!(728, imp_shmem_double_swap, brief_shmem_double_swap, kept_shmem_double_swap)
-}
-routine!(brief brief_shmem_double_swap, kept_shmem_double_swap, imp_shmem_double_swap, probe_shmem_double_swap, intercepted_shmem_double_swap, 728, sampled, (dest: *mut f64, value: f64, pe: c_int) -> f64, |m| [pe, dest.addr(), 8] amo::swap::<f64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_swap(dest: *mut c_int, value: c_int, pe: c_int) -> c_int {
-    weak!("shmem_int_swap", 729, imp_shmem_int_swap, brief_shmem_int_swap, kept_shmem_int_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_swap(dest: *mut c_int, value: c_int, pe: c_int) -> c_int {
-    strong!(729, imp_shmem_int_swap, brief_shmem_int_swap, kept_shmem_int_swap)
-}
-routine!(brief brief_shmem_int_swap, kept_shmem_int_swap, imp_shmem_int_swap, probe_shmem_int_swap, intercepted_shmem_int_swap, 729, sampled, (dest: *mut c_int, value: c_int, pe: c_int) -> c_int, |m| [pe, dest.addr(), 4] amo::swap::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_swap(dest: *mut c_long, value: c_long, pe: c_int) -> c_long {
-    weak!("shmem_long_swap", 730, imp_shmem_long_swap, brief_shmem_long_swap, kept_shmem_long_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_swap(dest: *mut c_long, value: c_long, pe: c_int) -> c_long {
-    strong!(730, imp_shmem_long_swap, brief_shmem_long_swap, kept_shmem_long_swap)
-}
-routine!(brief brief_shmem_long_swap, kept_shmem_long_swap, imp_shmem_long_swap, probe_shmem_long_swap, intercepted_shmem_long_swap, 730, sampled, (dest: *mut c_long, value: c_long, pe: c_int) -> c_long, |m| [pe, dest.addr(), 8] amo::swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_swap(dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong {
-    weak!("shmem_longlong_swap", 731, imp_shmem_longlong_swap, brief_shmem_longlong_swap, kept_shmem_longlong_swap)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_swap(dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong {
-    strong!(731, imp_shmem_longlong_swap, brief_shmem_longlong_swap, kept_shmem_longlong_swap)
-}
-routine!(brief brief_shmem_longlong_swap, kept_shmem_longlong_swap, imp_shmem_longlong_swap, probe_shmem_longlong_swap, intercepted_shmem_longlong_swap, 731, sampled, (dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong, |m| [pe, dest.addr(), 8] amo::swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_atomic_fetch_inc(dest: *mut c_int, pe: c_int) -> c_int {
-    weak!("shmem_int_atomic_fetch_inc", 732, imp_shmem_int_atomic_fetch_inc, brief_shmem_int_atomic_fetch_inc, kept_shmem_int_atomic_fetch_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_atomic_fetch_inc(dest: *mut c_int, pe: c_int) -> c_int {
-    strong!(732, imp_shmem_int_atomic_fetch_inc, brief_shmem_int_atomic_fetch_inc, kept_shmem_int_atomic_fetch_inc)
-}
-routine!(brief brief_shmem_int_atomic_fetch_inc, kept_shmem_int_atomic_fetch_inc, imp_shmem_int_atomic_fetch_inc, probe_shmem_int_atomic_fetch_inc, intercepted_shmem_int_atomic_fetch_inc, 732, sampled, (dest: *mut c_int, pe: c_int) -> c_int, |m| [pe, dest.addr(), 4] amo::fetch_inc::<i32>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_atomic_fetch_inc(dest: *mut c_long, pe: c_int) -> c_long {
-    weak!("shmem_long_atomic_fetch_inc", 733, imp_shmem_long_atomic_fetch_inc, brief_shmem_long_atomic_fetch_inc, kept_shmem_long_atomic_fetch_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_atomic_fetch_inc(dest: *mut c_long, pe: c_int) -> c_long {
-    strong!(733, imp_shmem_long_atomic_fetch_inc, brief_shmem_long_atomic_fetch_inc, kept_shmem_long_atomic_fetch_inc)
-}
-routine!(brief brief_shmem_long_atomic_fetch_inc, kept_shmem_long_atomic_fetch_inc, imp_shmem_long_atomic_fetch_inc, probe_shmem_long_atomic_fetch_inc, intercepted_shmem_long_atomic_fetch_inc, 733, sampled, (dest: *mut c_long, pe: c_int) -> c_long, |m| [pe, dest.addr(), 8] amo::fetch_inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_atomic_fetch_inc(dest: *mut c_longlong, pe: c_int) -> c_longlong {
-    weak!("shmem_longlong_atomic_fetch_inc", 734, imp_shmem_longlong_atomic_fetch_inc, brief_shmem_longlong_atomic_fetch_inc, kept_shmem_longlong_atomic_fetch_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_atomic_fetch_inc(dest: *mut c_longlong, pe: c_int) -> c_longlong {
-    strong!(734, imp_shmem_longlong_atomic_fetch_inc, brief_shmem_longlong_atomic_fetch_inc, kept_shmem_longlong_atomic_fetch_inc)
-}
-routine!(brief brief_shmem_longlong_atomic_fetch_inc, kept_shmem_longlong_atomic_fetch_inc, imp_shmem_longlong_atomic_fetch_inc, probe_shmem_longlong_atomic_fetch_inc, intercepted_shmem_longlong_atomic_fetch_inc, 734, sampled, (dest: *mut c_longlong, pe: c_int) -> c_longlong, |m| [pe, dest.addr(), 8] amo::fetch_inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_atomic_fetch_inc(dest: *mut c_uint, pe: c_int) -> c_uint {
-    weak!("shmem_uint_atomic_fetch_inc", 735, imp_shmem_uint_atomic_fetch_inc, brief_shmem_uint_atomic_fetch_inc, kept_shmem_uint_atomic_fetch_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_atomic_fetch_inc(dest: *mut c_uint, pe: c_int) -> c_uint {
-    strong!(735, imp_shmem_uint_atomic_fetch_inc, brief_shmem_uint_atomic_fetch_inc, kept_shmem_uint_atomic_fetch_inc)
-}
-routine!(brief brief_shmem_uint_atomic_fetch_inc, kept_shmem_uint_atomic_fetch_inc, imp_shmem_uint_atomic_fetch_inc, probe_shmem_uint_atomic_fetch_inc, intercepted_shmem_uint_atomic_fetch_inc, 735, sampled, (dest: *mut c_uint, pe: c_int) -> c_uint, |m| [pe, dest.addr(), 4] amo::fetch_inc::<u32>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_atomic_fetch_inc(dest: *mut c_ulong, pe: c_int) -> c_ulong {
-    weak!("shmem_ulong_atomic_fetch_inc", 736, imp_shmem_ulong_atomic_fetch_inc, brief_shmem_ulong_atomic_fetch_inc, kept_shmem_ulong_atomic_fetch_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_atomic_fetch_inc(dest: *mut c_ulong, pe: c_int) -> c_ulong {
-    strong!(736, imp_shmem_ulong_atomic_fetch_inc, brief_shmem_ulong_atomic_fetch_inc, kept_shmem_ulong_atomic_fetch_inc)
-}
-routine!(brief brief_shmem_ulong_atomic_fetch_inc, kept_shmem_ulong_atomic_fetch_inc, imp_shmem_ulong_atomic_fetch_inc, probe_shmem_ulong_atomic_fetch_inc, intercepted_shmem_ulong_atomic_fetch_inc, 736, sampled, (dest: *mut c_ulong, pe: c_int) -> c_ulong, |m| [pe, dest.addr(), 8] amo::fetch_inc::<u64>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_atomic_fetch_inc(dest: *mut c_ulonglong, pe: c_int) -> c_ulonglong {
-    weak!("shmem_ulonglong_atomic_fetch_inc", 737, imp_shmem_ulonglong_atomic_fetch_inc, brief_shmem_ulonglong_atomic_fetch_inc, kept_shmem_ulonglong_atomic_fetch_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_atomic_fetch_inc(dest: *mut c_ulonglong, pe: c_int) -> c_ulonglong {
-    strong!(737, imp_shmem_ulonglong_atomic_fetch_inc, brief_shmem_ulonglong_atomic_fetch_inc, kept_shmem_ulonglong_atomic_fetch_inc)
-}
-routine!(brief brief_shmem_ulonglong_atomic_fetch_inc, kept_shmem_ulonglong_atomic_fetch_inc, imp_shmem_ulonglong_atomic_fetch_inc, probe_shmem_ulonglong_atomic_fetch_inc, intercepted_shmem_ulonglong_atomic_fetch_inc, 737, sampled, (dest: *mut c_ulonglong, pe: c_int) -> c_ulonglong, |m| [pe, dest.addr(), 8] amo::fetch_inc::<u64>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_atomic_fetch_inc(dest: *mut i32, pe: c_int) -> i32 {
-    weak!("shmem_int32_atomic_fetch_inc", 738, imp_shmem_int32_atomic_fetch_inc, brief_shmem_int32_atomic_fetch_inc, kept_shmem_int32_atomic_fetch_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_atomic_fetch_inc(dest: *mut i32, pe: c_int) -> i32 {
-    strong!(738, imp_shmem_int32_atomic_fetch_inc, brief_shmem_int32_atomic_fetch_inc, kept_shmem_int32_atomic_fetch_inc)
-}
-routine!(brief brief_shmem_int32_atomic_fetch_inc, kept_shmem_int32_atomic_fetch_inc, imp_shmem_int32_atomic_fetch_inc, probe_shmem_int32_atomic_fetch_inc, intercepted_shmem_int32_atomic_fetch_inc, 738, sampled, (dest: *mut i32, pe: c_int) -> i32, |m| [pe, dest.addr(), 4] amo::fetch_inc::<i32>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_atomic_fetch_inc(dest: *mut i64, pe: c_int) -> i64 {
-    weak!("shmem_int64_atomic_fetch_inc", 739, imp_shmem_int64_atomic_fetch_inc, brief_shmem_int64_atomic_fetch_inc, kept_shmem_int64_atomic_fetch_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_atomic_fetch_inc(dest: *mut i64, pe: c_int) -> i64 {
-    strong!(739, imp_shmem_int64_atomic_fetch_inc, brief_shmem_int64_atomic_fetch_inc, kept_shmem_int64_atomic_fetch_inc)
-}
-routine!(brief brief_shmem_int64_atomic_fetch_inc, kept_shmem_int64_atomic_fetch_inc, imp_shmem_int64_atomic_fetch_inc, probe_shmem_int64_atomic_fetch_inc, intercepted_shmem_int64_atomic_fetch_inc, 739, sampled, (dest: *mut i64, pe: c_int) -> i64, |m| [pe, dest.addr(), 8] amo::fetch_inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_atomic_fetch_inc(dest: *mut u32, pe: c_int) -> u32 {
-    weak!("shmem_uint32_atomic_fetch_inc", 740, imp_shmem_uint32_atomic_fetch_inc, brief_shmem_uint32_atomic_fetch_inc, kept_shmem_uint32_atomic_fetch_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_atomic_fetch_inc(dest: *mut u32, pe: c_int) -> u32 {
-    strong!(740, imp_shmem_uint32_atomic_fetch_inc, brief_shmem_uint32_atomic_fetch_inc, kept_shmem_uint32_atomic_fetch_inc)
-}
-routine!(brief brief_shmem_uint32_atomic_fetch_inc, kept_shmem_uint32_atomic_fetch_inc, imp_shmem_uint32_atomic_fetch_inc, probe_shmem_uint32_atomic_fetch_inc, intercepted_shmem_uint32_atomic_fetch_inc, 740, sampled, (dest: *mut u32, pe: c_int) -> u32, |m| [pe, dest.addr(), 4] amo::fetch_inc::<u32>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_atomic_fetch_inc(dest: *mut u64, pe: c_int) -> u64 {
-    weak!("shmem_uint64_atomic_fetch_inc", 741, imp_shmem_uint64_atomic_fetch_inc, brief_shmem_uint64_atomic_fetch_inc, kept_shmem_uint64_atomic_fetch_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_atomic_fetch_inc(dest: *mut u64, pe: c_int) -> u64 {
-    strong!(741, imp_shmem_uint64_atomic_fetch_inc, brief_shmem_uint64_atomic_fetch_inc, kept_shmem_uint64_atomic_fetch_inc)
-}
-routine!(brief brief_shmem_uint64_atomic_fetch_inc, kept_shmem_uint64_atomic_fetch_inc, imp_shmem_uint64_atomic_fetch_inc, probe_shmem_uint64_atomic_fetch_inc, intercepted_shmem_uint64_atomic_fetch_inc, 741, sampled, (dest: *mut u64, pe: c_int) -> u64, |m| [pe, dest.addr(), 8] amo::fetch_inc::<u64>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_atomic_fetch_inc(dest: *mut usize, pe: c_int) -> usize {
-    weak!("shmem_size_atomic_fetch_inc", 742, imp_shmem_size_atomic_fetch_inc, brief_shmem_size_atomic_fetch_inc, kept_shmem_size_atomic_fetch_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_atomic_fetch_inc(dest: *mut usize, pe: c_int) -> usize {
-    strong!(742, imp_shmem_size_atomic_fetch_inc, brief_shmem_size_atomic_fetch_inc, kept_shmem_size_atomic_fetch_inc)
-}
-routine!(brief brief_shmem_size_atomic_fetch_inc, kept_shmem_size_atomic_fetch_inc, imp_shmem_size_atomic_fetch_inc, probe_shmem_size_atomic_fetch_inc, intercepted_shmem_size_atomic_fetch_inc, 742, sampled, (dest: *mut usize, pe: c_int) -> usize, |m| [pe, dest.addr(), 8] amo::fetch_inc::<u64>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_atomic_fetch_inc(dest: *mut isize, pe: c_int) -> isize {
-    weak!("shmem_ptrdiff_atomic_fetch_inc", 743, imp_shmem_ptrdiff_atomic_fetch_inc, brief_shmem_ptrdiff_atomic_fetch_inc, kept_shmem_ptrdiff_atomic_fetch_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_atomic_fetch_inc(dest: *mut isize, pe: c_int) -> isize {
-    strong!(743, imp_shmem_ptrdiff_atomic_fetch_inc, brief_shmem_ptrdiff_atomic_fetch_inc, kept_shmem_ptrdiff_atomic_fetch_inc)
-}
-routine!(brief brief_shmem_ptrdiff_atomic_fetch_inc, kept_shmem_ptrdiff_atomic_fetch_inc, imp_shmem_ptrdiff_atomic_fetch_inc, probe_shmem_ptrdiff_atomic_fetch_inc, intercepted_shmem_ptrdiff_atomic_fetch_inc, 743, sampled, (dest: *mut isize, pe: c_int) -> isize, |m| [pe, dest.addr(), 8] amo::fetch_inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int_atomic_fetch_inc(ctx: Ctx, dest: *mut c_int, pe: c_int) -> c_int {
-    weak!("shmem_ctx_int_atomic_fetch_inc", 744, imp_shmem_ctx_int_atomic_fetch_inc, probe_shmem_ctx_int_atomic_fetch_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int_atomic_fetch_inc(ctx: Ctx, dest: *mut c_int, pe: c_int) -> c_int {
-    strong!(744, imp_shmem_ctx_int_atomic_fetch_inc, probe_shmem_ctx_int_atomic_fetch_inc)
-}
-routine!(imp_shmem_ctx_int_atomic_fetch_inc, probe_shmem_ctx_int_atomic_fetch_inc, intercepted_shmem_ctx_int_atomic_fetch_inc, 744, sampled, (ctx: Ctx, dest: *mut c_int, pe: c_int) -> c_int, |m| [on(ctx, 744, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_inc::<i32>(m, ctx, dest.cast(), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_long_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_long_atomic_fetch_inc(ctx: Ctx, dest: *mut c_long, pe: c_int) -> c_long {
-    weak!("shmem_ctx_long_atomic_fetch_inc", 745, imp_shmem_ctx_long_atomic_fetch_inc, probe_shmem_ctx_long_atomic_fetch_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_long_atomic_fetch_inc(ctx: Ctx, dest: *mut c_long, pe: c_int) -> c_long {
-    strong!(745, imp_shmem_ctx_long_atomic_fetch_inc, probe_shmem_ctx_long_atomic_fetch_inc)
-}
-routine!(imp_shmem_ctx_long_atomic_fetch_inc, probe_shmem_ctx_long_atomic_fetch_inc, intercepted_shmem_ctx_long_atomic_fetch_inc, 745, sampled, (ctx: Ctx, dest: *mut c_long, pe: c_int) -> c_long, |m| [on(ctx, 745, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_inc::<i64>(m, ctx, dest.cast(), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longlong_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longlong_atomic_fetch_inc(ctx: Ctx, dest: *mut c_longlong, pe: c_int) -> c_longlong {
-    weak!("shmem_ctx_longlong_atomic_fetch_inc", 746, imp_shmem_ctx_longlong_atomic_fetch_inc, probe_shmem_ctx_longlong_atomic_fetch_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longlong_atomic_fetch_inc(ctx: Ctx, dest: *mut c_longlong, pe: c_int) -> c_longlong {
-    strong!(746, imp_shmem_ctx_longlong_atomic_fetch_inc, probe_shmem_ctx_longlong_atomic_fetch_inc)
-}
-routine!(imp_shmem_ctx_longlong_atomic_fetch_inc, probe_shmem_ctx_longlong_atomic_fetch_inc, intercepted_shmem_ctx_longlong_atomic_fetch_inc, 746, sampled, (ctx: Ctx, dest: *mut c_longlong, pe: c_int) -> c_longlong, |m| [on(ctx, 746, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_inc::<i64>(m, ctx, dest.cast(), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint_atomic_fetch_inc(ctx: Ctx, dest: *mut c_uint, pe: c_int) -> c_uint {
-    weak!("shmem_ctx_uint_atomic_fetch_inc", 747, imp_shmem_ctx_uint_atomic_fetch_inc, probe_shmem_ctx_uint_atomic_fetch_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint_atomic_fetch_inc(ctx: Ctx, dest: *mut c_uint, pe: c_int) -> c_uint {
-    strong!(747, imp_shmem_ctx_uint_atomic_fetch_inc, probe_shmem_ctx_uint_atomic_fetch_inc)
-}
-routine!(imp_shmem_ctx_uint_atomic_fetch_inc, probe_shmem_ctx_uint_atomic_fetch_inc, intercepted_shmem_ctx_uint_atomic_fetch_inc, 747, sampled, (ctx: Ctx, dest: *mut c_uint, pe: c_int) -> c_uint, |m| [on(ctx, 747, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_inc::<u32>(m, ctx, dest.cast(), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulong_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulong_atomic_fetch_inc(ctx: Ctx, dest: *mut c_ulong, pe: c_int) -> c_ulong {
-    weak!("shmem_ctx_ulong_atomic_fetch_inc", 748, imp_shmem_ctx_ulong_atomic_fetch_inc, probe_shmem_ctx_ulong_atomic_fetch_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulong_atomic_fetch_inc(ctx: Ctx, dest: *mut c_ulong, pe: c_int) -> c_ulong {
-    strong!(748, imp_shmem_ctx_ulong_atomic_fetch_inc, probe_shmem_ctx_ulong_atomic_fetch_inc)
-}
-routine!(imp_shmem_ctx_ulong_atomic_fetch_inc, probe_shmem_ctx_ulong_atomic_fetch_inc, intercepted_shmem_ctx_ulong_atomic_fetch_inc, 748, sampled, (ctx: Ctx, dest: *mut c_ulong, pe: c_int) -> c_ulong, |m| [on(ctx, 748, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_inc::<u64>(m, ctx, dest.cast(), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulonglong_atomic_fetch_inc(ctx: Ctx, dest: *mut c_ulonglong, pe: c_int) -> c_ulonglong {
-    weak!("shmem_ctx_ulonglong_atomic_fetch_inc", 749, imp_shmem_ctx_ulonglong_atomic_fetch_inc, probe_shmem_ctx_ulonglong_atomic_fetch_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulonglong_atomic_fetch_inc(ctx: Ctx, dest: *mut c_ulonglong, pe: c_int) -> c_ulonglong {
-    strong!(749, imp_shmem_ctx_ulonglong_atomic_fetch_inc, probe_shmem_ctx_ulonglong_atomic_fetch_inc)
-}
-routine!(imp_shmem_ctx_ulonglong_atomic_fetch_inc, probe_shmem_ctx_ulonglong_atomic_fetch_inc, intercepted_shmem_ctx_ulonglong_atomic_fetch_inc, 749, sampled, (ctx: Ctx, dest: *mut c_ulonglong, pe: c_int) -> c_ulonglong, |m| [on(ctx, 749, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_inc::<u64>(m, ctx, dest.cast(), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int32_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int32_atomic_fetch_inc(ctx: Ctx, dest: *mut i32, pe: c_int) -> i32 {
-    weak!("shmem_ctx_int32_atomic_fetch_inc", 750, imp_shmem_ctx_int32_atomic_fetch_inc, probe_shmem_ctx_int32_atomic_fetch_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int32_atomic_fetch_inc(ctx: Ctx, dest: *mut i32, pe: c_int) -> i32 {
-    strong!(750, imp_shmem_ctx_int32_atomic_fetch_inc, probe_shmem_ctx_int32_atomic_fetch_inc)
-}
-routine!(imp_shmem_ctx_int32_atomic_fetch_inc, probe_shmem_ctx_int32_atomic_fetch_inc, intercepted_shmem_ctx_int32_atomic_fetch_inc, 750, sampled, (ctx: Ctx, dest: *mut i32, pe: c_int) -> i32, |m| [on(ctx, 750, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_inc::<i32>(m, ctx, dest.cast(), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int64_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int64_atomic_fetch_inc(ctx: Ctx, dest: *mut i64, pe: c_int) -> i64 {
-    weak!("shmem_ctx_int64_atomic_fetch_inc", 751, imp_shmem_ctx_int64_atomic_fetch_inc, probe_shmem_ctx_int64_atomic_fetch_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int64_atomic_fetch_inc(ctx: Ctx, dest: *mut i64, pe: c_int) -> i64 {
-    strong!(751, imp_shmem_ctx_int64_atomic_fetch_inc, probe_shmem_ctx_int64_atomic_fetch_inc)
-}
-routine!(imp_shmem_ctx_int64_atomic_fetch_inc, probe_shmem_ctx_int64_atomic_fetch_inc, intercepted_shmem_ctx_int64_atomic_fetch_inc, 751, sampled, (ctx: Ctx, dest: *mut i64, pe: c_int) -> i64, |m| [on(ctx, 751, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_inc::<i64>(m, ctx, dest.cast(), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint32_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint32_atomic_fetch_inc(ctx: Ctx, dest: *mut u32, pe: c_int) -> u32 {
-    weak!("shmem_ctx_uint32_atomic_fetch_inc", 752, imp_shmem_ctx_uint32_atomic_fetch_inc, probe_shmem_ctx_uint32_atomic_fetch_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint32_atomic_fetch_inc(ctx: Ctx, dest: *mut u32, pe: c_int) -> u32 {
-    strong!(752, imp_shmem_ctx_uint32_atomic_fetch_inc, probe_shmem_ctx_uint32_atomic_fetch_inc)
-}
-routine!(imp_shmem_ctx_uint32_atomic_fetch_inc, probe_shmem_ctx_uint32_atomic_fetch_inc, intercepted_shmem_ctx_uint32_atomic_fetch_inc, 752, sampled, (ctx: Ctx, dest: *mut u32, pe: c_int) -> u32, |m| [on(ctx, 752, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_inc::<u32>(m, ctx, dest.cast(), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint64_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint64_atomic_fetch_inc(ctx: Ctx, dest: *mut u64, pe: c_int) -> u64 {
-    weak!("shmem_ctx_uint64_atomic_fetch_inc", 753, imp_shmem_ctx_uint64_atomic_fetch_inc, probe_shmem_ctx_uint64_atomic_fetch_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint64_atomic_fetch_inc(ctx: Ctx, dest: *mut u64, pe: c_int) -> u64 {
-    strong!(753, imp_shmem_ctx_uint64_atomic_fetch_inc, probe_shmem_ctx_uint64_atomic_fetch_inc)
-}
-routine!(imp_shmem_ctx_uint64_atomic_fetch_inc, probe_shmem_ctx_uint64_atomic_fetch_inc, intercepted_shmem_ctx_uint64_atomic_fetch_inc, 753, sampled, (ctx: Ctx, dest: *mut u64, pe: c_int) -> u64, |m| [on(ctx, 753, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_inc::<u64>(m, ctx, dest.cast(), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_size_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_size_atomic_fetch_inc(ctx: Ctx, dest: *mut usize, pe: c_int) -> usize {
-    weak!("shmem_ctx_size_atomic_fetch_inc", 754, imp_shmem_ctx_size_atomic_fetch_inc, probe_shmem_ctx_size_atomic_fetch_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_size_atomic_fetch_inc(ctx: Ctx, dest: *mut usize, pe: c_int) -> usize {
-    strong!(754, imp_shmem_ctx_size_atomic_fetch_inc, probe_shmem_ctx_size_atomic_fetch_inc)
-}
-routine!(imp_shmem_ctx_size_atomic_fetch_inc, probe_shmem_ctx_size_atomic_fetch_inc, intercepted_shmem_ctx_size_atomic_fetch_inc, 754, sampled, (ctx: Ctx, dest: *mut usize, pe: c_int) -> usize, |m| [on(ctx, 754, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_inc::<u64>(m, ctx, dest.cast(), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ptrdiff_atomic_fetch_inc(ctx: Ctx, dest: *mut isize, pe: c_int) -> isize {
-    weak!("shmem_ctx_ptrdiff_atomic_fetch_inc", 755, imp_shmem_ctx_ptrdiff_atomic_fetch_inc, probe_shmem_ctx_ptrdiff_atomic_fetch_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ptrdiff_atomic_fetch_inc(ctx: Ctx, dest: *mut isize, pe: c_int) -> isize {
-    strong!(755, imp_shmem_ctx_ptrdiff_atomic_fetch_inc, probe_shmem_ctx_ptrdiff_atomic_fetch_inc)
-}
-routine!(imp_shmem_ctx_ptrdiff_atomic_fetch_inc, probe_shmem_ctx_ptrdiff_atomic_fetch_inc, intercepted_shmem_ctx_ptrdiff_atomic_fetch_inc, 755, sampled, (ctx: Ctx, dest: *mut isize, pe: c_int) -> isize, |m| [on(ctx, 755, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_inc::<i64>(m, ctx, dest.cast(), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_finc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_finc(dest: *mut c_int, pe: c_int) -> c_int {
-    weak!("shmem_int_finc", 756, imp_shmem_int_finc, brief_shmem_int_finc, kept_shmem_int_finc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_finc(dest: *mut c_int, pe: c_int) -> c_int {
-    strong!(756, imp_shmem_int_finc, brief_shmem_int_finc, kept_shmem_int_finc)
-}
-routine!(brief brief_shmem_int_finc, kept_shmem_int_finc, imp_shmem_int_finc, probe_shmem_int_finc, intercepted_shmem_int_finc, 756, sampled, (dest: *mut c_int, pe: c_int) -> c_int, |m| [pe, dest.addr(), 4] amo::fetch_inc::<i32>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_finc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_finc(dest: *mut c_long, pe: c_int) -> c_long {
-    weak!("shmem_long_finc", 757, imp_shmem_long_finc, brief_shmem_long_finc, kept_shmem_long_finc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_finc(dest: *mut c_long, pe: c_int) -> c_long {
-    strong!(757, imp_shmem_long_finc, brief_shmem_long_finc, kept_shmem_long_finc)
-}
-routine!(brief brief_shmem_long_finc, kept_shmem_long_finc, imp_shmem_long_finc, probe_shmem_long_finc, intercepted_shmem_long_finc, 757, sampled, (dest: *mut c_long, pe: c_int) -> c_long, |m| [pe, dest.addr(), 8] amo::fetch_inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_finc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_finc(dest: *mut c_longlong, pe: c_int) -> c_longlong {
-    weak!("shmem_longlong_finc", 758, imp_shmem_longlong_finc, brief_shmem_longlong_finc, kept_shmem_longlong_finc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_finc(dest: *mut c_longlong, pe: c_int) -> c_longlong {
-    strong!(758, imp_shmem_longlong_finc, brief_shmem_longlong_finc, kept_shmem_longlong_finc)
-}
-routine!(brief brief_shmem_longlong_finc, kept_shmem_longlong_finc, imp_shmem_longlong_finc, probe_shmem_longlong_finc, intercepted_shmem_longlong_finc, 758, sampled, (dest: *mut c_longlong, pe: c_int) -> c_longlong, |m| [pe, dest.addr(), 8] amo::fetch_inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_atomic_inc(dest: *mut c_int, pe: c_int) {
-    weak!("shmem_int_atomic_inc", 759, imp_shmem_int_atomic_inc, brief_shmem_int_atomic_inc, kept_shmem_int_atomic_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_atomic_inc(dest: *mut c_int, pe: c_int) {
-    strong!(759, imp_shmem_int_atomic_inc, brief_shmem_int_atomic_inc, kept_shmem_int_atomic_inc)
-}
-routine!(brief brief_shmem_int_atomic_inc, kept_shmem_int_atomic_inc, imp_shmem_int_atomic_inc, probe_shmem_int_atomic_inc, intercepted_shmem_int_atomic_inc, 759, sampled, (dest: *mut c_int, pe: c_int), |m| [pe, dest.addr(), 4] amo::inc::<i32>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_atomic_inc(dest: *mut c_long, pe: c_int) {
-    weak!("shmem_long_atomic_inc", 760, imp_shmem_long_atomic_inc, brief_shmem_long_atomic_inc, kept_shmem_long_atomic_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_atomic_inc(dest: *mut c_long, pe: c_int) {
-    strong!(760, imp_shmem_long_atomic_inc, brief_shmem_long_atomic_inc, kept_shmem_long_atomic_inc)
-}
-routine!(brief brief_shmem_long_atomic_inc, kept_shmem_long_atomic_inc, imp_shmem_long_atomic_inc, probe_shmem_long_atomic_inc, intercepted_shmem_long_atomic_inc, 760, sampled, (dest: *mut c_long, pe: c_int), |m| [pe, dest.addr(), 8] amo::inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_atomic_inc(dest: *mut c_longlong, pe: c_int) {
-    weak!("shmem_longlong_atomic_inc", 761, imp_shmem_longlong_atomic_inc, brief_shmem_longlong_atomic_inc, kept_shmem_longlong_atomic_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_atomic_inc(dest: *mut c_longlong, pe: c_int) {
-    strong!(761, imp_shmem_longlong_atomic_inc, brief_shmem_longlong_atomic_inc, kept_shmem_longlong_atomic_inc)
-}
-routine!(brief brief_shmem_longlong_atomic_inc, kept_shmem_longlong_atomic_inc, imp_shmem_longlong_atomic_inc, probe_shmem_longlong_atomic_inc, intercepted_shmem_longlong_atomic_inc, 761, sampled, (dest: *mut c_longlong, pe: c_int), |m| [pe, dest.addr(), 8] amo::inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_atomic_inc(dest: *mut c_uint, pe: c_int) {
-    weak!("shmem_uint_atomic_inc", 762, imp_shmem_uint_atomic_inc, brief_shmem_uint_atomic_inc, kept_shmem_uint_atomic_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_atomic_inc(dest: *mut c_uint, pe: c_int) {
-    strong!(762, imp_shmem_uint_atomic_inc, brief_shmem_uint_atomic_inc, kept_shmem_uint_atomic_inc)
-}
-routine!(brief brief_shmem_uint_atomic_inc, kept_shmem_uint_atomic_inc, imp_shmem_uint_atomic_inc, probe_shmem_uint_atomic_inc, intercepted_shmem_uint_atomic_inc, 762, sampled, (dest: *mut c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::inc::<u32>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_atomic_inc(dest: *mut c_ulong, pe: c_int) {
-    weak!("shmem_ulong_atomic_inc", 763, imp_shmem_ulong_atomic_inc, brief_shmem_ulong_atomic_inc, kept_shmem_ulong_atomic_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_atomic_inc(dest: *mut c_ulong, pe: c_int) {
-    strong!(763, imp_shmem_ulong_atomic_inc, brief_shmem_ulong_atomic_inc, kept_shmem_ulong_atomic_inc)
-}
-routine!(brief brief_shmem_ulong_atomic_inc, kept_shmem_ulong_atomic_inc, imp_shmem_ulong_atomic_inc, probe_shmem_ulong_atomic_inc, intercepted_shmem_ulong_atomic_inc, 763, sampled, (dest: *mut c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::inc::<u64>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_atomic_inc(dest: *mut c_ulonglong, pe: c_int) {
-    weak!("shmem_ulonglong_atomic_inc", 764, imp_shmem_ulonglong_atomic_inc, brief_shmem_ulonglong_atomic_inc, kept_shmem_ulonglong_atomic_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_atomic_inc(dest: *mut c_ulonglong, pe: c_int) {
-    strong!(764, imp_shmem_ulonglong_atomic_inc, brief_shmem_ulonglong_atomic_inc, kept_shmem_ulonglong_atomic_inc)
-}
-routine!(brief brief_shmem_ulonglong_atomic_inc, kept_shmem_ulonglong_atomic_inc, imp_shmem_ulonglong_atomic_inc, probe_shmem_ulonglong_atomic_inc, intercepted_shmem_ulonglong_atomic_inc, 764, sampled, (dest: *mut c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::inc::<u64>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_atomic_inc(dest: *mut i32, pe: c_int) {
-    weak!("shmem_int32_atomic_inc", 765, imp_shmem_int32_atomic_inc, brief_shmem_int32_atomic_inc, kept_shmem_int32_atomic_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_atomic_inc(dest: *mut i32, pe: c_int) {
-    strong!(765, imp_shmem_int32_atomic_inc, brief_shmem_int32_atomic_inc, kept_shmem_int32_atomic_inc)
-}
-routine!(brief brief_shmem_int32_atomic_inc, kept_shmem_int32_atomic_inc, imp_shmem_int32_atomic_inc, probe_shmem_int32_atomic_inc, intercepted_shmem_int32_atomic_inc, 765, sampled, (dest: *mut i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::inc::<i32>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_atomic_inc(dest: *mut i64, pe: c_int) {
-    weak!("shmem_int64_atomic_inc", 766, imp_shmem_int64_atomic_inc, brief_shmem_int64_atomic_inc, kept_shmem_int64_atomic_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_atomic_inc(dest: *mut i64, pe: c_int) {
-    strong!(766, imp_shmem_int64_atomic_inc, brief_shmem_int64_atomic_inc, kept_shmem_int64_atomic_inc)
-}
-routine!(brief brief_shmem_int64_atomic_inc, kept_shmem_int64_atomic_inc, imp_shmem_int64_atomic_inc, probe_shmem_int64_atomic_inc, intercepted_shmem_int64_atomic_inc, 766, sampled, (dest: *mut i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_atomic_inc(dest: *mut u32, pe: c_int) {
-    weak!("shmem_uint32_atomic_inc", 767, imp_shmem_uint32_atomic_inc, brief_shmem_uint32_atomic_inc, kept_shmem_uint32_atomic_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_atomic_inc(dest: *mut u32, pe: c_int) {
-    strong!(767, imp_shmem_uint32_atomic_inc, brief_shmem_uint32_atomic_inc, kept_shmem_uint32_atomic_inc)
-}
-routine!(brief brief_shmem_uint32_atomic_inc, kept_shmem_uint32_atomic_inc, imp_shmem_uint32_atomic_inc, probe_shmem_uint32_atomic_inc, intercepted_shmem_uint32_atomic_inc, 767, sampled, (dest: *mut u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::inc::<u32>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_atomic_inc(dest: *mut u64, pe: c_int) {
-    weak!("shmem_uint64_atomic_inc", 768, imp_shmem_uint64_atomic_inc, brief_shmem_uint64_atomic_inc, kept_shmem_uint64_atomic_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_atomic_inc(dest: *mut u64, pe: c_int) {
-    strong!(768, imp_shmem_uint64_atomic_inc, brief_shmem_uint64_atomic_inc, kept_shmem_uint64_atomic_inc)
-}
-routine!(brief brief_shmem_uint64_atomic_inc, kept_shmem_uint64_atomic_inc, imp_shmem_uint64_atomic_inc, probe_shmem_uint64_atomic_inc, intercepted_shmem_uint64_atomic_inc, 768, sampled, (dest: *mut u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::inc::<u64>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_atomic_inc(dest: *mut usize, pe: c_int) {
-    weak!("shmem_size_atomic_inc", 769, imp_shmem_size_atomic_inc, brief_shmem_size_atomic_inc, kept_shmem_size_atomic_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_atomic_inc(dest: *mut usize, pe: c_int) {
-    strong!(769, imp_shmem_size_atomic_inc, brief_shmem_size_atomic_inc, kept_shmem_size_atomic_inc)
-}
-routine!(brief brief_shmem_size_atomic_inc, kept_shmem_size_atomic_inc, imp_shmem_size_atomic_inc, probe_shmem_size_atomic_inc, intercepted_shmem_size_atomic_inc, 769, sampled, (dest: *mut usize, pe: c_int), |m| [pe, dest.addr(), 8] amo::inc::<u64>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_atomic_inc(dest: *mut isize, pe: c_int) {
-    weak!("shmem_ptrdiff_atomic_inc", 770, imp_shmem_ptrdiff_atomic_inc, brief_shmem_ptrdiff_atomic_inc, kept_shmem_ptrdiff_atomic_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_atomic_inc(dest: *mut isize, pe: c_int) {
-    strong!(770, imp_shmem_ptrdiff_atomic_inc, brief_shmem_ptrdiff_atomic_inc, kept_shmem_ptrdiff_atomic_inc)
-}
-routine!(brief brief_shmem_ptrdiff_atomic_inc, kept_shmem_ptrdiff_atomic_inc, imp_shmem_ptrdiff_atomic_inc, probe_shmem_ptrdiff_atomic_inc, intercepted_shmem_ptrdiff_atomic_inc, 770, sampled, (dest: *mut isize, pe: c_int), |m| [pe, dest.addr(), 8] amo::inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int_atomic_inc(ctx: Ctx, dest: *mut c_int, pe: c_int) {
-    weak!("shmem_ctx_int_atomic_inc", 771, imp_shmem_ctx_int_atomic_inc, probe_shmem_ctx_int_atomic_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int_atomic_inc(ctx: Ctx, dest: *mut c_int, pe: c_int) {
-    strong!(771, imp_shmem_ctx_int_atomic_inc, probe_shmem_ctx_int_atomic_inc)
-}
-routine!(imp_shmem_ctx_int_atomic_inc, probe_shmem_ctx_int_atomic_inc, intercepted_shmem_ctx_int_atomic_inc, 771, sampled, (ctx: Ctx, dest: *mut c_int, pe: c_int), |m| [on(ctx, 771, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::inc::<i32>(m, ctx, dest.cast(), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_long_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_long_atomic_inc(ctx: Ctx, dest: *mut c_long, pe: c_int) {
-    weak!("shmem_ctx_long_atomic_inc", 772, imp_shmem_ctx_long_atomic_inc, probe_shmem_ctx_long_atomic_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_long_atomic_inc(ctx: Ctx, dest: *mut c_long, pe: c_int) {
-    strong!(772, imp_shmem_ctx_long_atomic_inc, probe_shmem_ctx_long_atomic_inc)
-}
-routine!(imp_shmem_ctx_long_atomic_inc, probe_shmem_ctx_long_atomic_inc, intercepted_shmem_ctx_long_atomic_inc, 772, sampled, (ctx: Ctx, dest: *mut c_long, pe: c_int), |m| [on(ctx, 772, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::inc::<i64>(m, ctx, dest.cast(), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longlong_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longlong_atomic_inc(ctx: Ctx, dest: *mut c_longlong, pe: c_int) {
-    weak!("shmem_ctx_longlong_atomic_inc", 773, imp_shmem_ctx_longlong_atomic_inc, probe_shmem_ctx_longlong_atomic_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longlong_atomic_inc(ctx: Ctx, dest: *mut c_longlong, pe: c_int) {
-    strong!(773, imp_shmem_ctx_longlong_atomic_inc, probe_shmem_ctx_longlong_atomic_inc)
-}
-routine!(imp_shmem_ctx_longlong_atomic_inc, probe_shmem_ctx_longlong_atomic_inc, intercepted_shmem_ctx_longlong_atomic_inc, 773, sampled, (ctx: Ctx, dest: *mut c_longlong, pe: c_int), |m| [on(ctx, 773, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::inc::<i64>(m, ctx, dest.cast(), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint_atomic_inc(ctx: Ctx, dest: *mut c_uint, pe: c_int) {
-    weak!("shmem_ctx_uint_atomic_inc", 774, imp_shmem_ctx_uint_atomic_inc, probe_shmem_ctx_uint_atomic_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint_atomic_inc(ctx: Ctx, dest: *mut c_uint, pe: c_int) {
-    strong!(774, imp_shmem_ctx_uint_atomic_inc, probe_shmem_ctx_uint_atomic_inc)
-}
-routine!(imp_shmem_ctx_uint_atomic_inc, probe_shmem_ctx_uint_atomic_inc, intercepted_shmem_ctx_uint_atomic_inc, 774, sampled, (ctx: Ctx, dest: *mut c_uint, pe: c_int), |m| [on(ctx, 774, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::inc::<u32>(m, ctx, dest.cast(), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulong_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulong_atomic_inc(ctx: Ctx, dest: *mut c_ulong, pe: c_int) {
-    weak!("shmem_ctx_ulong_atomic_inc", 775, imp_shmem_ctx_ulong_atomic_inc, probe_shmem_ctx_ulong_atomic_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulong_atomic_inc(ctx: Ctx, dest: *mut c_ulong, pe: c_int) {
-    strong!(775, imp_shmem_ctx_ulong_atomic_inc, probe_shmem_ctx_ulong_atomic_inc)
-}
-routine!(imp_shmem_ctx_ulong_atomic_inc, probe_shmem_ctx_ulong_atomic_inc, intercepted_shmem_ctx_ulong_atomic_inc, 775, sampled, (ctx: Ctx, dest: *mut c_ulong, pe: c_int), |m| [on(ctx, 775, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::inc::<u64>(m, ctx, dest.cast(), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulonglong_atomic_inc(ctx: Ctx, dest: *mut c_ulonglong, pe: c_int) {
-    weak!("shmem_ctx_ulonglong_atomic_inc", 776, imp_shmem_ctx_ulonglong_atomic_inc, probe_shmem_ctx_ulonglong_atomic_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulonglong_atomic_inc(ctx: Ctx, dest: *mut c_ulonglong, pe: c_int) {
-    strong!(776, imp_shmem_ctx_ulonglong_atomic_inc, probe_shmem_ctx_ulonglong_atomic_inc)
-}
-routine!(imp_shmem_ctx_ulonglong_atomic_inc, probe_shmem_ctx_ulonglong_atomic_inc, intercepted_shmem_ctx_ulonglong_atomic_inc, 776, sampled, (ctx: Ctx, dest: *mut c_ulonglong, pe: c_int), |m| [on(ctx, 776, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::inc::<u64>(m, ctx, dest.cast(), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int32_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int32_atomic_inc(ctx: Ctx, dest: *mut i32, pe: c_int) {
-    weak!("shmem_ctx_int32_atomic_inc", 777, imp_shmem_ctx_int32_atomic_inc, probe_shmem_ctx_int32_atomic_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int32_atomic_inc(ctx: Ctx, dest: *mut i32, pe: c_int) {
-    strong!(777, imp_shmem_ctx_int32_atomic_inc, probe_shmem_ctx_int32_atomic_inc)
-}
-routine!(imp_shmem_ctx_int32_atomic_inc, probe_shmem_ctx_int32_atomic_inc, intercepted_shmem_ctx_int32_atomic_inc, 777, sampled, (ctx: Ctx, dest: *mut i32, pe: c_int), |m| [on(ctx, 777, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::inc::<i32>(m, ctx, dest.cast(), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int64_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int64_atomic_inc(ctx: Ctx, dest: *mut i64, pe: c_int) {
-    weak!("shmem_ctx_int64_atomic_inc", 778, imp_shmem_ctx_int64_atomic_inc, probe_shmem_ctx_int64_atomic_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int64_atomic_inc(ctx: Ctx, dest: *mut i64, pe: c_int) {
-    strong!(778, imp_shmem_ctx_int64_atomic_inc, probe_shmem_ctx_int64_atomic_inc)
-}
-routine!(imp_shmem_ctx_int64_atomic_inc, probe_shmem_ctx_int64_atomic_inc, intercepted_shmem_ctx_int64_atomic_inc, 778, sampled, (ctx: Ctx, dest: *mut i64, pe: c_int), |m| [on(ctx, 778, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::inc::<i64>(m, ctx, dest.cast(), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint32_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint32_atomic_inc(ctx: Ctx, dest: *mut u32, pe: c_int) {
-    weak!("shmem_ctx_uint32_atomic_inc", 779, imp_shmem_ctx_uint32_atomic_inc, probe_shmem_ctx_uint32_atomic_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint32_atomic_inc(ctx: Ctx, dest: *mut u32, pe: c_int) {
-    strong!(779, imp_shmem_ctx_uint32_atomic_inc, probe_shmem_ctx_uint32_atomic_inc)
-}
-routine!(imp_shmem_ctx_uint32_atomic_inc, probe_shmem_ctx_uint32_atomic_inc, intercepted_shmem_ctx_uint32_atomic_inc, 779, sampled, (ctx: Ctx, dest: *mut u32, pe: c_int), |m| [on(ctx, 779, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::inc::<u32>(m, ctx, dest.cast(), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint64_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint64_atomic_inc(ctx: Ctx, dest: *mut u64, pe: c_int) {
-    weak!("shmem_ctx_uint64_atomic_inc", 780, imp_shmem_ctx_uint64_atomic_inc, probe_shmem_ctx_uint64_atomic_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint64_atomic_inc(ctx: Ctx, dest: *mut u64, pe: c_int) {
-    strong!(780, imp_shmem_ctx_uint64_atomic_inc, probe_shmem_ctx_uint64_atomic_inc)
-}
-routine!(imp_shmem_ctx_uint64_atomic_inc, probe_shmem_ctx_uint64_atomic_inc, intercepted_shmem_ctx_uint64_atomic_inc, 780, sampled, (ctx: Ctx, dest: *mut u64, pe: c_int), |m| [on(ctx, 780, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::inc::<u64>(m, ctx, dest.cast(), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_size_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_size_atomic_inc(ctx: Ctx, dest: *mut usize, pe: c_int) {
-    weak!("shmem_ctx_size_atomic_inc", 781, imp_shmem_ctx_size_atomic_inc, probe_shmem_ctx_size_atomic_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_size_atomic_inc(ctx: Ctx, dest: *mut usize, pe: c_int) {
-    strong!(781, imp_shmem_ctx_size_atomic_inc, probe_shmem_ctx_size_atomic_inc)
-}
-routine!(imp_shmem_ctx_size_atomic_inc, probe_shmem_ctx_size_atomic_inc, intercepted_shmem_ctx_size_atomic_inc, 781, sampled, (ctx: Ctx, dest: *mut usize, pe: c_int), |m| [on(ctx, 781, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::inc::<u64>(m, ctx, dest.cast(), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ptrdiff_atomic_inc(ctx: Ctx, dest: *mut isize, pe: c_int) {
-    weak!("shmem_ctx_ptrdiff_atomic_inc", 782, imp_shmem_ctx_ptrdiff_atomic_inc, probe_shmem_ctx_ptrdiff_atomic_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ptrdiff_atomic_inc(ctx: Ctx, dest: *mut isize, pe: c_int) {
-    strong!(782, imp_shmem_ctx_ptrdiff_atomic_inc, probe_shmem_ctx_ptrdiff_atomic_inc)
-}
-routine!(imp_shmem_ctx_ptrdiff_atomic_inc, probe_shmem_ctx_ptrdiff_atomic_inc, intercepted_shmem_ctx_ptrdiff_atomic_inc, 782, sampled, (ctx: Ctx, dest: *mut isize, pe: c_int), |m| [on(ctx, 782, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::inc::<i64>(m, ctx, dest.cast(), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_inc(dest: *mut c_int, pe: c_int) {
-    weak!("shmem_int_inc", 783, imp_shmem_int_inc, brief_shmem_int_inc, kept_shmem_int_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_inc(dest: *mut c_int, pe: c_int) {
-    strong!(783, imp_shmem_int_inc, brief_shmem_int_inc, kept_shmem_int_inc)
-}
-routine!(brief brief_shmem_int_inc, kept_shmem_int_inc, imp_shmem_int_inc, probe_shmem_int_inc, intercepted_shmem_int_inc, 783, sampled, (dest: *mut c_int, pe: c_int), |m| [pe, dest.addr(), 4] amo::inc::<i32>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_inc(dest: *mut c_long, pe: c_int) {
-    weak!("shmem_long_inc", 784, imp_shmem_long_inc, brief_shmem_long_inc, kept_shmem_long_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_inc(dest: *mut c_long, pe: c_int) {
-    strong!(784, imp_shmem_long_inc, brief_shmem_long_inc, kept_shmem_long_inc)
-}
-routine!(brief brief_shmem_long_inc, kept_shmem_long_inc, imp_shmem_long_inc, probe_shmem_long_inc, intercepted_shmem_long_inc, 784, sampled, (dest: *mut c_long, pe: c_int), |m| [pe, dest.addr(), 8] amo::inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_inc(dest: *mut c_longlong, pe: c_int) {
-    weak!("shmem_longlong_inc", 785, imp_shmem_longlong_inc, brief_shmem_longlong_inc, kept_shmem_longlong_inc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_inc(dest: *mut c_longlong, pe: c_int) {
-    strong!(785, imp_shmem_longlong_inc, brief_shmem_longlong_inc, kept_shmem_longlong_inc)
-}
-routine!(brief brief_shmem_longlong_inc, kept_shmem_longlong_inc, imp_shmem_longlong_inc, probe_shmem_longlong_inc, intercepted_shmem_longlong_inc, 785, sampled, (dest: *mut c_longlong, pe: c_int), |m| [pe, dest.addr(), 8] amo::inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_atomic_fetch_add(dest: *mut c_int, value: c_int, pe: c_int) -> c_int {
-    weak!("shmem_int_atomic_fetch_add", 786, imp_shmem_int_atomic_fetch_add, brief_shmem_int_atomic_fetch_add, kept_shmem_int_atomic_fetch_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_atomic_fetch_add(dest: *mut c_int, value: c_int, pe: c_int) -> c_int {
-    strong!(786, imp_shmem_int_atomic_fetch_add, brief_shmem_int_atomic_fetch_add, kept_shmem_int_atomic_fetch_add)
-}
-routine!(brief brief_shmem_int_atomic_fetch_add, kept_shmem_int_atomic_fetch_add, imp_shmem_int_atomic_fetch_add, probe_shmem_int_atomic_fetch_add, intercepted_shmem_int_atomic_fetch_add, 786, sampled, (dest: *mut c_int, value: c_int, pe: c_int) -> c_int, |m| [pe, dest.addr(), 4] amo::fetch_add::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_atomic_fetch_add(dest: *mut c_long, value: c_long, pe: c_int) -> c_long {
-    weak!("shmem_long_atomic_fetch_add", 787, imp_shmem_long_atomic_fetch_add, brief_shmem_long_atomic_fetch_add, kept_shmem_long_atomic_fetch_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_atomic_fetch_add(dest: *mut c_long, value: c_long, pe: c_int) -> c_long {
-    strong!(787, imp_shmem_long_atomic_fetch_add, brief_shmem_long_atomic_fetch_add, kept_shmem_long_atomic_fetch_add)
-}
-routine!(brief brief_shmem_long_atomic_fetch_add, kept_shmem_long_atomic_fetch_add, imp_shmem_long_atomic_fetch_add, probe_shmem_long_atomic_fetch_add, intercepted_shmem_long_atomic_fetch_add, 787, sampled, (dest: *mut c_long, value: c_long, pe: c_int) -> c_long, |m| [pe, dest.addr(), 8] amo::fetch_add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_atomic_fetch_add(dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong {
-    weak!("shmem_longlong_atomic_fetch_add", 788, imp_shmem_longlong_atomic_fetch_add, brief_shmem_longlong_atomic_fetch_add, kept_shmem_longlong_atomic_fetch_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_atomic_fetch_add(dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong {
-    strong!(788, imp_shmem_longlong_atomic_fetch_add, brief_shmem_longlong_atomic_fetch_add, kept_shmem_longlong_atomic_fetch_add)
-}
-routine!(brief brief_shmem_longlong_atomic_fetch_add, kept_shmem_longlong_atomic_fetch_add, imp_shmem_longlong_atomic_fetch_add, probe_shmem_longlong_atomic_fetch_add, intercepted_shmem_longlong_atomic_fetch_add, 788, sampled, (dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong, |m| [pe, dest.addr(), 8] amo::fetch_add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_atomic_fetch_add(dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint {
-    weak!("shmem_uint_atomic_fetch_add", 789, imp_shmem_uint_atomic_fetch_add, brief_shmem_uint_atomic_fetch_add, kept_shmem_uint_atomic_fetch_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_atomic_fetch_add(dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint {
-    strong!(789, imp_shmem_uint_atomic_fetch_add, brief_shmem_uint_atomic_fetch_add, kept_shmem_uint_atomic_fetch_add)
-}
-routine!(brief brief_shmem_uint_atomic_fetch_add, kept_shmem_uint_atomic_fetch_add, imp_shmem_uint_atomic_fetch_add, probe_shmem_uint_atomic_fetch_add, intercepted_shmem_uint_atomic_fetch_add, 789, sampled, (dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint, |m| [pe, dest.addr(), 4] amo::fetch_add::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_atomic_fetch_add(dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    weak!("shmem_ulong_atomic_fetch_add", 790, imp_shmem_ulong_atomic_fetch_add, brief_shmem_ulong_atomic_fetch_add, kept_shmem_ulong_atomic_fetch_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_atomic_fetch_add(dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    strong!(790, imp_shmem_ulong_atomic_fetch_add, brief_shmem_ulong_atomic_fetch_add, kept_shmem_ulong_atomic_fetch_add)
-}
-routine!(brief brief_shmem_ulong_atomic_fetch_add, kept_shmem_ulong_atomic_fetch_add, imp_shmem_ulong_atomic_fetch_add, probe_shmem_ulong_atomic_fetch_add, intercepted_shmem_ulong_atomic_fetch_add, 790, sampled, (dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong, |m| [pe, dest.addr(), 8] amo::fetch_add::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_atomic_fetch_add(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    weak!("shmem_ulonglong_atomic_fetch_add", 791, imp_shmem_ulonglong_atomic_fetch_add, brief_shmem_ulonglong_atomic_fetch_add, kept_shmem_ulonglong_atomic_fetch_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_atomic_fetch_add(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    strong!(791, imp_shmem_ulonglong_atomic_fetch_add, brief_shmem_ulonglong_atomic_fetch_add, kept_shmem_ulonglong_atomic_fetch_add)
-}
-routine!(brief brief_shmem_ulonglong_atomic_fetch_add, kept_shmem_ulonglong_atomic_fetch_add, imp_shmem_ulonglong_atomic_fetch_add, probe_shmem_ulonglong_atomic_fetch_add, intercepted_shmem_ulonglong_atomic_fetch_add, 791, sampled, (dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong, |m| [pe, dest.addr(), 8] amo::fetch_add::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_atomic_fetch_add(dest: *mut i32, value: i32, pe: c_int) -> i32 {
-    weak!("shmem_int32_atomic_fetch_add", 792, imp_shmem_int32_atomic_fetch_add, brief_shmem_int32_atomic_fetch_add, kept_shmem_int32_atomic_fetch_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_atomic_fetch_add(dest: *mut i32, value: i32, pe: c_int) -> i32 {
-    strong!(792, imp_shmem_int32_atomic_fetch_add, brief_shmem_int32_atomic_fetch_add, kept_shmem_int32_atomic_fetch_add)
-}
-routine!(brief brief_shmem_int32_atomic_fetch_add, kept_shmem_int32_atomic_fetch_add, imp_shmem_int32_atomic_fetch_add, probe_shmem_int32_atomic_fetch_add, intercepted_shmem_int32_atomic_fetch_add, 792, sampled, (dest: *mut i32, value: i32, pe: c_int) -> i32, |m| [pe, dest.addr(), 4] amo::fetch_add::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_atomic_fetch_add(dest: *mut i64, value: i64, pe: c_int) -> i64 {
-    weak!("shmem_int64_atomic_fetch_add", 793, imp_shmem_int64_atomic_fetch_add, brief_shmem_int64_atomic_fetch_add, kept_shmem_int64_atomic_fetch_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_atomic_fetch_add(dest: *mut i64, value: i64, pe: c_int) -> i64 {
-    strong!(793, imp_shmem_int64_atomic_fetch_add, brief_shmem_int64_atomic_fetch_add, kept_shmem_int64_atomic_fetch_add)
-}
-routine!(brief brief_shmem_int64_atomic_fetch_add, kept_shmem_int64_atomic_fetch_add, imp_shmem_int64_atomic_fetch_add, probe_shmem_int64_atomic_fetch_add, intercepted_shmem_int64_atomic_fetch_add, 793, sampled, (dest: *mut i64, value: i64, pe: c_int) -> i64, |m| [pe, dest.addr(), 8] amo::fetch_add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_atomic_fetch_add(dest: *mut u32, value: u32, pe: c_int) -> u32 {
-    weak!("shmem_uint32_atomic_fetch_add", 794, imp_shmem_uint32_atomic_fetch_add, brief_shmem_uint32_atomic_fetch_add, kept_shmem_uint32_atomic_fetch_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_atomic_fetch_add(dest: *mut u32, value: u32, pe: c_int) -> u32 {
-    strong!(794, imp_shmem_uint32_atomic_fetch_add, brief_shmem_uint32_atomic_fetch_add, kept_shmem_uint32_atomic_fetch_add)
-}
-routine!(brief brief_shmem_uint32_atomic_fetch_add, kept_shmem_uint32_atomic_fetch_add, imp_shmem_uint32_atomic_fetch_add, probe_shmem_uint32_atomic_fetch_add, intercepted_shmem_uint32_atomic_fetch_add, 794, sampled, (dest: *mut u32, value: u32, pe: c_int) -> u32, |m| [pe, dest.addr(), 4] amo::fetch_add::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_atomic_fetch_add(dest: *mut u64, value: u64, pe: c_int) -> u64 {
-    weak!("shmem_uint64_atomic_fetch_add", 795, imp_shmem_uint64_atomic_fetch_add, brief_shmem_uint64_atomic_fetch_add, kept_shmem_uint64_atomic_fetch_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_atomic_fetch_add(dest: *mut u64, value: u64, pe: c_int) -> u64 {
-    strong!(795, imp_shmem_uint64_atomic_fetch_add, brief_shmem_uint64_atomic_fetch_add, kept_shmem_uint64_atomic_fetch_add)
-}
-routine!(brief brief_shmem_uint64_atomic_fetch_add, kept_shmem_uint64_atomic_fetch_add, imp_shmem_uint64_atomic_fetch_add, probe_shmem_uint64_atomic_fetch_add, intercepted_shmem_uint64_atomic_fetch_add, 795, sampled, (dest: *mut u64, value: u64, pe: c_int) -> u64, |m| [pe, dest.addr(), 8] amo::fetch_add::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_atomic_fetch_add(dest: *mut usize, value: usize, pe: c_int) -> usize {
-    weak!("shmem_size_atomic_fetch_add", 796, imp_shmem_size_atomic_fetch_add, brief_shmem_size_atomic_fetch_add, kept_shmem_size_atomic_fetch_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_atomic_fetch_add(dest: *mut usize, value: usize, pe: c_int) -> usize {
-    strong!(796, imp_shmem_size_atomic_fetch_add, brief_shmem_size_atomic_fetch_add, kept_shmem_size_atomic_fetch_add)
-}
-routine!(brief brief_shmem_size_atomic_fetch_add, kept_shmem_size_atomic_fetch_add, imp_shmem_size_atomic_fetch_add, probe_shmem_size_atomic_fetch_add, intercepted_shmem_size_atomic_fetch_add, 796, sampled, (dest: *mut usize, value: usize, pe: c_int) -> usize, |m| [pe, dest.addr(), 8] amo::fetch_add::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_atomic_fetch_add(dest: *mut isize, value: isize, pe: c_int) -> isize {
-    weak!("shmem_ptrdiff_atomic_fetch_add", 797, imp_shmem_ptrdiff_atomic_fetch_add, brief_shmem_ptrdiff_atomic_fetch_add, kept_shmem_ptrdiff_atomic_fetch_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_atomic_fetch_add(dest: *mut isize, value: isize, pe: c_int) -> isize {
-    strong!(797, imp_shmem_ptrdiff_atomic_fetch_add, brief_shmem_ptrdiff_atomic_fetch_add, kept_shmem_ptrdiff_atomic_fetch_add)
-}
-routine!(brief brief_shmem_ptrdiff_atomic_fetch_add, kept_shmem_ptrdiff_atomic_fetch_add, imp_shmem_ptrdiff_atomic_fetch_add, probe_shmem_ptrdiff_atomic_fetch_add, intercepted_shmem_ptrdiff_atomic_fetch_add, 797, sampled, (dest: *mut isize, value: isize, pe: c_int) -> isize, |m| [pe, dest.addr(), 8] amo::fetch_add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int_atomic_fetch_add(ctx: Ctx, dest: *mut c_int, value: c_int, pe: c_int) -> c_int {
-    weak!("shmem_ctx_int_atomic_fetch_add", 798, imp_shmem_ctx_int_atomic_fetch_add, probe_shmem_ctx_int_atomic_fetch_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int_atomic_fetch_add(ctx: Ctx, dest: *mut c_int, value: c_int, pe: c_int) -> c_int {
-    strong!(798, imp_shmem_ctx_int_atomic_fetch_add, probe_shmem_ctx_int_atomic_fetch_add)
-}
-routine!(imp_shmem_ctx_int_atomic_fetch_add, probe_shmem_ctx_int_atomic_fetch_add, intercepted_shmem_ctx_int_atomic_fetch_add, 798, sampled, (ctx: Ctx, dest: *mut c_int, value: c_int, pe: c_int) -> c_int, |m| [on(ctx, 798, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_add::<i32>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_long_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_long_atomic_fetch_add(ctx: Ctx, dest: *mut c_long, value: c_long, pe: c_int) -> c_long {
-    weak!("shmem_ctx_long_atomic_fetch_add", 799, imp_shmem_ctx_long_atomic_fetch_add, probe_shmem_ctx_long_atomic_fetch_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_long_atomic_fetch_add(ctx: Ctx, dest: *mut c_long, value: c_long, pe: c_int) -> c_long {
-    strong!(799, imp_shmem_ctx_long_atomic_fetch_add, probe_shmem_ctx_long_atomic_fetch_add)
-}
-routine!(imp_shmem_ctx_long_atomic_fetch_add, probe_shmem_ctx_long_atomic_fetch_add, intercepted_shmem_ctx_long_atomic_fetch_add, 799, sampled, (ctx: Ctx, dest: *mut c_long, value: c_long, pe: c_int) -> c_long, |m| [on(ctx, 799, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_add::<i64>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longlong_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longlong_atomic_fetch_add(ctx: Ctx, dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong {
-    weak!("shmem_ctx_longlong_atomic_fetch_add", 800, imp_shmem_ctx_longlong_atomic_fetch_add, probe_shmem_ctx_longlong_atomic_fetch_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longlong_atomic_fetch_add(ctx: Ctx, dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong {
-    strong!(800, imp_shmem_ctx_longlong_atomic_fetch_add, probe_shmem_ctx_longlong_atomic_fetch_add)
-}
-routine!(imp_shmem_ctx_longlong_atomic_fetch_add, probe_shmem_ctx_longlong_atomic_fetch_add, intercepted_shmem_ctx_longlong_atomic_fetch_add, 800, sampled, (ctx: Ctx, dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong, |m| [on(ctx, 800, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_add::<i64>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint_atomic_fetch_add(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint {
-    weak!("shmem_ctx_uint_atomic_fetch_add", 801, imp_shmem_ctx_uint_atomic_fetch_add, probe_shmem_ctx_uint_atomic_fetch_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint_atomic_fetch_add(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint {
-    strong!(801, imp_shmem_ctx_uint_atomic_fetch_add, probe_shmem_ctx_uint_atomic_fetch_add)
-}
-routine!(imp_shmem_ctx_uint_atomic_fetch_add, probe_shmem_ctx_uint_atomic_fetch_add, intercepted_shmem_ctx_uint_atomic_fetch_add, 801, sampled, (ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint, |m| [on(ctx, 801, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_add::<u32>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulong_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulong_atomic_fetch_add(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    weak!("shmem_ctx_ulong_atomic_fetch_add", 802, imp_shmem_ctx_ulong_atomic_fetch_add, probe_shmem_ctx_ulong_atomic_fetch_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulong_atomic_fetch_add(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    strong!(802, imp_shmem_ctx_ulong_atomic_fetch_add, probe_shmem_ctx_ulong_atomic_fetch_add)
-}
-routine!(imp_shmem_ctx_ulong_atomic_fetch_add, probe_shmem_ctx_ulong_atomic_fetch_add, intercepted_shmem_ctx_ulong_atomic_fetch_add, 802, sampled, (ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong, |m| [on(ctx, 802, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_add::<u64>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulonglong_atomic_fetch_add(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    weak!("shmem_ctx_ulonglong_atomic_fetch_add", 803, imp_shmem_ctx_ulonglong_atomic_fetch_add, probe_shmem_ctx_ulonglong_atomic_fetch_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulonglong_atomic_fetch_add(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    strong!(803, imp_shmem_ctx_ulonglong_atomic_fetch_add, probe_shmem_ctx_ulonglong_atomic_fetch_add)
-}
-routine!(imp_shmem_ctx_ulonglong_atomic_fetch_add, probe_shmem_ctx_ulonglong_atomic_fetch_add, intercepted_shmem_ctx_ulonglong_atomic_fetch_add, 803, sampled, (ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong, |m| [on(ctx, 803, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_add::<u64>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int32_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int32_atomic_fetch_add(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) -> i32 {
-    weak!("shmem_ctx_int32_atomic_fetch_add", 804, imp_shmem_ctx_int32_atomic_fetch_add, probe_shmem_ctx_int32_atomic_fetch_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int32_atomic_fetch_add(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) -> i32 {
-    strong!(804, imp_shmem_ctx_int32_atomic_fetch_add, probe_shmem_ctx_int32_atomic_fetch_add)
-}
-routine!(imp_shmem_ctx_int32_atomic_fetch_add, probe_shmem_ctx_int32_atomic_fetch_add, intercepted_shmem_ctx_int32_atomic_fetch_add, 804, sampled, (ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) -> i32, |m| [on(ctx, 804, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_add::<i32>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int64_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int64_atomic_fetch_add(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) -> i64 {
-    weak!("shmem_ctx_int64_atomic_fetch_add", 805, imp_shmem_ctx_int64_atomic_fetch_add, probe_shmem_ctx_int64_atomic_fetch_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int64_atomic_fetch_add(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) -> i64 {
-    strong!(805, imp_shmem_ctx_int64_atomic_fetch_add, probe_shmem_ctx_int64_atomic_fetch_add)
-}
-routine!(imp_shmem_ctx_int64_atomic_fetch_add, probe_shmem_ctx_int64_atomic_fetch_add, intercepted_shmem_ctx_int64_atomic_fetch_add, 805, sampled, (ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) -> i64, |m| [on(ctx, 805, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_add::<i64>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint32_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint32_atomic_fetch_add(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) -> u32 {
-    weak!("shmem_ctx_uint32_atomic_fetch_add", 806, imp_shmem_ctx_uint32_atomic_fetch_add, probe_shmem_ctx_uint32_atomic_fetch_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint32_atomic_fetch_add(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) -> u32 {
-    strong!(806, imp_shmem_ctx_uint32_atomic_fetch_add, probe_shmem_ctx_uint32_atomic_fetch_add)
-}
-routine!(imp_shmem_ctx_uint32_atomic_fetch_add, probe_shmem_ctx_uint32_atomic_fetch_add, intercepted_shmem_ctx_uint32_atomic_fetch_add, 806, sampled, (ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) -> u32, |m| [on(ctx, 806, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_add::<u32>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint64_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint64_atomic_fetch_add(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) -> u64 {
-    weak!("shmem_ctx_uint64_atomic_fetch_add", 807, imp_shmem_ctx_uint64_atomic_fetch_add, probe_shmem_ctx_uint64_atomic_fetch_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint64_atomic_fetch_add(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) -> u64 {
-    strong!(807, imp_shmem_ctx_uint64_atomic_fetch_add, probe_shmem_ctx_uint64_atomic_fetch_add)
-}
-routine!(imp_shmem_ctx_uint64_atomic_fetch_add, probe_shmem_ctx_uint64_atomic_fetch_add, intercepted_shmem_ctx_uint64_atomic_fetch_add, 807, sampled, (ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) -> u64, |m| [on(ctx, 807, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_add::<u64>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_size_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_size_atomic_fetch_add(ctx: Ctx, dest: *mut usize, value: usize, pe: c_int) -> usize {
-    weak!("shmem_ctx_size_atomic_fetch_add", 808, imp_shmem_ctx_size_atomic_fetch_add, probe_shmem_ctx_size_atomic_fetch_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_size_atomic_fetch_add(ctx: Ctx, dest: *mut usize, value: usize, pe: c_int) -> usize {
-    strong!(808, imp_shmem_ctx_size_atomic_fetch_add, probe_shmem_ctx_size_atomic_fetch_add)
-}
-routine!(imp_shmem_ctx_size_atomic_fetch_add, probe_shmem_ctx_size_atomic_fetch_add, intercepted_shmem_ctx_size_atomic_fetch_add, 808, sampled, (ctx: Ctx, dest: *mut usize, value: usize, pe: c_int) -> usize, |m| [on(ctx, 808, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_add::<u64>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ptrdiff_atomic_fetch_add(ctx: Ctx, dest: *mut isize, value: isize, pe: c_int) -> isize {
-    weak!("shmem_ctx_ptrdiff_atomic_fetch_add", 809, imp_shmem_ctx_ptrdiff_atomic_fetch_add, probe_shmem_ctx_ptrdiff_atomic_fetch_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ptrdiff_atomic_fetch_add(ctx: Ctx, dest: *mut isize, value: isize, pe: c_int) -> isize {
-    strong!(809, imp_shmem_ctx_ptrdiff_atomic_fetch_add, probe_shmem_ctx_ptrdiff_atomic_fetch_add)
-}
-routine!(imp_shmem_ctx_ptrdiff_atomic_fetch_add, probe_shmem_ctx_ptrdiff_atomic_fetch_add, intercepted_shmem_ctx_ptrdiff_atomic_fetch_add, 809, sampled, (ctx: Ctx, dest: *mut isize, value: isize, pe: c_int) -> isize, |m| [on(ctx, 809, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_add::<i64>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_fadd")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_fadd(dest: *mut c_int, value: c_int, pe: c_int) -> c_int {
-    weak!("shmem_int_fadd", 810, imp_shmem_int_fadd, brief_shmem_int_fadd, kept_shmem_int_fadd)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_fadd(dest: *mut c_int, value: c_int, pe: c_int) -> c_int {
-    strong!(810, imp_shmem_int_fadd, brief_shmem_int_fadd, kept_shmem_int_fadd)
-}
-routine!(brief brief_shmem_int_fadd, kept_shmem_int_fadd, imp_shmem_int_fadd, probe_shmem_int_fadd, intercepted_shmem_int_fadd, 810, sampled, (dest: *mut c_int, value: c_int, pe: c_int) -> c_int, |m| [pe, dest.addr(), 4] amo::fetch_add::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_fadd")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_fadd(dest: *mut c_long, value: c_long, pe: c_int) -> c_long {
-    weak!("shmem_long_fadd", 811, imp_shmem_long_fadd, brief_shmem_long_fadd, kept_shmem_long_fadd)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_fadd(dest: *mut c_long, value: c_long, pe: c_int) -> c_long {
-    strong!(811, imp_shmem_long_fadd, brief_shmem_long_fadd, kept_shmem_long_fadd)
-}
-routine!(brief brief_shmem_long_fadd, kept_shmem_long_fadd, imp_shmem_long_fadd, probe_shmem_long_fadd, intercepted_shmem_long_fadd, 811, sampled, (dest: *mut c_long, value: c_long, pe: c_int) -> c_long, |m| [pe, dest.addr(), 8] amo::fetch_add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_fadd")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_fadd(dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong {
-    weak!("shmem_longlong_fadd", 812, imp_shmem_longlong_fadd, brief_shmem_longlong_fadd, kept_shmem_longlong_fadd)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_fadd(dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong {
-    strong!(812, imp_shmem_longlong_fadd, brief_shmem_longlong_fadd, kept_shmem_longlong_fadd)
-}
-routine!(brief brief_shmem_longlong_fadd, kept_shmem_longlong_fadd, imp_shmem_longlong_fadd, probe_shmem_longlong_fadd, intercepted_shmem_longlong_fadd, 812, sampled, (dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong, |m| [pe, dest.addr(), 8] amo::fetch_add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_atomic_add(dest: *mut c_int, value: c_int, pe: c_int) {
-    weak!("shmem_int_atomic_add", 813, imp_shmem_int_atomic_add, brief_shmem_int_atomic_add, kept_shmem_int_atomic_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_atomic_add(dest: *mut c_int, value: c_int, pe: c_int) {
-    strong!(813, imp_shmem_int_atomic_add, brief_shmem_int_atomic_add, kept_shmem_int_atomic_add)
-}
-routine!(brief brief_shmem_int_atomic_add, kept_shmem_int_atomic_add, imp_shmem_int_atomic_add, probe_shmem_int_atomic_add, intercepted_shmem_int_atomic_add, 813, sampled, (dest: *mut c_int, value: c_int, pe: c_int), |m| [pe, dest.addr(), 4] amo::add::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_atomic_add(dest: *mut c_long, value: c_long, pe: c_int) {
-    weak!("shmem_long_atomic_add", 814, imp_shmem_long_atomic_add, brief_shmem_long_atomic_add, kept_shmem_long_atomic_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_atomic_add(dest: *mut c_long, value: c_long, pe: c_int) {
-    strong!(814, imp_shmem_long_atomic_add, brief_shmem_long_atomic_add, kept_shmem_long_atomic_add)
-}
-routine!(brief brief_shmem_long_atomic_add, kept_shmem_long_atomic_add, imp_shmem_long_atomic_add, probe_shmem_long_atomic_add, intercepted_shmem_long_atomic_add, 814, sampled, (dest: *mut c_long, value: c_long, pe: c_int), |m| [pe, dest.addr(), 8] amo::add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_atomic_add(dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    weak!("shmem_longlong_atomic_add", 815, imp_shmem_longlong_atomic_add, brief_shmem_longlong_atomic_add, kept_shmem_longlong_atomic_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_atomic_add(dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    strong!(815, imp_shmem_longlong_atomic_add, brief_shmem_longlong_atomic_add, kept_shmem_longlong_atomic_add)
-}
-routine!(brief brief_shmem_longlong_atomic_add, kept_shmem_longlong_atomic_add, imp_shmem_longlong_atomic_add, probe_shmem_longlong_atomic_add, intercepted_shmem_longlong_atomic_add, 815, sampled, (dest: *mut c_longlong, value: c_longlong, pe: c_int), |m| [pe, dest.addr(), 8] amo::add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_atomic_add(dest: *mut c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_uint_atomic_add", 816, imp_shmem_uint_atomic_add, brief_shmem_uint_atomic_add, kept_shmem_uint_atomic_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_atomic_add(dest: *mut c_uint, value: c_uint, pe: c_int) {
-    strong!(816, imp_shmem_uint_atomic_add, brief_shmem_uint_atomic_add, kept_shmem_uint_atomic_add)
-}
-routine!(brief brief_shmem_uint_atomic_add, kept_shmem_uint_atomic_add, imp_shmem_uint_atomic_add, probe_shmem_uint_atomic_add, intercepted_shmem_uint_atomic_add, 816, sampled, (dest: *mut c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::add::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_atomic_add(dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ulong_atomic_add", 817, imp_shmem_ulong_atomic_add, brief_shmem_ulong_atomic_add, kept_shmem_ulong_atomic_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_atomic_add(dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    strong!(817, imp_shmem_ulong_atomic_add, brief_shmem_ulong_atomic_add, kept_shmem_ulong_atomic_add)
-}
-routine!(brief brief_shmem_ulong_atomic_add, kept_shmem_ulong_atomic_add, imp_shmem_ulong_atomic_add, probe_shmem_ulong_atomic_add, intercepted_shmem_ulong_atomic_add, 817, sampled, (dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::add::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_atomic_add(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ulonglong_atomic_add", 818, imp_shmem_ulonglong_atomic_add, brief_shmem_ulonglong_atomic_add, kept_shmem_ulonglong_atomic_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_atomic_add(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(818, imp_shmem_ulonglong_atomic_add, brief_shmem_ulonglong_atomic_add, kept_shmem_ulonglong_atomic_add)
-}
-routine!(brief brief_shmem_ulonglong_atomic_add, kept_shmem_ulonglong_atomic_add, imp_shmem_ulonglong_atomic_add, probe_shmem_ulonglong_atomic_add, intercepted_shmem_ulonglong_atomic_add, 818, sampled, (dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::add::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_atomic_add(dest: *mut i32, value: i32, pe: c_int) {
-    weak!("shmem_int32_atomic_add", 819, imp_shmem_int32_atomic_add, brief_shmem_int32_atomic_add, kept_shmem_int32_atomic_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_atomic_add(dest: *mut i32, value: i32, pe: c_int) {
-    strong!(819, imp_shmem_int32_atomic_add, brief_shmem_int32_atomic_add, kept_shmem_int32_atomic_add)
-}
-routine!(brief brief_shmem_int32_atomic_add, kept_shmem_int32_atomic_add, imp_shmem_int32_atomic_add, probe_shmem_int32_atomic_add, intercepted_shmem_int32_atomic_add, 819, sampled, (dest: *mut i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::add::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_atomic_add(dest: *mut i64, value: i64, pe: c_int) {
-    weak!("shmem_int64_atomic_add", 820, imp_shmem_int64_atomic_add, brief_shmem_int64_atomic_add, kept_shmem_int64_atomic_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_atomic_add(dest: *mut i64, value: i64, pe: c_int) {
-    strong!(820, imp_shmem_int64_atomic_add, brief_shmem_int64_atomic_add, kept_shmem_int64_atomic_add)
-}
-routine!(brief brief_shmem_int64_atomic_add, kept_shmem_int64_atomic_add, imp_shmem_int64_atomic_add, probe_shmem_int64_atomic_add, intercepted_shmem_int64_atomic_add, 820, sampled, (dest: *mut i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_atomic_add(dest: *mut u32, value: u32, pe: c_int) {
-    weak!("shmem_uint32_atomic_add", 821, imp_shmem_uint32_atomic_add, brief_shmem_uint32_atomic_add, kept_shmem_uint32_atomic_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_atomic_add(dest: *mut u32, value: u32, pe: c_int) {
-    strong!(821, imp_shmem_uint32_atomic_add, brief_shmem_uint32_atomic_add, kept_shmem_uint32_atomic_add)
-}
-routine!(brief brief_shmem_uint32_atomic_add, kept_shmem_uint32_atomic_add, imp_shmem_uint32_atomic_add, probe_shmem_uint32_atomic_add, intercepted_shmem_uint32_atomic_add, 821, sampled, (dest: *mut u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::add::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_atomic_add(dest: *mut u64, value: u64, pe: c_int) {
-    weak!("shmem_uint64_atomic_add", 822, imp_shmem_uint64_atomic_add, brief_shmem_uint64_atomic_add, kept_shmem_uint64_atomic_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_atomic_add(dest: *mut u64, value: u64, pe: c_int) {
-    strong!(822, imp_shmem_uint64_atomic_add, brief_shmem_uint64_atomic_add, kept_shmem_uint64_atomic_add)
-}
-routine!(brief brief_shmem_uint64_atomic_add, kept_shmem_uint64_atomic_add, imp_shmem_uint64_atomic_add, probe_shmem_uint64_atomic_add, intercepted_shmem_uint64_atomic_add, 822, sampled, (dest: *mut u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::add::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_atomic_add(dest: *mut usize, value: usize, pe: c_int) {
-    weak!("shmem_size_atomic_add", 823, imp_shmem_size_atomic_add, brief_shmem_size_atomic_add, kept_shmem_size_atomic_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_atomic_add(dest: *mut usize, value: usize, pe: c_int) {
-    strong!(823, imp_shmem_size_atomic_add, brief_shmem_size_atomic_add, kept_shmem_size_atomic_add)
-}
-routine!(brief brief_shmem_size_atomic_add, kept_shmem_size_atomic_add, imp_shmem_size_atomic_add, probe_shmem_size_atomic_add, intercepted_shmem_size_atomic_add, 823, sampled, (dest: *mut usize, value: usize, pe: c_int), |m| [pe, dest.addr(), 8] amo::add::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_atomic_add(dest: *mut isize, value: isize, pe: c_int) {
-    weak!("shmem_ptrdiff_atomic_add", 824, imp_shmem_ptrdiff_atomic_add, brief_shmem_ptrdiff_atomic_add, kept_shmem_ptrdiff_atomic_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_atomic_add(dest: *mut isize, value: isize, pe: c_int) {
-    strong!(824, imp_shmem_ptrdiff_atomic_add, brief_shmem_ptrdiff_atomic_add, kept_shmem_ptrdiff_atomic_add)
-}
-routine!(brief brief_shmem_ptrdiff_atomic_add, kept_shmem_ptrdiff_atomic_add, imp_shmem_ptrdiff_atomic_add, probe_shmem_ptrdiff_atomic_add, intercepted_shmem_ptrdiff_atomic_add, 824, sampled, (dest: *mut isize, value: isize, pe: c_int), |m| [pe, dest.addr(), 8] amo::add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int_atomic_add(ctx: Ctx, dest: *mut c_int, value: c_int, pe: c_int) {
-    weak!("shmem_ctx_int_atomic_add", 825, imp_shmem_ctx_int_atomic_add, probe_shmem_ctx_int_atomic_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int_atomic_add(ctx: Ctx, dest: *mut c_int, value: c_int, pe: c_int) {
-    strong!(825, imp_shmem_ctx_int_atomic_add, probe_shmem_ctx_int_atomic_add)
-}
-routine!(imp_shmem_ctx_int_atomic_add, probe_shmem_ctx_int_atomic_add, intercepted_shmem_ctx_int_atomic_add, 825, sampled, (ctx: Ctx, dest: *mut c_int, value: c_int, pe: c_int), |m| [on(ctx, 825, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::add::<i32>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_long_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_long_atomic_add(ctx: Ctx, dest: *mut c_long, value: c_long, pe: c_int) {
-    weak!("shmem_ctx_long_atomic_add", 826, imp_shmem_ctx_long_atomic_add, probe_shmem_ctx_long_atomic_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_long_atomic_add(ctx: Ctx, dest: *mut c_long, value: c_long, pe: c_int) {
-    strong!(826, imp_shmem_ctx_long_atomic_add, probe_shmem_ctx_long_atomic_add)
-}
-routine!(imp_shmem_ctx_long_atomic_add, probe_shmem_ctx_long_atomic_add, intercepted_shmem_ctx_long_atomic_add, 826, sampled, (ctx: Ctx, dest: *mut c_long, value: c_long, pe: c_int), |m| [on(ctx, 826, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::add::<i64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longlong_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longlong_atomic_add(ctx: Ctx, dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    weak!("shmem_ctx_longlong_atomic_add", 827, imp_shmem_ctx_longlong_atomic_add, probe_shmem_ctx_longlong_atomic_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longlong_atomic_add(ctx: Ctx, dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    strong!(827, imp_shmem_ctx_longlong_atomic_add, probe_shmem_ctx_longlong_atomic_add)
-}
-routine!(imp_shmem_ctx_longlong_atomic_add, probe_shmem_ctx_longlong_atomic_add, intercepted_shmem_ctx_longlong_atomic_add, 827, sampled, (ctx: Ctx, dest: *mut c_longlong, value: c_longlong, pe: c_int), |m| [on(ctx, 827, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::add::<i64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint_atomic_add(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_ctx_uint_atomic_add", 828, imp_shmem_ctx_uint_atomic_add, probe_shmem_ctx_uint_atomic_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint_atomic_add(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    strong!(828, imp_shmem_ctx_uint_atomic_add, probe_shmem_ctx_uint_atomic_add)
-}
-routine!(imp_shmem_ctx_uint_atomic_add, probe_shmem_ctx_uint_atomic_add, intercepted_shmem_ctx_uint_atomic_add, 828, sampled, (ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int), |m| [on(ctx, 828, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::add::<u32>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulong_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulong_atomic_add(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ctx_ulong_atomic_add", 829, imp_shmem_ctx_ulong_atomic_add, probe_shmem_ctx_ulong_atomic_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulong_atomic_add(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    strong!(829, imp_shmem_ctx_ulong_atomic_add, probe_shmem_ctx_ulong_atomic_add)
-}
-routine!(imp_shmem_ctx_ulong_atomic_add, probe_shmem_ctx_ulong_atomic_add, intercepted_shmem_ctx_ulong_atomic_add, 829, sampled, (ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [on(ctx, 829, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::add::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulonglong_atomic_add(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ctx_ulonglong_atomic_add", 830, imp_shmem_ctx_ulonglong_atomic_add, probe_shmem_ctx_ulonglong_atomic_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulonglong_atomic_add(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(830, imp_shmem_ctx_ulonglong_atomic_add, probe_shmem_ctx_ulonglong_atomic_add)
-}
-routine!(imp_shmem_ctx_ulonglong_atomic_add, probe_shmem_ctx_ulonglong_atomic_add, intercepted_shmem_ctx_ulonglong_atomic_add, 830, sampled, (ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [on(ctx, 830, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::add::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int32_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int32_atomic_add(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) {
-    weak!("shmem_ctx_int32_atomic_add", 831, imp_shmem_ctx_int32_atomic_add, probe_shmem_ctx_int32_atomic_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int32_atomic_add(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) {
-    strong!(831, imp_shmem_ctx_int32_atomic_add, probe_shmem_ctx_int32_atomic_add)
-}
-routine!(imp_shmem_ctx_int32_atomic_add, probe_shmem_ctx_int32_atomic_add, intercepted_shmem_ctx_int32_atomic_add, 831, sampled, (ctx: Ctx, dest: *mut i32, value: i32, pe: c_int), |m| [on(ctx, 831, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::add::<i32>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int64_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int64_atomic_add(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) {
-    weak!("shmem_ctx_int64_atomic_add", 832, imp_shmem_ctx_int64_atomic_add, probe_shmem_ctx_int64_atomic_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int64_atomic_add(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) {
-    strong!(832, imp_shmem_ctx_int64_atomic_add, probe_shmem_ctx_int64_atomic_add)
-}
-routine!(imp_shmem_ctx_int64_atomic_add, probe_shmem_ctx_int64_atomic_add, intercepted_shmem_ctx_int64_atomic_add, 832, sampled, (ctx: Ctx, dest: *mut i64, value: i64, pe: c_int), |m| [on(ctx, 832, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::add::<i64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint32_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint32_atomic_add(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) {
-    weak!("shmem_ctx_uint32_atomic_add", 833, imp_shmem_ctx_uint32_atomic_add, probe_shmem_ctx_uint32_atomic_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint32_atomic_add(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) {
-    strong!(833, imp_shmem_ctx_uint32_atomic_add, probe_shmem_ctx_uint32_atomic_add)
-}
-routine!(imp_shmem_ctx_uint32_atomic_add, probe_shmem_ctx_uint32_atomic_add, intercepted_shmem_ctx_uint32_atomic_add, 833, sampled, (ctx: Ctx, dest: *mut u32, value: u32, pe: c_int), |m| [on(ctx, 833, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::add::<u32>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint64_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint64_atomic_add(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) {
-    weak!("shmem_ctx_uint64_atomic_add", 834, imp_shmem_ctx_uint64_atomic_add, probe_shmem_ctx_uint64_atomic_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint64_atomic_add(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) {
-    strong!(834, imp_shmem_ctx_uint64_atomic_add, probe_shmem_ctx_uint64_atomic_add)
-}
-routine!(imp_shmem_ctx_uint64_atomic_add, probe_shmem_ctx_uint64_atomic_add, intercepted_shmem_ctx_uint64_atomic_add, 834, sampled, (ctx: Ctx, dest: *mut u64, value: u64, pe: c_int), |m| [on(ctx, 834, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::add::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_size_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_size_atomic_add(ctx: Ctx, dest: *mut usize, value: usize, pe: c_int) {
-    weak!("shmem_ctx_size_atomic_add", 835, imp_shmem_ctx_size_atomic_add, probe_shmem_ctx_size_atomic_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_size_atomic_add(ctx: Ctx, dest: *mut usize, value: usize, pe: c_int) {
-    strong!(835, imp_shmem_ctx_size_atomic_add, probe_shmem_ctx_size_atomic_add)
-}
-routine!(imp_shmem_ctx_size_atomic_add, probe_shmem_ctx_size_atomic_add, intercepted_shmem_ctx_size_atomic_add, 835, sampled, (ctx: Ctx, dest: *mut usize, value: usize, pe: c_int), |m| [on(ctx, 835, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::add::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ptrdiff_atomic_add(ctx: Ctx, dest: *mut isize, value: isize, pe: c_int) {
-    weak!("shmem_ctx_ptrdiff_atomic_add", 836, imp_shmem_ctx_ptrdiff_atomic_add, probe_shmem_ctx_ptrdiff_atomic_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ptrdiff_atomic_add(ctx: Ctx, dest: *mut isize, value: isize, pe: c_int) {
-    strong!(836, imp_shmem_ctx_ptrdiff_atomic_add, probe_shmem_ctx_ptrdiff_atomic_add)
-}
-routine!(imp_shmem_ctx_ptrdiff_atomic_add, probe_shmem_ctx_ptrdiff_atomic_add, intercepted_shmem_ctx_ptrdiff_atomic_add, 836, sampled, (ctx: Ctx, dest: *mut isize, value: isize, pe: c_int), |m| [on(ctx, 836, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::add::<i64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_add(dest: *mut c_int, value: c_int, pe: c_int) {
-    weak!("shmem_int_add", 837, imp_shmem_int_add, brief_shmem_int_add, kept_shmem_int_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_add(dest: *mut c_int, value: c_int, pe: c_int) {
-    strong!(837, imp_shmem_int_add, brief_shmem_int_add, kept_shmem_int_add)
-}
-routine!(brief brief_shmem_int_add, kept_shmem_int_add, imp_shmem_int_add, probe_shmem_int_add, intercepted_shmem_int_add, 837, sampled, (dest: *mut c_int, value: c_int, pe: c_int), |m| [pe, dest.addr(), 4] amo::add::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_add(dest: *mut c_long, value: c_long, pe: c_int) {
-    weak!("shmem_long_add", 838, imp_shmem_long_add, brief_shmem_long_add, kept_shmem_long_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_add(dest: *mut c_long, value: c_long, pe: c_int) {
-    strong!(838, imp_shmem_long_add, brief_shmem_long_add, kept_shmem_long_add)
-}
-routine!(brief brief_shmem_long_add, kept_shmem_long_add, imp_shmem_long_add, probe_shmem_long_add, intercepted_shmem_long_add, 838, sampled, (dest: *mut c_long, value: c_long, pe: c_int), |m| [pe, dest.addr(), 8] amo::add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_add(dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    weak!("shmem_longlong_add", 839, imp_shmem_longlong_add, brief_shmem_longlong_add, kept_shmem_longlong_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_add(dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    strong!(839, imp_shmem_longlong_add, brief_shmem_longlong_add, kept_shmem_longlong_add)
-}
-routine!(brief brief_shmem_longlong_add, kept_shmem_longlong_add, imp_shmem_longlong_add, probe_shmem_longlong_add, intercepted_shmem_longlong_add, 839, sampled, (dest: *mut c_longlong, value: c_longlong, pe: c_int), |m| [pe, dest.addr(), 8] amo::add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_atomic_fetch_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_atomic_fetch_and(dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint {
-    weak!("shmem_uint_atomic_fetch_and", 840, imp_shmem_uint_atomic_fetch_and, brief_shmem_uint_atomic_fetch_and, kept_shmem_uint_atomic_fetch_and)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_atomic_fetch_and(dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint {
-    strong!(840, imp_shmem_uint_atomic_fetch_and, brief_shmem_uint_atomic_fetch_and, kept_shmem_uint_atomic_fetch_and)
-}
-routine!(brief brief_shmem_uint_atomic_fetch_and, kept_shmem_uint_atomic_fetch_and, imp_shmem_uint_atomic_fetch_and, probe_shmem_uint_atomic_fetch_and, intercepted_shmem_uint_atomic_fetch_and, 840, sampled, (dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint, |m| [pe, dest.addr(), 4] amo::fetch_and::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_atomic_fetch_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_atomic_fetch_and(dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    weak!("shmem_ulong_atomic_fetch_and", 841, imp_shmem_ulong_atomic_fetch_and, brief_shmem_ulong_atomic_fetch_and, kept_shmem_ulong_atomic_fetch_and)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_atomic_fetch_and(dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    strong!(841, imp_shmem_ulong_atomic_fetch_and, brief_shmem_ulong_atomic_fetch_and, kept_shmem_ulong_atomic_fetch_and)
-}
-routine!(brief brief_shmem_ulong_atomic_fetch_and, kept_shmem_ulong_atomic_fetch_and, imp_shmem_ulong_atomic_fetch_and, probe_shmem_ulong_atomic_fetch_and, intercepted_shmem_ulong_atomic_fetch_and, 841, sampled, (dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong, |m| [pe, dest.addr(), 8] amo::fetch_and::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_fetch_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_atomic_fetch_and(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    weak!("shmem_ulonglong_atomic_fetch_and", 842, imp_shmem_ulonglong_atomic_fetch_and, brief_shmem_ulonglong_atomic_fetch_and, kept_shmem_ulonglong_atomic_fetch_and)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_atomic_fetch_and(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    strong!(842, imp_shmem_ulonglong_atomic_fetch_and, brief_shmem_ulonglong_atomic_fetch_and, kept_shmem_ulonglong_atomic_fetch_and)
-}
-routine!(brief brief_shmem_ulonglong_atomic_fetch_and, kept_shmem_ulonglong_atomic_fetch_and, imp_shmem_ulonglong_atomic_fetch_and, probe_shmem_ulonglong_atomic_fetch_and, intercepted_shmem_ulonglong_atomic_fetch_and, 842, sampled, (dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong, |m| [pe, dest.addr(), 8] amo::fetch_and::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_atomic_fetch_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_atomic_fetch_and(dest: *mut i32, value: i32, pe: c_int) -> i32 {
-    weak!("shmem_int32_atomic_fetch_and", 843, imp_shmem_int32_atomic_fetch_and, brief_shmem_int32_atomic_fetch_and, kept_shmem_int32_atomic_fetch_and)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_atomic_fetch_and(dest: *mut i32, value: i32, pe: c_int) -> i32 {
-    strong!(843, imp_shmem_int32_atomic_fetch_and, brief_shmem_int32_atomic_fetch_and, kept_shmem_int32_atomic_fetch_and)
-}
-routine!(brief brief_shmem_int32_atomic_fetch_and, kept_shmem_int32_atomic_fetch_and, imp_shmem_int32_atomic_fetch_and, probe_shmem_int32_atomic_fetch_and, intercepted_shmem_int32_atomic_fetch_and, 843, sampled, (dest: *mut i32, value: i32, pe: c_int) -> i32, |m| [pe, dest.addr(), 4] amo::fetch_and::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_atomic_fetch_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_atomic_fetch_and(dest: *mut i64, value: i64, pe: c_int) -> i64 {
-    weak!("shmem_int64_atomic_fetch_and", 844, imp_shmem_int64_atomic_fetch_and, brief_shmem_int64_atomic_fetch_and, kept_shmem_int64_atomic_fetch_and)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_atomic_fetch_and(dest: *mut i64, value: i64, pe: c_int) -> i64 {
-    strong!(844, imp_shmem_int64_atomic_fetch_and, brief_shmem_int64_atomic_fetch_and, kept_shmem_int64_atomic_fetch_and)
-}
-routine!(brief brief_shmem_int64_atomic_fetch_and, kept_shmem_int64_atomic_fetch_and, imp_shmem_int64_atomic_fetch_and, probe_shmem_int64_atomic_fetch_and, intercepted_shmem_int64_atomic_fetch_and, 844, sampled, (dest: *mut i64, value: i64, pe: c_int) -> i64, |m| [pe, dest.addr(), 8] amo::fetch_and::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_atomic_fetch_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_atomic_fetch_and(dest: *mut u32, value: u32, pe: c_int) -> u32 {
-    weak!("shmem_uint32_atomic_fetch_and", 845, imp_shmem_uint32_atomic_fetch_and, brief_shmem_uint32_atomic_fetch_and, kept_shmem_uint32_atomic_fetch_and)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_atomic_fetch_and(dest: *mut u32, value: u32, pe: c_int) -> u32 {
-    strong!(845, imp_shmem_uint32_atomic_fetch_and, brief_shmem_uint32_atomic_fetch_and, kept_shmem_uint32_atomic_fetch_and)
-}
-routine!(brief brief_shmem_uint32_atomic_fetch_and, kept_shmem_uint32_atomic_fetch_and, imp_shmem_uint32_atomic_fetch_and, probe_shmem_uint32_atomic_fetch_and, intercepted_shmem_uint32_atomic_fetch_and, 845, sampled, (dest: *mut u32, value: u32, pe: c_int) -> u32, |m| [pe, dest.addr(), 4] amo::fetch_and::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_atomic_fetch_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_atomic_fetch_and(dest: *mut u64, value: u64, pe: c_int) -> u64 {
-    weak!("shmem_uint64_atomic_fetch_and", 846, imp_shmem_uint64_atomic_fetch_and, brief_shmem_uint64_atomic_fetch_and, kept_shmem_uint64_atomic_fetch_and)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_atomic_fetch_and(dest: *mut u64, value: u64, pe: c_int) -> u64 {
-    strong!(846, imp_shmem_uint64_atomic_fetch_and, brief_shmem_uint64_atomic_fetch_and, kept_shmem_uint64_atomic_fetch_and)
-}
-routine!(brief brief_shmem_uint64_atomic_fetch_and, kept_shmem_uint64_atomic_fetch_and, imp_shmem_uint64_atomic_fetch_and, probe_shmem_uint64_atomic_fetch_and, intercepted_shmem_uint64_atomic_fetch_and, 846, sampled, (dest: *mut u64, value: u64, pe: c_int) -> u64, |m| [pe, dest.addr(), 8] amo::fetch_and::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint_atomic_fetch_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint_atomic_fetch_and(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint {
-    weak!("shmem_ctx_uint_atomic_fetch_and", 847, imp_shmem_ctx_uint_atomic_fetch_and, probe_shmem_ctx_uint_atomic_fetch_and)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint_atomic_fetch_and(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint {
-    strong!(847, imp_shmem_ctx_uint_atomic_fetch_and, probe_shmem_ctx_uint_atomic_fetch_and)
-}
-routine!(imp_shmem_ctx_uint_atomic_fetch_and, probe_shmem_ctx_uint_atomic_fetch_and, intercepted_shmem_ctx_uint_atomic_fetch_and, 847, sampled, (ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint, |m| [on(ctx, 847, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_and::<u32>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulong_atomic_fetch_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulong_atomic_fetch_and(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    weak!("shmem_ctx_ulong_atomic_fetch_and", 848, imp_shmem_ctx_ulong_atomic_fetch_and, probe_shmem_ctx_ulong_atomic_fetch_and)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulong_atomic_fetch_and(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    strong!(848, imp_shmem_ctx_ulong_atomic_fetch_and, probe_shmem_ctx_ulong_atomic_fetch_and)
-}
-routine!(imp_shmem_ctx_ulong_atomic_fetch_and, probe_shmem_ctx_ulong_atomic_fetch_and, intercepted_shmem_ctx_ulong_atomic_fetch_and, 848, sampled, (ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong, |m| [on(ctx, 848, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_and::<u64>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_atomic_fetch_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulonglong_atomic_fetch_and(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    weak!("shmem_ctx_ulonglong_atomic_fetch_and", 849, imp_shmem_ctx_ulonglong_atomic_fetch_and, probe_shmem_ctx_ulonglong_atomic_fetch_and)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulonglong_atomic_fetch_and(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    strong!(849, imp_shmem_ctx_ulonglong_atomic_fetch_and, probe_shmem_ctx_ulonglong_atomic_fetch_and)
-}
-routine!(imp_shmem_ctx_ulonglong_atomic_fetch_and, probe_shmem_ctx_ulonglong_atomic_fetch_and, intercepted_shmem_ctx_ulonglong_atomic_fetch_and, 849, sampled, (ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong, |m| [on(ctx, 849, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_and::<u64>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int32_atomic_fetch_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int32_atomic_fetch_and(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) -> i32 {
-    weak!("shmem_ctx_int32_atomic_fetch_and", 850, imp_shmem_ctx_int32_atomic_fetch_and, probe_shmem_ctx_int32_atomic_fetch_and)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int32_atomic_fetch_and(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) -> i32 {
-    strong!(850, imp_shmem_ctx_int32_atomic_fetch_and, probe_shmem_ctx_int32_atomic_fetch_and)
-}
-routine!(imp_shmem_ctx_int32_atomic_fetch_and, probe_shmem_ctx_int32_atomic_fetch_and, intercepted_shmem_ctx_int32_atomic_fetch_and, 850, sampled, (ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) -> i32, |m| [on(ctx, 850, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_and::<i32>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int64_atomic_fetch_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int64_atomic_fetch_and(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) -> i64 {
-    weak!("shmem_ctx_int64_atomic_fetch_and", 851, imp_shmem_ctx_int64_atomic_fetch_and, probe_shmem_ctx_int64_atomic_fetch_and)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int64_atomic_fetch_and(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) -> i64 {
-    strong!(851, imp_shmem_ctx_int64_atomic_fetch_and, probe_shmem_ctx_int64_atomic_fetch_and)
-}
-routine!(imp_shmem_ctx_int64_atomic_fetch_and, probe_shmem_ctx_int64_atomic_fetch_and, intercepted_shmem_ctx_int64_atomic_fetch_and, 851, sampled, (ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) -> i64, |m| [on(ctx, 851, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_and::<i64>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint32_atomic_fetch_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint32_atomic_fetch_and(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) -> u32 {
-    weak!("shmem_ctx_uint32_atomic_fetch_and", 852, imp_shmem_ctx_uint32_atomic_fetch_and, probe_shmem_ctx_uint32_atomic_fetch_and)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint32_atomic_fetch_and(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) -> u32 {
-    strong!(852, imp_shmem_ctx_uint32_atomic_fetch_and, probe_shmem_ctx_uint32_atomic_fetch_and)
-}
-routine!(imp_shmem_ctx_uint32_atomic_fetch_and, probe_shmem_ctx_uint32_atomic_fetch_and, intercepted_shmem_ctx_uint32_atomic_fetch_and, 852, sampled, (ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) -> u32, |m| [on(ctx, 852, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_and::<u32>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint64_atomic_fetch_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint64_atomic_fetch_and(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) -> u64 {
-    weak!("shmem_ctx_uint64_atomic_fetch_and", 853, imp_shmem_ctx_uint64_atomic_fetch_and, probe_shmem_ctx_uint64_atomic_fetch_and)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint64_atomic_fetch_and(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) -> u64 {
-    strong!(853, imp_shmem_ctx_uint64_atomic_fetch_and, probe_shmem_ctx_uint64_atomic_fetch_and)
-}
-routine!(imp_shmem_ctx_uint64_atomic_fetch_and, probe_shmem_ctx_uint64_atomic_fetch_and, intercepted_shmem_ctx_uint64_atomic_fetch_and, 853, sampled, (ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) -> u64, |m| [on(ctx, 853, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_and::<u64>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_atomic_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_atomic_and(dest: *mut c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_uint_atomic_and", 854, imp_shmem_uint_atomic_and, brief_shmem_uint_atomic_and, kept_shmem_uint_atomic_and)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_atomic_and(dest: *mut c_uint, value: c_uint, pe: c_int) {
-    strong!(854, imp_shmem_uint_atomic_and, brief_shmem_uint_atomic_and, kept_shmem_uint_atomic_and)
-}
-routine!(brief brief_shmem_uint_atomic_and, kept_shmem_uint_atomic_and, imp_shmem_uint_atomic_and, probe_shmem_uint_atomic_and, intercepted_shmem_uint_atomic_and, 854, sampled, (dest: *mut c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::and::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_atomic_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_atomic_and(dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ulong_atomic_and", 855, imp_shmem_ulong_atomic_and, brief_shmem_ulong_atomic_and, kept_shmem_ulong_atomic_and)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_atomic_and(dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    strong!(855, imp_shmem_ulong_atomic_and, brief_shmem_ulong_atomic_and, kept_shmem_ulong_atomic_and)
-}
-routine!(brief brief_shmem_ulong_atomic_and, kept_shmem_ulong_atomic_and, imp_shmem_ulong_atomic_and, probe_shmem_ulong_atomic_and, intercepted_shmem_ulong_atomic_and, 855, sampled, (dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::and::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_atomic_and(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ulonglong_atomic_and", 856, imp_shmem_ulonglong_atomic_and, brief_shmem_ulonglong_atomic_and, kept_shmem_ulonglong_atomic_and)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_atomic_and(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(856, imp_shmem_ulonglong_atomic_and, brief_shmem_ulonglong_atomic_and, kept_shmem_ulonglong_atomic_and)
-}
-routine!(brief brief_shmem_ulonglong_atomic_and, kept_shmem_ulonglong_atomic_and, imp_shmem_ulonglong_atomic_and, probe_shmem_ulonglong_atomic_and, intercepted_shmem_ulonglong_atomic_and, 856, sampled, (dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::and::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_atomic_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_atomic_and(dest: *mut i32, value: i32, pe: c_int) {
-    weak!("shmem_int32_atomic_and", 857, imp_shmem_int32_atomic_and, brief_shmem_int32_atomic_and, kept_shmem_int32_atomic_and)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_atomic_and(dest: *mut i32, value: i32, pe: c_int) {
-    strong!(857, imp_shmem_int32_atomic_and, brief_shmem_int32_atomic_and, kept_shmem_int32_atomic_and)
-}
-routine!(brief brief_shmem_int32_atomic_and, kept_shmem_int32_atomic_and, imp_shmem_int32_atomic_and, probe_shmem_int32_atomic_and, intercepted_shmem_int32_atomic_and, 857, sampled, (dest: *mut i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::and::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_atomic_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_atomic_and(dest: *mut i64, value: i64, pe: c_int) {
-    weak!("shmem_int64_atomic_and", 858, imp_shmem_int64_atomic_and, brief_shmem_int64_atomic_and, kept_shmem_int64_atomic_and)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_atomic_and(dest: *mut i64, value: i64, pe: c_int) {
-    strong!(858, imp_shmem_int64_atomic_and, brief_shmem_int64_atomic_and, kept_shmem_int64_atomic_and)
-}
-routine!(brief brief_shmem_int64_atomic_and, kept_shmem_int64_atomic_and, imp_shmem_int64_atomic_and, probe_shmem_int64_atomic_and, intercepted_shmem_int64_atomic_and, 858, sampled, (dest: *mut i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::and::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_atomic_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_atomic_and(dest: *mut u32, value: u32, pe: c_int) {
-    weak!("shmem_uint32_atomic_and", 859, imp_shmem_uint32_atomic_and, brief_shmem_uint32_atomic_and, kept_shmem_uint32_atomic_and)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_atomic_and(dest: *mut u32, value: u32, pe: c_int) {
-    strong!(859, imp_shmem_uint32_atomic_and, brief_shmem_uint32_atomic_and, kept_shmem_uint32_atomic_and)
-}
-routine!(brief brief_shmem_uint32_atomic_and, kept_shmem_uint32_atomic_and, imp_shmem_uint32_atomic_and, probe_shmem_uint32_atomic_and, intercepted_shmem_uint32_atomic_and, 859, sampled, (dest: *mut u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::and::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_atomic_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_atomic_and(dest: *mut u64, value: u64, pe: c_int) {
-    weak!("shmem_uint64_atomic_and", 860, imp_shmem_uint64_atomic_and, brief_shmem_uint64_atomic_and, kept_shmem_uint64_atomic_and)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_atomic_and(dest: *mut u64, value: u64, pe: c_int) {
-    strong!(860, imp_shmem_uint64_atomic_and, brief_shmem_uint64_atomic_and, kept_shmem_uint64_atomic_and)
-}
-routine!(brief brief_shmem_uint64_atomic_and, kept_shmem_uint64_atomic_and, imp_shmem_uint64_atomic_and, probe_shmem_uint64_atomic_and, intercepted_shmem_uint64_atomic_and, 860, sampled, (dest: *mut u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::and::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint_atomic_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint_atomic_and(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_ctx_uint_atomic_and", 861, imp_shmem_ctx_uint_atomic_and, probe_shmem_ctx_uint_atomic_and)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint_atomic_and(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    strong!(861, imp_shmem_ctx_uint_atomic_and, probe_shmem_ctx_uint_atomic_and)
-}
-routine!(imp_shmem_ctx_uint_atomic_and, probe_shmem_ctx_uint_atomic_and, intercepted_shmem_ctx_uint_atomic_and, 861, sampled, (ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int), |m| [on(ctx, 861, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::and::<u32>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulong_atomic_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulong_atomic_and(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ctx_ulong_atomic_and", 862, imp_shmem_ctx_ulong_atomic_and, probe_shmem_ctx_ulong_atomic_and)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulong_atomic_and(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    strong!(862, imp_shmem_ctx_ulong_atomic_and, probe_shmem_ctx_ulong_atomic_and)
-}
-routine!(imp_shmem_ctx_ulong_atomic_and, probe_shmem_ctx_ulong_atomic_and, intercepted_shmem_ctx_ulong_atomic_and, 862, sampled, (ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [on(ctx, 862, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::and::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_atomic_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulonglong_atomic_and(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ctx_ulonglong_atomic_and", 863, imp_shmem_ctx_ulonglong_atomic_and, probe_shmem_ctx_ulonglong_atomic_and)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulonglong_atomic_and(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(863, imp_shmem_ctx_ulonglong_atomic_and, probe_shmem_ctx_ulonglong_atomic_and)
-}
-routine!(imp_shmem_ctx_ulonglong_atomic_and, probe_shmem_ctx_ulonglong_atomic_and, intercepted_shmem_ctx_ulonglong_atomic_and, 863, sampled, (ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [on(ctx, 863, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::and::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int32_atomic_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int32_atomic_and(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) {
-    weak!("shmem_ctx_int32_atomic_and", 864, imp_shmem_ctx_int32_atomic_and, probe_shmem_ctx_int32_atomic_and)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int32_atomic_and(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) {
-    strong!(864, imp_shmem_ctx_int32_atomic_and, probe_shmem_ctx_int32_atomic_and)
-}
-routine!(imp_shmem_ctx_int32_atomic_and, probe_shmem_ctx_int32_atomic_and, intercepted_shmem_ctx_int32_atomic_and, 864, sampled, (ctx: Ctx, dest: *mut i32, value: i32, pe: c_int), |m| [on(ctx, 864, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::and::<i32>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int64_atomic_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int64_atomic_and(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) {
-    weak!("shmem_ctx_int64_atomic_and", 865, imp_shmem_ctx_int64_atomic_and, probe_shmem_ctx_int64_atomic_and)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int64_atomic_and(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) {
-    strong!(865, imp_shmem_ctx_int64_atomic_and, probe_shmem_ctx_int64_atomic_and)
-}
-routine!(imp_shmem_ctx_int64_atomic_and, probe_shmem_ctx_int64_atomic_and, intercepted_shmem_ctx_int64_atomic_and, 865, sampled, (ctx: Ctx, dest: *mut i64, value: i64, pe: c_int), |m| [on(ctx, 865, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::and::<i64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint32_atomic_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint32_atomic_and(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) {
-    weak!("shmem_ctx_uint32_atomic_and", 866, imp_shmem_ctx_uint32_atomic_and, probe_shmem_ctx_uint32_atomic_and)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint32_atomic_and(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) {
-    strong!(866, imp_shmem_ctx_uint32_atomic_and, probe_shmem_ctx_uint32_atomic_and)
-}
-routine!(imp_shmem_ctx_uint32_atomic_and, probe_shmem_ctx_uint32_atomic_and, intercepted_shmem_ctx_uint32_atomic_and, 866, sampled, (ctx: Ctx, dest: *mut u32, value: u32, pe: c_int), |m| [on(ctx, 866, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::and::<u32>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint64_atomic_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint64_atomic_and(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) {
-    weak!("shmem_ctx_uint64_atomic_and", 867, imp_shmem_ctx_uint64_atomic_and, probe_shmem_ctx_uint64_atomic_and)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint64_atomic_and(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) {
-    strong!(867, imp_shmem_ctx_uint64_atomic_and, probe_shmem_ctx_uint64_atomic_and)
-}
-routine!(imp_shmem_ctx_uint64_atomic_and, probe_shmem_ctx_uint64_atomic_and, intercepted_shmem_ctx_uint64_atomic_and, 867, sampled, (ctx: Ctx, dest: *mut u64, value: u64, pe: c_int), |m| [on(ctx, 867, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::and::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_atomic_fetch_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_atomic_fetch_or(dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint {
-    weak!("shmem_uint_atomic_fetch_or", 868, imp_shmem_uint_atomic_fetch_or, brief_shmem_uint_atomic_fetch_or, kept_shmem_uint_atomic_fetch_or)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_atomic_fetch_or(dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint {
-    strong!(868, imp_shmem_uint_atomic_fetch_or, brief_shmem_uint_atomic_fetch_or, kept_shmem_uint_atomic_fetch_or)
-}
-routine!(brief brief_shmem_uint_atomic_fetch_or, kept_shmem_uint_atomic_fetch_or, imp_shmem_uint_atomic_fetch_or, probe_shmem_uint_atomic_fetch_or, intercepted_shmem_uint_atomic_fetch_or, 868, sampled, (dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint, |m| [pe, dest.addr(), 4] amo::fetch_or::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_atomic_fetch_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_atomic_fetch_or(dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    weak!("shmem_ulong_atomic_fetch_or", 869, imp_shmem_ulong_atomic_fetch_or, brief_shmem_ulong_atomic_fetch_or, kept_shmem_ulong_atomic_fetch_or)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_atomic_fetch_or(dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    strong!(869, imp_shmem_ulong_atomic_fetch_or, brief_shmem_ulong_atomic_fetch_or, kept_shmem_ulong_atomic_fetch_or)
-}
-routine!(brief brief_shmem_ulong_atomic_fetch_or, kept_shmem_ulong_atomic_fetch_or, imp_shmem_ulong_atomic_fetch_or, probe_shmem_ulong_atomic_fetch_or, intercepted_shmem_ulong_atomic_fetch_or, 869, sampled, (dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong, |m| [pe, dest.addr(), 8] amo::fetch_or::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_fetch_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_atomic_fetch_or(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    weak!("shmem_ulonglong_atomic_fetch_or", 870, imp_shmem_ulonglong_atomic_fetch_or, brief_shmem_ulonglong_atomic_fetch_or, kept_shmem_ulonglong_atomic_fetch_or)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_atomic_fetch_or(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    strong!(870, imp_shmem_ulonglong_atomic_fetch_or, brief_shmem_ulonglong_atomic_fetch_or, kept_shmem_ulonglong_atomic_fetch_or)
-}
-routine!(brief brief_shmem_ulonglong_atomic_fetch_or, kept_shmem_ulonglong_atomic_fetch_or, imp_shmem_ulonglong_atomic_fetch_or, probe_shmem_ulonglong_atomic_fetch_or, intercepted_shmem_ulonglong_atomic_fetch_or, 870, sampled, (dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong, |m| [pe, dest.addr(), 8] amo::fetch_or::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_atomic_fetch_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_atomic_fetch_or(dest: *mut i32, value: i32, pe: c_int) -> i32 {
-    weak!("shmem_int32_atomic_fetch_or", 871, imp_shmem_int32_atomic_fetch_or, brief_shmem_int32_atomic_fetch_or, kept_shmem_int32_atomic_fetch_or)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_atomic_fetch_or(dest: *mut i32, value: i32, pe: c_int) -> i32 {
-    strong!(871, imp_shmem_int32_atomic_fetch_or, brief_shmem_int32_atomic_fetch_or, kept_shmem_int32_atomic_fetch_or)
-}
-routine!(brief brief_shmem_int32_atomic_fetch_or, kept_shmem_int32_atomic_fetch_or, imp_shmem_int32_atomic_fetch_or, probe_shmem_int32_atomic_fetch_or, intercepted_shmem_int32_atomic_fetch_or, 871, sampled, (dest: *mut i32, value: i32, pe: c_int) -> i32, |m| [pe, dest.addr(), 4] amo::fetch_or::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_atomic_fetch_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_atomic_fetch_or(dest: *mut i64, value: i64, pe: c_int) -> i64 {
-    weak!("shmem_int64_atomic_fetch_or", 872, imp_shmem_int64_atomic_fetch_or, brief_shmem_int64_atomic_fetch_or, kept_shmem_int64_atomic_fetch_or)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_atomic_fetch_or(dest: *mut i64, value: i64, pe: c_int) -> i64 {
-    strong!(872, imp_shmem_int64_atomic_fetch_or, brief_shmem_int64_atomic_fetch_or, kept_shmem_int64_atomic_fetch_or)
-}
-routine!(brief brief_shmem_int64_atomic_fetch_or, kept_shmem_int64_atomic_fetch_or, imp_shmem_int64_atomic_fetch_or, probe_shmem_int64_atomic_fetch_or, intercepted_shmem_int64_atomic_fetch_or, 872, sampled, (dest: *mut i64, value: i64, pe: c_int) -> i64, |m| [pe, dest.addr(), 8] amo::fetch_or::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_atomic_fetch_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_atomic_fetch_or(dest: *mut u32, value: u32, pe: c_int) -> u32 {
-    weak!("shmem_uint32_atomic_fetch_or", 873, imp_shmem_uint32_atomic_fetch_or, brief_shmem_uint32_atomic_fetch_or, kept_shmem_uint32_atomic_fetch_or)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_atomic_fetch_or(dest: *mut u32, value: u32, pe: c_int) -> u32 {
-    strong!(873, imp_shmem_uint32_atomic_fetch_or, brief_shmem_uint32_atomic_fetch_or, kept_shmem_uint32_atomic_fetch_or)
-}
-routine!(brief brief_shmem_uint32_atomic_fetch_or, kept_shmem_uint32_atomic_fetch_or, imp_shmem_uint32_atomic_fetch_or, probe_shmem_uint32_atomic_fetch_or, intercepted_shmem_uint32_atomic_fetch_or, 873, sampled, (dest: *mut u32, value: u32, pe: c_int) -> u32, |m| [pe, dest.addr(), 4] amo::fetch_or::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_atomic_fetch_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_atomic_fetch_or(dest: *mut u64, value: u64, pe: c_int) -> u64 {
-    weak!("shmem_uint64_atomic_fetch_or", 874, imp_shmem_uint64_atomic_fetch_or, brief_shmem_uint64_atomic_fetch_or, kept_shmem_uint64_atomic_fetch_or)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_atomic_fetch_or(dest: *mut u64, value: u64, pe: c_int) -> u64 {
-    strong!(874, imp_shmem_uint64_atomic_fetch_or, brief_shmem_uint64_atomic_fetch_or, kept_shmem_uint64_atomic_fetch_or)
-}
-routine!(brief brief_shmem_uint64_atomic_fetch_or, kept_shmem_uint64_atomic_fetch_or, imp_shmem_uint64_atomic_fetch_or, probe_shmem_uint64_atomic_fetch_or, intercepted_shmem_uint64_atomic_fetch_or, 874, sampled, (dest: *mut u64, value: u64, pe: c_int) -> u64, |m| [pe, dest.addr(), 8] amo::fetch_or::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint_atomic_fetch_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint_atomic_fetch_or(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint {
-    weak!("shmem_ctx_uint_atomic_fetch_or", 875, imp_shmem_ctx_uint_atomic_fetch_or, probe_shmem_ctx_uint_atomic_fetch_or)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint_atomic_fetch_or(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint {
-    strong!(875, imp_shmem_ctx_uint_atomic_fetch_or, probe_shmem_ctx_uint_atomic_fetch_or)
-}
-routine!(imp_shmem_ctx_uint_atomic_fetch_or, probe_shmem_ctx_uint_atomic_fetch_or, intercepted_shmem_ctx_uint_atomic_fetch_or, 875, sampled, (ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint, |m| [on(ctx, 875, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_or::<u32>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulong_atomic_fetch_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulong_atomic_fetch_or(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    weak!("shmem_ctx_ulong_atomic_fetch_or", 876, imp_shmem_ctx_ulong_atomic_fetch_or, probe_shmem_ctx_ulong_atomic_fetch_or)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulong_atomic_fetch_or(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    strong!(876, imp_shmem_ctx_ulong_atomic_fetch_or, probe_shmem_ctx_ulong_atomic_fetch_or)
-}
-routine!(imp_shmem_ctx_ulong_atomic_fetch_or, probe_shmem_ctx_ulong_atomic_fetch_or, intercepted_shmem_ctx_ulong_atomic_fetch_or, 876, sampled, (ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong, |m| [on(ctx, 876, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_or::<u64>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_atomic_fetch_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulonglong_atomic_fetch_or(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    weak!("shmem_ctx_ulonglong_atomic_fetch_or", 877, imp_shmem_ctx_ulonglong_atomic_fetch_or, probe_shmem_ctx_ulonglong_atomic_fetch_or)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulonglong_atomic_fetch_or(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    strong!(877, imp_shmem_ctx_ulonglong_atomic_fetch_or, probe_shmem_ctx_ulonglong_atomic_fetch_or)
-}
-routine!(imp_shmem_ctx_ulonglong_atomic_fetch_or, probe_shmem_ctx_ulonglong_atomic_fetch_or, intercepted_shmem_ctx_ulonglong_atomic_fetch_or, 877, sampled, (ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong, |m| [on(ctx, 877, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_or::<u64>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int32_atomic_fetch_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int32_atomic_fetch_or(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) -> i32 {
-    weak!("shmem_ctx_int32_atomic_fetch_or", 878, imp_shmem_ctx_int32_atomic_fetch_or, probe_shmem_ctx_int32_atomic_fetch_or)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int32_atomic_fetch_or(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) -> i32 {
-    strong!(878, imp_shmem_ctx_int32_atomic_fetch_or, probe_shmem_ctx_int32_atomic_fetch_or)
-}
-routine!(imp_shmem_ctx_int32_atomic_fetch_or, probe_shmem_ctx_int32_atomic_fetch_or, intercepted_shmem_ctx_int32_atomic_fetch_or, 878, sampled, (ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) -> i32, |m| [on(ctx, 878, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_or::<i32>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int64_atomic_fetch_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int64_atomic_fetch_or(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) -> i64 {
-    weak!("shmem_ctx_int64_atomic_fetch_or", 879, imp_shmem_ctx_int64_atomic_fetch_or, probe_shmem_ctx_int64_atomic_fetch_or)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int64_atomic_fetch_or(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) -> i64 {
-    strong!(879, imp_shmem_ctx_int64_atomic_fetch_or, probe_shmem_ctx_int64_atomic_fetch_or)
-}
-routine!(imp_shmem_ctx_int64_atomic_fetch_or, probe_shmem_ctx_int64_atomic_fetch_or, intercepted_shmem_ctx_int64_atomic_fetch_or, 879, sampled, (ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) -> i64, |m| [on(ctx, 879, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_or::<i64>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint32_atomic_fetch_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint32_atomic_fetch_or(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) -> u32 {
-    weak!("shmem_ctx_uint32_atomic_fetch_or", 880, imp_shmem_ctx_uint32_atomic_fetch_or, probe_shmem_ctx_uint32_atomic_fetch_or)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint32_atomic_fetch_or(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) -> u32 {
-    strong!(880, imp_shmem_ctx_uint32_atomic_fetch_or, probe_shmem_ctx_uint32_atomic_fetch_or)
-}
-routine!(imp_shmem_ctx_uint32_atomic_fetch_or, probe_shmem_ctx_uint32_atomic_fetch_or, intercepted_shmem_ctx_uint32_atomic_fetch_or, 880, sampled, (ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) -> u32, |m| [on(ctx, 880, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_or::<u32>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint64_atomic_fetch_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint64_atomic_fetch_or(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) -> u64 {
-    weak!("shmem_ctx_uint64_atomic_fetch_or", 881, imp_shmem_ctx_uint64_atomic_fetch_or, probe_shmem_ctx_uint64_atomic_fetch_or)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint64_atomic_fetch_or(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) -> u64 {
-    strong!(881, imp_shmem_ctx_uint64_atomic_fetch_or, probe_shmem_ctx_uint64_atomic_fetch_or)
-}
-routine!(imp_shmem_ctx_uint64_atomic_fetch_or, probe_shmem_ctx_uint64_atomic_fetch_or, intercepted_shmem_ctx_uint64_atomic_fetch_or, 881, sampled, (ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) -> u64, |m| [on(ctx, 881, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_or::<u64>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_atomic_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_atomic_or(dest: *mut c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_uint_atomic_or", 882, imp_shmem_uint_atomic_or, brief_shmem_uint_atomic_or, kept_shmem_uint_atomic_or)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_atomic_or(dest: *mut c_uint, value: c_uint, pe: c_int) {
-    strong!(882, imp_shmem_uint_atomic_or, brief_shmem_uint_atomic_or, kept_shmem_uint_atomic_or)
-}
-routine!(brief brief_shmem_uint_atomic_or, kept_shmem_uint_atomic_or, imp_shmem_uint_atomic_or, probe_shmem_uint_atomic_or, intercepted_shmem_uint_atomic_or, 882, sampled, (dest: *mut c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::or::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_atomic_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_atomic_or(dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ulong_atomic_or", 883, imp_shmem_ulong_atomic_or, brief_shmem_ulong_atomic_or, kept_shmem_ulong_atomic_or)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_atomic_or(dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    strong!(883, imp_shmem_ulong_atomic_or, brief_shmem_ulong_atomic_or, kept_shmem_ulong_atomic_or)
-}
-routine!(brief brief_shmem_ulong_atomic_or, kept_shmem_ulong_atomic_or, imp_shmem_ulong_atomic_or, probe_shmem_ulong_atomic_or, intercepted_shmem_ulong_atomic_or, 883, sampled, (dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::or::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_atomic_or(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ulonglong_atomic_or", 884, imp_shmem_ulonglong_atomic_or, brief_shmem_ulonglong_atomic_or, kept_shmem_ulonglong_atomic_or)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_atomic_or(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(884, imp_shmem_ulonglong_atomic_or, brief_shmem_ulonglong_atomic_or, kept_shmem_ulonglong_atomic_or)
-}
-routine!(brief brief_shmem_ulonglong_atomic_or, kept_shmem_ulonglong_atomic_or, imp_shmem_ulonglong_atomic_or, probe_shmem_ulonglong_atomic_or, intercepted_shmem_ulonglong_atomic_or, 884, sampled, (dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::or::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_atomic_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_atomic_or(dest: *mut i32, value: i32, pe: c_int) {
-    weak!("shmem_int32_atomic_or", 885, imp_shmem_int32_atomic_or, brief_shmem_int32_atomic_or, kept_shmem_int32_atomic_or)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_atomic_or(dest: *mut i32, value: i32, pe: c_int) {
-    strong!(885, imp_shmem_int32_atomic_or, brief_shmem_int32_atomic_or, kept_shmem_int32_atomic_or)
-}
-routine!(brief brief_shmem_int32_atomic_or, kept_shmem_int32_atomic_or, imp_shmem_int32_atomic_or, probe_shmem_int32_atomic_or, intercepted_shmem_int32_atomic_or, 885, sampled, (dest: *mut i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::or::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_atomic_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_atomic_or(dest: *mut i64, value: i64, pe: c_int) {
-    weak!("shmem_int64_atomic_or", 886, imp_shmem_int64_atomic_or, brief_shmem_int64_atomic_or, kept_shmem_int64_atomic_or)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_atomic_or(dest: *mut i64, value: i64, pe: c_int) {
-    strong!(886, imp_shmem_int64_atomic_or, brief_shmem_int64_atomic_or, kept_shmem_int64_atomic_or)
-}
-routine!(brief brief_shmem_int64_atomic_or, kept_shmem_int64_atomic_or, imp_shmem_int64_atomic_or, probe_shmem_int64_atomic_or, intercepted_shmem_int64_atomic_or, 886, sampled, (dest: *mut i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::or::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_atomic_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_atomic_or(dest: *mut u32, value: u32, pe: c_int) {
-    weak!("shmem_uint32_atomic_or", 887, imp_shmem_uint32_atomic_or, brief_shmem_uint32_atomic_or, kept_shmem_uint32_atomic_or)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_atomic_or(dest: *mut u32, value: u32, pe: c_int) {
-    strong!(887, imp_shmem_uint32_atomic_or, brief_shmem_uint32_atomic_or, kept_shmem_uint32_atomic_or)
-}
-routine!(brief brief_shmem_uint32_atomic_or, kept_shmem_uint32_atomic_or, imp_shmem_uint32_atomic_or, probe_shmem_uint32_atomic_or, intercepted_shmem_uint32_atomic_or, 887, sampled, (dest: *mut u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::or::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_atomic_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_atomic_or(dest: *mut u64, value: u64, pe: c_int) {
-    weak!("shmem_uint64_atomic_or", 888, imp_shmem_uint64_atomic_or, brief_shmem_uint64_atomic_or, kept_shmem_uint64_atomic_or)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_atomic_or(dest: *mut u64, value: u64, pe: c_int) {
-    strong!(888, imp_shmem_uint64_atomic_or, brief_shmem_uint64_atomic_or, kept_shmem_uint64_atomic_or)
-}
-routine!(brief brief_shmem_uint64_atomic_or, kept_shmem_uint64_atomic_or, imp_shmem_uint64_atomic_or, probe_shmem_uint64_atomic_or, intercepted_shmem_uint64_atomic_or, 888, sampled, (dest: *mut u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::or::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint_atomic_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint_atomic_or(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_ctx_uint_atomic_or", 889, imp_shmem_ctx_uint_atomic_or, probe_shmem_ctx_uint_atomic_or)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint_atomic_or(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    strong!(889, imp_shmem_ctx_uint_atomic_or, probe_shmem_ctx_uint_atomic_or)
-}
-routine!(imp_shmem_ctx_uint_atomic_or, probe_shmem_ctx_uint_atomic_or, intercepted_shmem_ctx_uint_atomic_or, 889, sampled, (ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int), |m| [on(ctx, 889, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::or::<u32>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulong_atomic_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulong_atomic_or(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ctx_ulong_atomic_or", 890, imp_shmem_ctx_ulong_atomic_or, probe_shmem_ctx_ulong_atomic_or)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulong_atomic_or(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    strong!(890, imp_shmem_ctx_ulong_atomic_or, probe_shmem_ctx_ulong_atomic_or)
-}
-routine!(imp_shmem_ctx_ulong_atomic_or, probe_shmem_ctx_ulong_atomic_or, intercepted_shmem_ctx_ulong_atomic_or, 890, sampled, (ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [on(ctx, 890, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::or::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_atomic_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulonglong_atomic_or(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ctx_ulonglong_atomic_or", 891, imp_shmem_ctx_ulonglong_atomic_or, probe_shmem_ctx_ulonglong_atomic_or)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulonglong_atomic_or(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(891, imp_shmem_ctx_ulonglong_atomic_or, probe_shmem_ctx_ulonglong_atomic_or)
-}
-routine!(imp_shmem_ctx_ulonglong_atomic_or, probe_shmem_ctx_ulonglong_atomic_or, intercepted_shmem_ctx_ulonglong_atomic_or, 891, sampled, (ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [on(ctx, 891, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::or::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int32_atomic_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int32_atomic_or(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) {
-    weak!("shmem_ctx_int32_atomic_or", 892, imp_shmem_ctx_int32_atomic_or, probe_shmem_ctx_int32_atomic_or)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int32_atomic_or(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) {
-    strong!(892, imp_shmem_ctx_int32_atomic_or, probe_shmem_ctx_int32_atomic_or)
-}
-routine!(imp_shmem_ctx_int32_atomic_or, probe_shmem_ctx_int32_atomic_or, intercepted_shmem_ctx_int32_atomic_or, 892, sampled, (ctx: Ctx, dest: *mut i32, value: i32, pe: c_int), |m| [on(ctx, 892, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::or::<i32>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int64_atomic_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int64_atomic_or(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) {
-    weak!("shmem_ctx_int64_atomic_or", 893, imp_shmem_ctx_int64_atomic_or, probe_shmem_ctx_int64_atomic_or)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int64_atomic_or(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) {
-    strong!(893, imp_shmem_ctx_int64_atomic_or, probe_shmem_ctx_int64_atomic_or)
-}
-routine!(imp_shmem_ctx_int64_atomic_or, probe_shmem_ctx_int64_atomic_or, intercepted_shmem_ctx_int64_atomic_or, 893, sampled, (ctx: Ctx, dest: *mut i64, value: i64, pe: c_int), |m| [on(ctx, 893, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::or::<i64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint32_atomic_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint32_atomic_or(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) {
-    weak!("shmem_ctx_uint32_atomic_or", 894, imp_shmem_ctx_uint32_atomic_or, probe_shmem_ctx_uint32_atomic_or)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint32_atomic_or(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) {
-    strong!(894, imp_shmem_ctx_uint32_atomic_or, probe_shmem_ctx_uint32_atomic_or)
-}
-routine!(imp_shmem_ctx_uint32_atomic_or, probe_shmem_ctx_uint32_atomic_or, intercepted_shmem_ctx_uint32_atomic_or, 894, sampled, (ctx: Ctx, dest: *mut u32, value: u32, pe: c_int), |m| [on(ctx, 894, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::or::<u32>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint64_atomic_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint64_atomic_or(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) {
-    weak!("shmem_ctx_uint64_atomic_or", 895, imp_shmem_ctx_uint64_atomic_or, probe_shmem_ctx_uint64_atomic_or)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint64_atomic_or(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) {
-    strong!(895, imp_shmem_ctx_uint64_atomic_or, probe_shmem_ctx_uint64_atomic_or)
-}
-routine!(imp_shmem_ctx_uint64_atomic_or, probe_shmem_ctx_uint64_atomic_or, intercepted_shmem_ctx_uint64_atomic_or, 895, sampled, (ctx: Ctx, dest: *mut u64, value: u64, pe: c_int), |m| [on(ctx, 895, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::or::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_atomic_fetch_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_atomic_fetch_xor(dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint {
-    weak!("shmem_uint_atomic_fetch_xor", 896, imp_shmem_uint_atomic_fetch_xor, brief_shmem_uint_atomic_fetch_xor, kept_shmem_uint_atomic_fetch_xor)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_atomic_fetch_xor(dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint {
-    strong!(896, imp_shmem_uint_atomic_fetch_xor, brief_shmem_uint_atomic_fetch_xor, kept_shmem_uint_atomic_fetch_xor)
-}
-routine!(brief brief_shmem_uint_atomic_fetch_xor, kept_shmem_uint_atomic_fetch_xor, imp_shmem_uint_atomic_fetch_xor, probe_shmem_uint_atomic_fetch_xor, intercepted_shmem_uint_atomic_fetch_xor, 896, sampled, (dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint, |m| [pe, dest.addr(), 4] amo::fetch_xor::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_atomic_fetch_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_atomic_fetch_xor(dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    weak!("shmem_ulong_atomic_fetch_xor", 897, imp_shmem_ulong_atomic_fetch_xor, brief_shmem_ulong_atomic_fetch_xor, kept_shmem_ulong_atomic_fetch_xor)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_atomic_fetch_xor(dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    strong!(897, imp_shmem_ulong_atomic_fetch_xor, brief_shmem_ulong_atomic_fetch_xor, kept_shmem_ulong_atomic_fetch_xor)
-}
-routine!(brief brief_shmem_ulong_atomic_fetch_xor, kept_shmem_ulong_atomic_fetch_xor, imp_shmem_ulong_atomic_fetch_xor, probe_shmem_ulong_atomic_fetch_xor, intercepted_shmem_ulong_atomic_fetch_xor, 897, sampled, (dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong, |m| [pe, dest.addr(), 8] amo::fetch_xor::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_fetch_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_atomic_fetch_xor(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    weak!("shmem_ulonglong_atomic_fetch_xor", 898, imp_shmem_ulonglong_atomic_fetch_xor, brief_shmem_ulonglong_atomic_fetch_xor, kept_shmem_ulonglong_atomic_fetch_xor)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_atomic_fetch_xor(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    strong!(898, imp_shmem_ulonglong_atomic_fetch_xor, brief_shmem_ulonglong_atomic_fetch_xor, kept_shmem_ulonglong_atomic_fetch_xor)
-}
-routine!(brief brief_shmem_ulonglong_atomic_fetch_xor, kept_shmem_ulonglong_atomic_fetch_xor, imp_shmem_ulonglong_atomic_fetch_xor, probe_shmem_ulonglong_atomic_fetch_xor, intercepted_shmem_ulonglong_atomic_fetch_xor, 898, sampled, (dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong, |m| [pe, dest.addr(), 8] amo::fetch_xor::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_atomic_fetch_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_atomic_fetch_xor(dest: *mut i32, value: i32, pe: c_int) -> i32 {
-    weak!("shmem_int32_atomic_fetch_xor", 899, imp_shmem_int32_atomic_fetch_xor, brief_shmem_int32_atomic_fetch_xor, kept_shmem_int32_atomic_fetch_xor)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_atomic_fetch_xor(dest: *mut i32, value: i32, pe: c_int) -> i32 {
-    strong!(899, imp_shmem_int32_atomic_fetch_xor, brief_shmem_int32_atomic_fetch_xor, kept_shmem_int32_atomic_fetch_xor)
-}
-routine!(brief brief_shmem_int32_atomic_fetch_xor, kept_shmem_int32_atomic_fetch_xor, imp_shmem_int32_atomic_fetch_xor, probe_shmem_int32_atomic_fetch_xor, intercepted_shmem_int32_atomic_fetch_xor, 899, sampled, (dest: *mut i32, value: i32, pe: c_int) -> i32, |m| [pe, dest.addr(), 4] amo::fetch_xor::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_atomic_fetch_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_atomic_fetch_xor(dest: *mut i64, value: i64, pe: c_int) -> i64 {
-    weak!("shmem_int64_atomic_fetch_xor", 900, imp_shmem_int64_atomic_fetch_xor, brief_shmem_int64_atomic_fetch_xor, kept_shmem_int64_atomic_fetch_xor)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_atomic_fetch_xor(dest: *mut i64, value: i64, pe: c_int) -> i64 {
-    strong!(900, imp_shmem_int64_atomic_fetch_xor, brief_shmem_int64_atomic_fetch_xor, kept_shmem_int64_atomic_fetch_xor)
-}
-routine!(brief brief_shmem_int64_atomic_fetch_xor, kept_shmem_int64_atomic_fetch_xor, imp_shmem_int64_atomic_fetch_xor, probe_shmem_int64_atomic_fetch_xor, intercepted_shmem_int64_atomic_fetch_xor, 900, sampled, (dest: *mut i64, value: i64, pe: c_int) -> i64, |m| [pe, dest.addr(), 8] amo::fetch_xor::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_atomic_fetch_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_atomic_fetch_xor(dest: *mut u32, value: u32, pe: c_int) -> u32 {
-    weak!("shmem_uint32_atomic_fetch_xor", 901, imp_shmem_uint32_atomic_fetch_xor, brief_shmem_uint32_atomic_fetch_xor, kept_shmem_uint32_atomic_fetch_xor)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_atomic_fetch_xor(dest: *mut u32, value: u32, pe: c_int) -> u32 {
-    strong!(901, imp_shmem_uint32_atomic_fetch_xor, brief_shmem_uint32_atomic_fetch_xor, kept_shmem_uint32_atomic_fetch_xor)
-}
-routine!(brief brief_shmem_uint32_atomic_fetch_xor, kept_shmem_uint32_atomic_fetch_xor, imp_shmem_uint32_atomic_fetch_xor, probe_shmem_uint32_atomic_fetch_xor, intercepted_shmem_uint32_atomic_fetch_xor, 901, sampled, (dest: *mut u32, value: u32, pe: c_int) -> u32, |m| [pe, dest.addr(), 4] amo::fetch_xor::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_atomic_fetch_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_atomic_fetch_xor(dest: *mut u64, value: u64, pe: c_int) -> u64 {
-    weak!("shmem_uint64_atomic_fetch_xor", 902, imp_shmem_uint64_atomic_fetch_xor, brief_shmem_uint64_atomic_fetch_xor, kept_shmem_uint64_atomic_fetch_xor)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_atomic_fetch_xor(dest: *mut u64, value: u64, pe: c_int) -> u64 {
-    strong!(902, imp_shmem_uint64_atomic_fetch_xor, brief_shmem_uint64_atomic_fetch_xor, kept_shmem_uint64_atomic_fetch_xor)
-}
-routine!(brief brief_shmem_uint64_atomic_fetch_xor, kept_shmem_uint64_atomic_fetch_xor, imp_shmem_uint64_atomic_fetch_xor, probe_shmem_uint64_atomic_fetch_xor, intercepted_shmem_uint64_atomic_fetch_xor, 902, sampled, (dest: *mut u64, value: u64, pe: c_int) -> u64, |m| [pe, dest.addr(), 8] amo::fetch_xor::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint_atomic_fetch_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint_atomic_fetch_xor(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint {
-    weak!("shmem_ctx_uint_atomic_fetch_xor", 903, imp_shmem_ctx_uint_atomic_fetch_xor, probe_shmem_ctx_uint_atomic_fetch_xor)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint_atomic_fetch_xor(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint {
-    strong!(903, imp_shmem_ctx_uint_atomic_fetch_xor, probe_shmem_ctx_uint_atomic_fetch_xor)
-}
-routine!(imp_shmem_ctx_uint_atomic_fetch_xor, probe_shmem_ctx_uint_atomic_fetch_xor, intercepted_shmem_ctx_uint_atomic_fetch_xor, 903, sampled, (ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint, |m| [on(ctx, 903, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_xor::<u32>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulong_atomic_fetch_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulong_atomic_fetch_xor(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    weak!("shmem_ctx_ulong_atomic_fetch_xor", 904, imp_shmem_ctx_ulong_atomic_fetch_xor, probe_shmem_ctx_ulong_atomic_fetch_xor)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulong_atomic_fetch_xor(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    strong!(904, imp_shmem_ctx_ulong_atomic_fetch_xor, probe_shmem_ctx_ulong_atomic_fetch_xor)
-}
-routine!(imp_shmem_ctx_ulong_atomic_fetch_xor, probe_shmem_ctx_ulong_atomic_fetch_xor, intercepted_shmem_ctx_ulong_atomic_fetch_xor, 904, sampled, (ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong, |m| [on(ctx, 904, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_xor::<u64>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_atomic_fetch_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulonglong_atomic_fetch_xor(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    weak!("shmem_ctx_ulonglong_atomic_fetch_xor", 905, imp_shmem_ctx_ulonglong_atomic_fetch_xor, probe_shmem_ctx_ulonglong_atomic_fetch_xor)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulonglong_atomic_fetch_xor(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    strong!(905, imp_shmem_ctx_ulonglong_atomic_fetch_xor, probe_shmem_ctx_ulonglong_atomic_fetch_xor)
-}
-routine!(imp_shmem_ctx_ulonglong_atomic_fetch_xor, probe_shmem_ctx_ulonglong_atomic_fetch_xor, intercepted_shmem_ctx_ulonglong_atomic_fetch_xor, 905, sampled, (ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong, |m| [on(ctx, 905, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_xor::<u64>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int32_atomic_fetch_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int32_atomic_fetch_xor(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) -> i32 {
-    weak!("shmem_ctx_int32_atomic_fetch_xor", 906, imp_shmem_ctx_int32_atomic_fetch_xor, probe_shmem_ctx_int32_atomic_fetch_xor)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int32_atomic_fetch_xor(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) -> i32 {
-    strong!(906, imp_shmem_ctx_int32_atomic_fetch_xor, probe_shmem_ctx_int32_atomic_fetch_xor)
-}
-routine!(imp_shmem_ctx_int32_atomic_fetch_xor, probe_shmem_ctx_int32_atomic_fetch_xor, intercepted_shmem_ctx_int32_atomic_fetch_xor, 906, sampled, (ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) -> i32, |m| [on(ctx, 906, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_xor::<i32>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int64_atomic_fetch_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int64_atomic_fetch_xor(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) -> i64 {
-    weak!("shmem_ctx_int64_atomic_fetch_xor", 907, imp_shmem_ctx_int64_atomic_fetch_xor, probe_shmem_ctx_int64_atomic_fetch_xor)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int64_atomic_fetch_xor(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) -> i64 {
-    strong!(907, imp_shmem_ctx_int64_atomic_fetch_xor, probe_shmem_ctx_int64_atomic_fetch_xor)
-}
-routine!(imp_shmem_ctx_int64_atomic_fetch_xor, probe_shmem_ctx_int64_atomic_fetch_xor, intercepted_shmem_ctx_int64_atomic_fetch_xor, 907, sampled, (ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) -> i64, |m| [on(ctx, 907, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_xor::<i64>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint32_atomic_fetch_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint32_atomic_fetch_xor(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) -> u32 {
-    weak!("shmem_ctx_uint32_atomic_fetch_xor", 908, imp_shmem_ctx_uint32_atomic_fetch_xor, probe_shmem_ctx_uint32_atomic_fetch_xor)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint32_atomic_fetch_xor(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) -> u32 {
-    strong!(908, imp_shmem_ctx_uint32_atomic_fetch_xor, probe_shmem_ctx_uint32_atomic_fetch_xor)
-}
-routine!(imp_shmem_ctx_uint32_atomic_fetch_xor, probe_shmem_ctx_uint32_atomic_fetch_xor, intercepted_shmem_ctx_uint32_atomic_fetch_xor, 908, sampled, (ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) -> u32, |m| [on(ctx, 908, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_xor::<u32>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint64_atomic_fetch_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint64_atomic_fetch_xor(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) -> u64 {
-    weak!("shmem_ctx_uint64_atomic_fetch_xor", 909, imp_shmem_ctx_uint64_atomic_fetch_xor, probe_shmem_ctx_uint64_atomic_fetch_xor)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint64_atomic_fetch_xor(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) -> u64 {
-    strong!(909, imp_shmem_ctx_uint64_atomic_fetch_xor, probe_shmem_ctx_uint64_atomic_fetch_xor)
-}
-routine!(imp_shmem_ctx_uint64_atomic_fetch_xor, probe_shmem_ctx_uint64_atomic_fetch_xor, intercepted_shmem_ctx_uint64_atomic_fetch_xor, 909, sampled, (ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) -> u64, |m| [on(ctx, 909, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_xor::<u64>(m, ctx, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_atomic_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_atomic_xor(dest: *mut c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_uint_atomic_xor", 910, imp_shmem_uint_atomic_xor, brief_shmem_uint_atomic_xor, kept_shmem_uint_atomic_xor)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_atomic_xor(dest: *mut c_uint, value: c_uint, pe: c_int) {
-    strong!(910, imp_shmem_uint_atomic_xor, brief_shmem_uint_atomic_xor, kept_shmem_uint_atomic_xor)
-}
-routine!(brief brief_shmem_uint_atomic_xor, kept_shmem_uint_atomic_xor, imp_shmem_uint_atomic_xor, probe_shmem_uint_atomic_xor, intercepted_shmem_uint_atomic_xor, 910, sampled, (dest: *mut c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::xor::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_atomic_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_atomic_xor(dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ulong_atomic_xor", 911, imp_shmem_ulong_atomic_xor, brief_shmem_ulong_atomic_xor, kept_shmem_ulong_atomic_xor)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_atomic_xor(dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    strong!(911, imp_shmem_ulong_atomic_xor, brief_shmem_ulong_atomic_xor, kept_shmem_ulong_atomic_xor)
-}
-routine!(brief brief_shmem_ulong_atomic_xor, kept_shmem_ulong_atomic_xor, imp_shmem_ulong_atomic_xor, probe_shmem_ulong_atomic_xor, intercepted_shmem_ulong_atomic_xor, 911, sampled, (dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::xor::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_atomic_xor(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ulonglong_atomic_xor", 912, imp_shmem_ulonglong_atomic_xor, brief_shmem_ulonglong_atomic_xor, kept_shmem_ulonglong_atomic_xor)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_atomic_xor(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(912, imp_shmem_ulonglong_atomic_xor, brief_shmem_ulonglong_atomic_xor, kept_shmem_ulonglong_atomic_xor)
-}
-routine!(brief brief_shmem_ulonglong_atomic_xor, kept_shmem_ulonglong_atomic_xor, imp_shmem_ulonglong_atomic_xor, probe_shmem_ulonglong_atomic_xor, intercepted_shmem_ulonglong_atomic_xor, 912, sampled, (dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::xor::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_atomic_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_atomic_xor(dest: *mut i32, value: i32, pe: c_int) {
-    weak!("shmem_int32_atomic_xor", 913, imp_shmem_int32_atomic_xor, brief_shmem_int32_atomic_xor, kept_shmem_int32_atomic_xor)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_atomic_xor(dest: *mut i32, value: i32, pe: c_int) {
-    strong!(913, imp_shmem_int32_atomic_xor, brief_shmem_int32_atomic_xor, kept_shmem_int32_atomic_xor)
-}
-routine!(brief brief_shmem_int32_atomic_xor, kept_shmem_int32_atomic_xor, imp_shmem_int32_atomic_xor, probe_shmem_int32_atomic_xor, intercepted_shmem_int32_atomic_xor, 913, sampled, (dest: *mut i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::xor::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_atomic_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_atomic_xor(dest: *mut i64, value: i64, pe: c_int) {
-    weak!("shmem_int64_atomic_xor", 914, imp_shmem_int64_atomic_xor, brief_shmem_int64_atomic_xor, kept_shmem_int64_atomic_xor)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_atomic_xor(dest: *mut i64, value: i64, pe: c_int) {
-    strong!(914, imp_shmem_int64_atomic_xor, brief_shmem_int64_atomic_xor, kept_shmem_int64_atomic_xor)
-}
-routine!(brief brief_shmem_int64_atomic_xor, kept_shmem_int64_atomic_xor, imp_shmem_int64_atomic_xor, probe_shmem_int64_atomic_xor, intercepted_shmem_int64_atomic_xor, 914, sampled, (dest: *mut i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::xor::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_atomic_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_atomic_xor(dest: *mut u32, value: u32, pe: c_int) {
-    weak!("shmem_uint32_atomic_xor", 915, imp_shmem_uint32_atomic_xor, brief_shmem_uint32_atomic_xor, kept_shmem_uint32_atomic_xor)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_atomic_xor(dest: *mut u32, value: u32, pe: c_int) {
-    strong!(915, imp_shmem_uint32_atomic_xor, brief_shmem_uint32_atomic_xor, kept_shmem_uint32_atomic_xor)
-}
-routine!(brief brief_shmem_uint32_atomic_xor, kept_shmem_uint32_atomic_xor, imp_shmem_uint32_atomic_xor, probe_shmem_uint32_atomic_xor, intercepted_shmem_uint32_atomic_xor, 915, sampled, (dest: *mut u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::xor::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_atomic_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_atomic_xor(dest: *mut u64, value: u64, pe: c_int) {
-    weak!("shmem_uint64_atomic_xor", 916, imp_shmem_uint64_atomic_xor, brief_shmem_uint64_atomic_xor, kept_shmem_uint64_atomic_xor)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_atomic_xor(dest: *mut u64, value: u64, pe: c_int) {
-    strong!(916, imp_shmem_uint64_atomic_xor, brief_shmem_uint64_atomic_xor, kept_shmem_uint64_atomic_xor)
-}
-routine!(brief brief_shmem_uint64_atomic_xor, kept_shmem_uint64_atomic_xor, imp_shmem_uint64_atomic_xor, probe_shmem_uint64_atomic_xor, intercepted_shmem_uint64_atomic_xor, 916, sampled, (dest: *mut u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::xor::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint_atomic_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint_atomic_xor(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_ctx_uint_atomic_xor", 917, imp_shmem_ctx_uint_atomic_xor, probe_shmem_ctx_uint_atomic_xor)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint_atomic_xor(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    strong!(917, imp_shmem_ctx_uint_atomic_xor, probe_shmem_ctx_uint_atomic_xor)
-}
-routine!(imp_shmem_ctx_uint_atomic_xor, probe_shmem_ctx_uint_atomic_xor, intercepted_shmem_ctx_uint_atomic_xor, 917, sampled, (ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int), |m| [on(ctx, 917, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::xor::<u32>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulong_atomic_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulong_atomic_xor(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ctx_ulong_atomic_xor", 918, imp_shmem_ctx_ulong_atomic_xor, probe_shmem_ctx_ulong_atomic_xor)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulong_atomic_xor(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    strong!(918, imp_shmem_ctx_ulong_atomic_xor, probe_shmem_ctx_ulong_atomic_xor)
-}
-routine!(imp_shmem_ctx_ulong_atomic_xor, probe_shmem_ctx_ulong_atomic_xor, intercepted_shmem_ctx_ulong_atomic_xor, 918, sampled, (ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [on(ctx, 918, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::xor::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_atomic_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulonglong_atomic_xor(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ctx_ulonglong_atomic_xor", 919, imp_shmem_ctx_ulonglong_atomic_xor, probe_shmem_ctx_ulonglong_atomic_xor)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulonglong_atomic_xor(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(919, imp_shmem_ctx_ulonglong_atomic_xor, probe_shmem_ctx_ulonglong_atomic_xor)
-}
-routine!(imp_shmem_ctx_ulonglong_atomic_xor, probe_shmem_ctx_ulonglong_atomic_xor, intercepted_shmem_ctx_ulonglong_atomic_xor, 919, sampled, (ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [on(ctx, 919, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::xor::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int32_atomic_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int32_atomic_xor(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) {
-    weak!("shmem_ctx_int32_atomic_xor", 920, imp_shmem_ctx_int32_atomic_xor, probe_shmem_ctx_int32_atomic_xor)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int32_atomic_xor(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) {
-    strong!(920, imp_shmem_ctx_int32_atomic_xor, probe_shmem_ctx_int32_atomic_xor)
-}
-routine!(imp_shmem_ctx_int32_atomic_xor, probe_shmem_ctx_int32_atomic_xor, intercepted_shmem_ctx_int32_atomic_xor, 920, sampled, (ctx: Ctx, dest: *mut i32, value: i32, pe: c_int), |m| [on(ctx, 920, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::xor::<i32>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int64_atomic_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int64_atomic_xor(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) {
-    weak!("shmem_ctx_int64_atomic_xor", 921, imp_shmem_ctx_int64_atomic_xor, probe_shmem_ctx_int64_atomic_xor)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int64_atomic_xor(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) {
-    strong!(921, imp_shmem_ctx_int64_atomic_xor, probe_shmem_ctx_int64_atomic_xor)
-}
-routine!(imp_shmem_ctx_int64_atomic_xor, probe_shmem_ctx_int64_atomic_xor, intercepted_shmem_ctx_int64_atomic_xor, 921, sampled, (ctx: Ctx, dest: *mut i64, value: i64, pe: c_int), |m| [on(ctx, 921, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::xor::<i64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint32_atomic_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint32_atomic_xor(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) {
-    weak!("shmem_ctx_uint32_atomic_xor", 922, imp_shmem_ctx_uint32_atomic_xor, probe_shmem_ctx_uint32_atomic_xor)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint32_atomic_xor(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) {
-    strong!(922, imp_shmem_ctx_uint32_atomic_xor, probe_shmem_ctx_uint32_atomic_xor)
-}
-routine!(imp_shmem_ctx_uint32_atomic_xor, probe_shmem_ctx_uint32_atomic_xor, intercepted_shmem_ctx_uint32_atomic_xor, 922, sampled, (ctx: Ctx, dest: *mut u32, value: u32, pe: c_int), |m| [on(ctx, 922, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::xor::<u32>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint64_atomic_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint64_atomic_xor(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) {
-    weak!("shmem_ctx_uint64_atomic_xor", 923, imp_shmem_ctx_uint64_atomic_xor, probe_shmem_ctx_uint64_atomic_xor)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint64_atomic_xor(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) {
-    strong!(923, imp_shmem_ctx_uint64_atomic_xor, probe_shmem_ctx_uint64_atomic_xor)
-}
-routine!(imp_shmem_ctx_uint64_atomic_xor, probe_shmem_ctx_uint64_atomic_xor, intercepted_shmem_ctx_uint64_atomic_xor, 923, sampled, (ctx: Ctx, dest: *mut u64, value: u64, pe: c_int), |m| [on(ctx, 923, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::xor::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
+unsafe extern "C" {
+    pub fn shmem_float_atomic_fetch(source: *const f32, pe: c_int) -> f32;
+    pub fn pshmem_float_atomic_fetch(source: *const f32, pe: c_int) -> f32;
+    pub fn shmem_double_atomic_fetch(source: *const f64, pe: c_int) -> f64;
+    pub fn pshmem_double_atomic_fetch(source: *const f64, pe: c_int) -> f64;
+    pub fn shmem_int_atomic_fetch(source: *const c_int, pe: c_int) -> c_int;
+    pub fn pshmem_int_atomic_fetch(source: *const c_int, pe: c_int) -> c_int;
+    pub fn shmem_long_atomic_fetch(source: *const c_long, pe: c_int) -> c_long;
+    pub fn pshmem_long_atomic_fetch(source: *const c_long, pe: c_int) -> c_long;
+    pub fn shmem_longlong_atomic_fetch(source: *const c_longlong, pe: c_int) -> c_longlong;
+    pub fn pshmem_longlong_atomic_fetch(source: *const c_longlong, pe: c_int) -> c_longlong;
+    pub fn shmem_uint_atomic_fetch(source: *const c_uint, pe: c_int) -> c_uint;
+    pub fn pshmem_uint_atomic_fetch(source: *const c_uint, pe: c_int) -> c_uint;
+    pub fn shmem_ulong_atomic_fetch(source: *const c_ulong, pe: c_int) -> c_ulong;
+    pub fn pshmem_ulong_atomic_fetch(source: *const c_ulong, pe: c_int) -> c_ulong;
+    pub fn shmem_ulonglong_atomic_fetch(source: *const c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn pshmem_ulonglong_atomic_fetch(source: *const c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn shmem_int32_atomic_fetch(source: *const i32, pe: c_int) -> i32;
+    pub fn pshmem_int32_atomic_fetch(source: *const i32, pe: c_int) -> i32;
+    pub fn shmem_int64_atomic_fetch(source: *const i64, pe: c_int) -> i64;
+    pub fn pshmem_int64_atomic_fetch(source: *const i64, pe: c_int) -> i64;
+    pub fn shmem_uint32_atomic_fetch(source: *const u32, pe: c_int) -> u32;
+    pub fn pshmem_uint32_atomic_fetch(source: *const u32, pe: c_int) -> u32;
+    pub fn shmem_uint64_atomic_fetch(source: *const u64, pe: c_int) -> u64;
+    pub fn pshmem_uint64_atomic_fetch(source: *const u64, pe: c_int) -> u64;
+    pub fn shmem_size_atomic_fetch(source: *const usize, pe: c_int) -> usize;
+    pub fn pshmem_size_atomic_fetch(source: *const usize, pe: c_int) -> usize;
+    pub fn shmem_ptrdiff_atomic_fetch(source: *const isize, pe: c_int) -> isize;
+    pub fn pshmem_ptrdiff_atomic_fetch(source: *const isize, pe: c_int) -> isize;
+    pub fn shmem_ctx_float_atomic_fetch(ctx: Ctx, source: *const f32, pe: c_int) -> f32;
+    pub fn pshmem_ctx_float_atomic_fetch(ctx: Ctx, source: *const f32, pe: c_int) -> f32;
+    pub fn shmem_ctx_double_atomic_fetch(ctx: Ctx, source: *const f64, pe: c_int) -> f64;
+    pub fn pshmem_ctx_double_atomic_fetch(ctx: Ctx, source: *const f64, pe: c_int) -> f64;
+    pub fn shmem_ctx_int_atomic_fetch(ctx: Ctx, source: *const c_int, pe: c_int) -> c_int;
+    pub fn pshmem_ctx_int_atomic_fetch(ctx: Ctx, source: *const c_int, pe: c_int) -> c_int;
+    pub fn shmem_ctx_long_atomic_fetch(ctx: Ctx, source: *const c_long, pe: c_int) -> c_long;
+    pub fn pshmem_ctx_long_atomic_fetch(ctx: Ctx, source: *const c_long, pe: c_int) -> c_long;
+    pub fn shmem_ctx_longlong_atomic_fetch(ctx: Ctx, source: *const c_longlong, pe: c_int) -> c_longlong;
+    pub fn pshmem_ctx_longlong_atomic_fetch(ctx: Ctx, source: *const c_longlong, pe: c_int) -> c_longlong;
+    pub fn shmem_ctx_uint_atomic_fetch(ctx: Ctx, source: *const c_uint, pe: c_int) -> c_uint;
+    pub fn pshmem_ctx_uint_atomic_fetch(ctx: Ctx, source: *const c_uint, pe: c_int) -> c_uint;
+    pub fn shmem_ctx_ulong_atomic_fetch(ctx: Ctx, source: *const c_ulong, pe: c_int) -> c_ulong;
+    pub fn pshmem_ctx_ulong_atomic_fetch(ctx: Ctx, source: *const c_ulong, pe: c_int) -> c_ulong;
+    pub fn shmem_ctx_ulonglong_atomic_fetch(ctx: Ctx, source: *const c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn pshmem_ctx_ulonglong_atomic_fetch(ctx: Ctx, source: *const c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn shmem_ctx_int32_atomic_fetch(ctx: Ctx, source: *const i32, pe: c_int) -> i32;
+    pub fn pshmem_ctx_int32_atomic_fetch(ctx: Ctx, source: *const i32, pe: c_int) -> i32;
+    pub fn shmem_ctx_int64_atomic_fetch(ctx: Ctx, source: *const i64, pe: c_int) -> i64;
+    pub fn pshmem_ctx_int64_atomic_fetch(ctx: Ctx, source: *const i64, pe: c_int) -> i64;
+    pub fn shmem_ctx_uint32_atomic_fetch(ctx: Ctx, source: *const u32, pe: c_int) -> u32;
+    pub fn pshmem_ctx_uint32_atomic_fetch(ctx: Ctx, source: *const u32, pe: c_int) -> u32;
+    pub fn shmem_ctx_uint64_atomic_fetch(ctx: Ctx, source: *const u64, pe: c_int) -> u64;
+    pub fn pshmem_ctx_uint64_atomic_fetch(ctx: Ctx, source: *const u64, pe: c_int) -> u64;
+    pub fn shmem_ctx_size_atomic_fetch(ctx: Ctx, source: *const usize, pe: c_int) -> usize;
+    pub fn pshmem_ctx_size_atomic_fetch(ctx: Ctx, source: *const usize, pe: c_int) -> usize;
+    pub fn shmem_ctx_ptrdiff_atomic_fetch(ctx: Ctx, source: *const isize, pe: c_int) -> isize;
+    pub fn pshmem_ctx_ptrdiff_atomic_fetch(ctx: Ctx, source: *const isize, pe: c_int) -> isize;
+    pub fn shmem_float_fetch(source: *const f32, pe: c_int) -> f32;
+    pub fn pshmem_float_fetch(source: *const f32, pe: c_int) -> f32;
+    pub fn shmem_double_fetch(source: *const f64, pe: c_int) -> f64;
+    pub fn pshmem_double_fetch(source: *const f64, pe: c_int) -> f64;
+    pub fn shmem_int_fetch(source: *const c_int, pe: c_int) -> c_int;
+    pub fn pshmem_int_fetch(source: *const c_int, pe: c_int) -> c_int;
+    pub fn shmem_long_fetch(source: *const c_long, pe: c_int) -> c_long;
+    pub fn pshmem_long_fetch(source: *const c_long, pe: c_int) -> c_long;
+    pub fn shmem_longlong_fetch(source: *const c_longlong, pe: c_int) -> c_longlong;
+    pub fn pshmem_longlong_fetch(source: *const c_longlong, pe: c_int) -> c_longlong;
+    pub fn shmem_float_atomic_set(dest: *mut f32, value: f32, pe: c_int);
+    pub fn pshmem_float_atomic_set(dest: *mut f32, value: f32, pe: c_int);
+    pub fn shmem_double_atomic_set(dest: *mut f64, value: f64, pe: c_int);
+    pub fn pshmem_double_atomic_set(dest: *mut f64, value: f64, pe: c_int);
+    pub fn shmem_int_atomic_set(dest: *mut c_int, value: c_int, pe: c_int);
+    pub fn pshmem_int_atomic_set(dest: *mut c_int, value: c_int, pe: c_int);
+    pub fn shmem_long_atomic_set(dest: *mut c_long, value: c_long, pe: c_int);
+    pub fn pshmem_long_atomic_set(dest: *mut c_long, value: c_long, pe: c_int);
+    pub fn shmem_longlong_atomic_set(dest: *mut c_longlong, value: c_longlong, pe: c_int);
+    pub fn pshmem_longlong_atomic_set(dest: *mut c_longlong, value: c_longlong, pe: c_int);
+    pub fn shmem_uint_atomic_set(dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn pshmem_uint_atomic_set(dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn shmem_ulong_atomic_set(dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn pshmem_ulong_atomic_set(dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn shmem_ulonglong_atomic_set(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn pshmem_ulonglong_atomic_set(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn shmem_int32_atomic_set(dest: *mut i32, value: i32, pe: c_int);
+    pub fn pshmem_int32_atomic_set(dest: *mut i32, value: i32, pe: c_int);
+    pub fn shmem_int64_atomic_set(dest: *mut i64, value: i64, pe: c_int);
+    pub fn pshmem_int64_atomic_set(dest: *mut i64, value: i64, pe: c_int);
+    pub fn shmem_uint32_atomic_set(dest: *mut u32, value: u32, pe: c_int);
+    pub fn pshmem_uint32_atomic_set(dest: *mut u32, value: u32, pe: c_int);
+    pub fn shmem_uint64_atomic_set(dest: *mut u64, value: u64, pe: c_int);
+    pub fn pshmem_uint64_atomic_set(dest: *mut u64, value: u64, pe: c_int);
+    pub fn shmem_size_atomic_set(dest: *mut usize, value: usize, pe: c_int);
+    pub fn pshmem_size_atomic_set(dest: *mut usize, value: usize, pe: c_int);
+    pub fn shmem_ptrdiff_atomic_set(dest: *mut isize, value: isize, pe: c_int);
+    pub fn pshmem_ptrdiff_atomic_set(dest: *mut isize, value: isize, pe: c_int);
+    pub fn shmem_ctx_float_atomic_set(ctx: Ctx, dest: *mut f32, value: f32, pe: c_int);
+    pub fn pshmem_ctx_float_atomic_set(ctx: Ctx, dest: *mut f32, value: f32, pe: c_int);
+    pub fn shmem_ctx_double_atomic_set(ctx: Ctx, dest: *mut f64, value: f64, pe: c_int);
+    pub fn pshmem_ctx_double_atomic_set(ctx: Ctx, dest: *mut f64, value: f64, pe: c_int);
+    pub fn shmem_ctx_int_atomic_set(ctx: Ctx, dest: *mut c_int, value: c_int, pe: c_int);
+    pub fn pshmem_ctx_int_atomic_set(ctx: Ctx, dest: *mut c_int, value: c_int, pe: c_int);
+    pub fn shmem_ctx_long_atomic_set(ctx: Ctx, dest: *mut c_long, value: c_long, pe: c_int);
+    pub fn pshmem_ctx_long_atomic_set(ctx: Ctx, dest: *mut c_long, value: c_long, pe: c_int);
+    pub fn shmem_ctx_longlong_atomic_set(ctx: Ctx, dest: *mut c_longlong, value: c_longlong, pe: c_int);
+    pub fn pshmem_ctx_longlong_atomic_set(ctx: Ctx, dest: *mut c_longlong, value: c_longlong, pe: c_int);
+    pub fn shmem_ctx_uint_atomic_set(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn pshmem_ctx_uint_atomic_set(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn shmem_ctx_ulong_atomic_set(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn pshmem_ctx_ulong_atomic_set(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn shmem_ctx_ulonglong_atomic_set(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn pshmem_ctx_ulonglong_atomic_set(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn shmem_ctx_int32_atomic_set(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int);
+    pub fn pshmem_ctx_int32_atomic_set(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int);
+    pub fn shmem_ctx_int64_atomic_set(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int);
+    pub fn pshmem_ctx_int64_atomic_set(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int);
+    pub fn shmem_ctx_uint32_atomic_set(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int);
+    pub fn pshmem_ctx_uint32_atomic_set(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int);
+    pub fn shmem_ctx_uint64_atomic_set(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int);
+    pub fn pshmem_ctx_uint64_atomic_set(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int);
+    pub fn shmem_ctx_size_atomic_set(ctx: Ctx, dest: *mut usize, value: usize, pe: c_int);
+    pub fn pshmem_ctx_size_atomic_set(ctx: Ctx, dest: *mut usize, value: usize, pe: c_int);
+    pub fn shmem_ctx_ptrdiff_atomic_set(ctx: Ctx, dest: *mut isize, value: isize, pe: c_int);
+    pub fn pshmem_ctx_ptrdiff_atomic_set(ctx: Ctx, dest: *mut isize, value: isize, pe: c_int);
+    pub fn shmem_float_set(dest: *mut f32, value: f32, pe: c_int);
+    pub fn pshmem_float_set(dest: *mut f32, value: f32, pe: c_int);
+    pub fn shmem_double_set(dest: *mut f64, value: f64, pe: c_int);
+    pub fn pshmem_double_set(dest: *mut f64, value: f64, pe: c_int);
+    pub fn shmem_int_set(dest: *mut c_int, value: c_int, pe: c_int);
+    pub fn pshmem_int_set(dest: *mut c_int, value: c_int, pe: c_int);
+    pub fn shmem_long_set(dest: *mut c_long, value: c_long, pe: c_int);
+    pub fn pshmem_long_set(dest: *mut c_long, value: c_long, pe: c_int);
+    pub fn shmem_longlong_set(dest: *mut c_longlong, value: c_longlong, pe: c_int);
+    pub fn pshmem_longlong_set(dest: *mut c_longlong, value: c_longlong, pe: c_int);
+    pub fn shmem_int_atomic_compare_swap(dest: *mut c_int, cond: c_int, value: c_int, pe: c_int) -> c_int;
+    pub fn pshmem_int_atomic_compare_swap(dest: *mut c_int, cond: c_int, value: c_int, pe: c_int) -> c_int;
+    pub fn shmem_long_atomic_compare_swap(dest: *mut c_long, cond: c_long, value: c_long, pe: c_int) -> c_long;
+    pub fn pshmem_long_atomic_compare_swap(dest: *mut c_long, cond: c_long, value: c_long, pe: c_int) -> c_long;
+    pub fn shmem_longlong_atomic_compare_swap(dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int) -> c_longlong;
+    pub fn pshmem_longlong_atomic_compare_swap(dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int) -> c_longlong;
+    pub fn shmem_uint_atomic_compare_swap(dest: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int) -> c_uint;
+    pub fn pshmem_uint_atomic_compare_swap(dest: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int) -> c_uint;
+    pub fn shmem_ulong_atomic_compare_swap(dest: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int) -> c_ulong;
+    pub fn pshmem_ulong_atomic_compare_swap(dest: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int) -> c_ulong;
+    pub fn shmem_ulonglong_atomic_compare_swap(dest: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn pshmem_ulonglong_atomic_compare_swap(dest: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn shmem_int32_atomic_compare_swap(dest: *mut i32, cond: i32, value: i32, pe: c_int) -> i32;
+    pub fn pshmem_int32_atomic_compare_swap(dest: *mut i32, cond: i32, value: i32, pe: c_int) -> i32;
+    pub fn shmem_int64_atomic_compare_swap(dest: *mut i64, cond: i64, value: i64, pe: c_int) -> i64;
+    pub fn pshmem_int64_atomic_compare_swap(dest: *mut i64, cond: i64, value: i64, pe: c_int) -> i64;
+    pub fn shmem_uint32_atomic_compare_swap(dest: *mut u32, cond: u32, value: u32, pe: c_int) -> u32;
+    pub fn pshmem_uint32_atomic_compare_swap(dest: *mut u32, cond: u32, value: u32, pe: c_int) -> u32;
+    pub fn shmem_uint64_atomic_compare_swap(dest: *mut u64, cond: u64, value: u64, pe: c_int) -> u64;
+    pub fn pshmem_uint64_atomic_compare_swap(dest: *mut u64, cond: u64, value: u64, pe: c_int) -> u64;
+    pub fn shmem_size_atomic_compare_swap(dest: *mut usize, cond: usize, value: usize, pe: c_int) -> usize;
+    pub fn pshmem_size_atomic_compare_swap(dest: *mut usize, cond: usize, value: usize, pe: c_int) -> usize;
+    pub fn shmem_ptrdiff_atomic_compare_swap(dest: *mut isize, cond: isize, value: isize, pe: c_int) -> isize;
+    pub fn pshmem_ptrdiff_atomic_compare_swap(dest: *mut isize, cond: isize, value: isize, pe: c_int) -> isize;
+    pub fn shmem_ctx_int_atomic_compare_swap(ctx: Ctx, dest: *mut c_int, cond: c_int, value: c_int, pe: c_int) -> c_int;
+    pub fn pshmem_ctx_int_atomic_compare_swap(ctx: Ctx, dest: *mut c_int, cond: c_int, value: c_int, pe: c_int) -> c_int;
+    pub fn shmem_ctx_long_atomic_compare_swap(ctx: Ctx, dest: *mut c_long, cond: c_long, value: c_long, pe: c_int) -> c_long;
+    pub fn pshmem_ctx_long_atomic_compare_swap(ctx: Ctx, dest: *mut c_long, cond: c_long, value: c_long, pe: c_int) -> c_long;
+    pub fn shmem_ctx_longlong_atomic_compare_swap(ctx: Ctx, dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int) -> c_longlong;
+    pub fn pshmem_ctx_longlong_atomic_compare_swap(ctx: Ctx, dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int) -> c_longlong;
+    pub fn shmem_ctx_uint_atomic_compare_swap(ctx: Ctx, dest: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int) -> c_uint;
+    pub fn pshmem_ctx_uint_atomic_compare_swap(ctx: Ctx, dest: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int) -> c_uint;
+    pub fn shmem_ctx_ulong_atomic_compare_swap(ctx: Ctx, dest: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int) -> c_ulong;
+    pub fn pshmem_ctx_ulong_atomic_compare_swap(ctx: Ctx, dest: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int) -> c_ulong;
+    pub fn shmem_ctx_ulonglong_atomic_compare_swap(ctx: Ctx, dest: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn pshmem_ctx_ulonglong_atomic_compare_swap(ctx: Ctx, dest: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn shmem_ctx_int32_atomic_compare_swap(ctx: Ctx, dest: *mut i32, cond: i32, value: i32, pe: c_int) -> i32;
+    pub fn pshmem_ctx_int32_atomic_compare_swap(ctx: Ctx, dest: *mut i32, cond: i32, value: i32, pe: c_int) -> i32;
+    pub fn shmem_ctx_int64_atomic_compare_swap(ctx: Ctx, dest: *mut i64, cond: i64, value: i64, pe: c_int) -> i64;
+    pub fn pshmem_ctx_int64_atomic_compare_swap(ctx: Ctx, dest: *mut i64, cond: i64, value: i64, pe: c_int) -> i64;
+    pub fn shmem_ctx_uint32_atomic_compare_swap(ctx: Ctx, dest: *mut u32, cond: u32, value: u32, pe: c_int) -> u32;
+    pub fn pshmem_ctx_uint32_atomic_compare_swap(ctx: Ctx, dest: *mut u32, cond: u32, value: u32, pe: c_int) -> u32;
+    pub fn shmem_ctx_uint64_atomic_compare_swap(ctx: Ctx, dest: *mut u64, cond: u64, value: u64, pe: c_int) -> u64;
+    pub fn pshmem_ctx_uint64_atomic_compare_swap(ctx: Ctx, dest: *mut u64, cond: u64, value: u64, pe: c_int) -> u64;
+    pub fn shmem_ctx_size_atomic_compare_swap(ctx: Ctx, dest: *mut usize, cond: usize, value: usize, pe: c_int) -> usize;
+    pub fn pshmem_ctx_size_atomic_compare_swap(ctx: Ctx, dest: *mut usize, cond: usize, value: usize, pe: c_int) -> usize;
+    pub fn shmem_ctx_ptrdiff_atomic_compare_swap(ctx: Ctx, dest: *mut isize, cond: isize, value: isize, pe: c_int) -> isize;
+    pub fn pshmem_ctx_ptrdiff_atomic_compare_swap(ctx: Ctx, dest: *mut isize, cond: isize, value: isize, pe: c_int) -> isize;
+    pub fn shmem_int_cswap(dest: *mut c_int, cond: c_int, value: c_int, pe: c_int) -> c_int;
+    pub fn pshmem_int_cswap(dest: *mut c_int, cond: c_int, value: c_int, pe: c_int) -> c_int;
+    pub fn shmem_long_cswap(dest: *mut c_long, cond: c_long, value: c_long, pe: c_int) -> c_long;
+    pub fn pshmem_long_cswap(dest: *mut c_long, cond: c_long, value: c_long, pe: c_int) -> c_long;
+    pub fn shmem_longlong_cswap(dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int) -> c_longlong;
+    pub fn pshmem_longlong_cswap(dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int) -> c_longlong;
+    pub fn shmem_float_atomic_swap(dest: *mut f32, value: f32, pe: c_int) -> f32;
+    pub fn pshmem_float_atomic_swap(dest: *mut f32, value: f32, pe: c_int) -> f32;
+    pub fn shmem_double_atomic_swap(dest: *mut f64, value: f64, pe: c_int) -> f64;
+    pub fn pshmem_double_atomic_swap(dest: *mut f64, value: f64, pe: c_int) -> f64;
+    pub fn shmem_int_atomic_swap(dest: *mut c_int, value: c_int, pe: c_int) -> c_int;
+    pub fn pshmem_int_atomic_swap(dest: *mut c_int, value: c_int, pe: c_int) -> c_int;
+    pub fn shmem_long_atomic_swap(dest: *mut c_long, value: c_long, pe: c_int) -> c_long;
+    pub fn pshmem_long_atomic_swap(dest: *mut c_long, value: c_long, pe: c_int) -> c_long;
+    pub fn shmem_longlong_atomic_swap(dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong;
+    pub fn pshmem_longlong_atomic_swap(dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong;
+    pub fn shmem_uint_atomic_swap(dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint;
+    pub fn pshmem_uint_atomic_swap(dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint;
+    pub fn shmem_ulong_atomic_swap(dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong;
+    pub fn pshmem_ulong_atomic_swap(dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong;
+    pub fn shmem_ulonglong_atomic_swap(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn pshmem_ulonglong_atomic_swap(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn shmem_int32_atomic_swap(dest: *mut i32, value: i32, pe: c_int) -> i32;
+    pub fn pshmem_int32_atomic_swap(dest: *mut i32, value: i32, pe: c_int) -> i32;
+    pub fn shmem_int64_atomic_swap(dest: *mut i64, value: i64, pe: c_int) -> i64;
+    pub fn pshmem_int64_atomic_swap(dest: *mut i64, value: i64, pe: c_int) -> i64;
+    pub fn shmem_uint32_atomic_swap(dest: *mut u32, value: u32, pe: c_int) -> u32;
+    pub fn pshmem_uint32_atomic_swap(dest: *mut u32, value: u32, pe: c_int) -> u32;
+    pub fn shmem_uint64_atomic_swap(dest: *mut u64, value: u64, pe: c_int) -> u64;
+    pub fn pshmem_uint64_atomic_swap(dest: *mut u64, value: u64, pe: c_int) -> u64;
+    pub fn shmem_size_atomic_swap(dest: *mut usize, value: usize, pe: c_int) -> usize;
+    pub fn pshmem_size_atomic_swap(dest: *mut usize, value: usize, pe: c_int) -> usize;
+    pub fn shmem_ptrdiff_atomic_swap(dest: *mut isize, value: isize, pe: c_int) -> isize;
+    pub fn pshmem_ptrdiff_atomic_swap(dest: *mut isize, value: isize, pe: c_int) -> isize;
+    pub fn shmem_ctx_float_atomic_swap(ctx: Ctx, dest: *mut f32, value: f32, pe: c_int) -> f32;
+    pub fn pshmem_ctx_float_atomic_swap(ctx: Ctx, dest: *mut f32, value: f32, pe: c_int) -> f32;
+    pub fn shmem_ctx_double_atomic_swap(ctx: Ctx, dest: *mut f64, value: f64, pe: c_int) -> f64;
+    pub fn pshmem_ctx_double_atomic_swap(ctx: Ctx, dest: *mut f64, value: f64, pe: c_int) -> f64;
+    pub fn shmem_ctx_int_atomic_swap(ctx: Ctx, dest: *mut c_int, value: c_int, pe: c_int) -> c_int;
+    pub fn pshmem_ctx_int_atomic_swap(ctx: Ctx, dest: *mut c_int, value: c_int, pe: c_int) -> c_int;
+    pub fn shmem_ctx_long_atomic_swap(ctx: Ctx, dest: *mut c_long, value: c_long, pe: c_int) -> c_long;
+    pub fn pshmem_ctx_long_atomic_swap(ctx: Ctx, dest: *mut c_long, value: c_long, pe: c_int) -> c_long;
+    pub fn shmem_ctx_longlong_atomic_swap(ctx: Ctx, dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong;
+    pub fn pshmem_ctx_longlong_atomic_swap(ctx: Ctx, dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong;
+    pub fn shmem_ctx_uint_atomic_swap(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint;
+    pub fn pshmem_ctx_uint_atomic_swap(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint;
+    pub fn shmem_ctx_ulong_atomic_swap(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong;
+    pub fn pshmem_ctx_ulong_atomic_swap(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong;
+    pub fn shmem_ctx_ulonglong_atomic_swap(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn pshmem_ctx_ulonglong_atomic_swap(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn shmem_ctx_int32_atomic_swap(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) -> i32;
+    pub fn pshmem_ctx_int32_atomic_swap(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) -> i32;
+    pub fn shmem_ctx_int64_atomic_swap(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) -> i64;
+    pub fn pshmem_ctx_int64_atomic_swap(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) -> i64;
+    pub fn shmem_ctx_uint32_atomic_swap(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) -> u32;
+    pub fn pshmem_ctx_uint32_atomic_swap(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) -> u32;
+    pub fn shmem_ctx_uint64_atomic_swap(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) -> u64;
+    pub fn pshmem_ctx_uint64_atomic_swap(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) -> u64;
+    pub fn shmem_ctx_size_atomic_swap(ctx: Ctx, dest: *mut usize, value: usize, pe: c_int) -> usize;
+    pub fn pshmem_ctx_size_atomic_swap(ctx: Ctx, dest: *mut usize, value: usize, pe: c_int) -> usize;
+    pub fn shmem_ctx_ptrdiff_atomic_swap(ctx: Ctx, dest: *mut isize, value: isize, pe: c_int) -> isize;
+    pub fn pshmem_ctx_ptrdiff_atomic_swap(ctx: Ctx, dest: *mut isize, value: isize, pe: c_int) -> isize;
+    pub fn shmem_float_swap(dest: *mut f32, value: f32, pe: c_int) -> f32;
+    pub fn pshmem_float_swap(dest: *mut f32, value: f32, pe: c_int) -> f32;
+    pub fn shmem_double_swap(dest: *mut f64, value: f64, pe: c_int) -> f64;
+    pub fn pshmem_double_swap(dest: *mut f64, value: f64, pe: c_int) -> f64;
+    pub fn shmem_int_swap(dest: *mut c_int, value: c_int, pe: c_int) -> c_int;
+    pub fn pshmem_int_swap(dest: *mut c_int, value: c_int, pe: c_int) -> c_int;
+    pub fn shmem_long_swap(dest: *mut c_long, value: c_long, pe: c_int) -> c_long;
+    pub fn pshmem_long_swap(dest: *mut c_long, value: c_long, pe: c_int) -> c_long;
+    pub fn shmem_longlong_swap(dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong;
+    pub fn pshmem_longlong_swap(dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong;
+    pub fn shmem_int_atomic_fetch_inc(dest: *mut c_int, pe: c_int) -> c_int;
+    pub fn pshmem_int_atomic_fetch_inc(dest: *mut c_int, pe: c_int) -> c_int;
+    pub fn shmem_long_atomic_fetch_inc(dest: *mut c_long, pe: c_int) -> c_long;
+    pub fn pshmem_long_atomic_fetch_inc(dest: *mut c_long, pe: c_int) -> c_long;
+    pub fn shmem_longlong_atomic_fetch_inc(dest: *mut c_longlong, pe: c_int) -> c_longlong;
+    pub fn pshmem_longlong_atomic_fetch_inc(dest: *mut c_longlong, pe: c_int) -> c_longlong;
+    pub fn shmem_uint_atomic_fetch_inc(dest: *mut c_uint, pe: c_int) -> c_uint;
+    pub fn pshmem_uint_atomic_fetch_inc(dest: *mut c_uint, pe: c_int) -> c_uint;
+    pub fn shmem_ulong_atomic_fetch_inc(dest: *mut c_ulong, pe: c_int) -> c_ulong;
+    pub fn pshmem_ulong_atomic_fetch_inc(dest: *mut c_ulong, pe: c_int) -> c_ulong;
+    pub fn shmem_ulonglong_atomic_fetch_inc(dest: *mut c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn pshmem_ulonglong_atomic_fetch_inc(dest: *mut c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn shmem_int32_atomic_fetch_inc(dest: *mut i32, pe: c_int) -> i32;
+    pub fn pshmem_int32_atomic_fetch_inc(dest: *mut i32, pe: c_int) -> i32;
+    pub fn shmem_int64_atomic_fetch_inc(dest: *mut i64, pe: c_int) -> i64;
+    pub fn pshmem_int64_atomic_fetch_inc(dest: *mut i64, pe: c_int) -> i64;
+    pub fn shmem_uint32_atomic_fetch_inc(dest: *mut u32, pe: c_int) -> u32;
+    pub fn pshmem_uint32_atomic_fetch_inc(dest: *mut u32, pe: c_int) -> u32;
+    pub fn shmem_uint64_atomic_fetch_inc(dest: *mut u64, pe: c_int) -> u64;
+    pub fn pshmem_uint64_atomic_fetch_inc(dest: *mut u64, pe: c_int) -> u64;
+    pub fn shmem_size_atomic_fetch_inc(dest: *mut usize, pe: c_int) -> usize;
+    pub fn pshmem_size_atomic_fetch_inc(dest: *mut usize, pe: c_int) -> usize;
+    pub fn shmem_ptrdiff_atomic_fetch_inc(dest: *mut isize, pe: c_int) -> isize;
+    pub fn pshmem_ptrdiff_atomic_fetch_inc(dest: *mut isize, pe: c_int) -> isize;
+    pub fn shmem_ctx_int_atomic_fetch_inc(ctx: Ctx, dest: *mut c_int, pe: c_int) -> c_int;
+    pub fn pshmem_ctx_int_atomic_fetch_inc(ctx: Ctx, dest: *mut c_int, pe: c_int) -> c_int;
+    pub fn shmem_ctx_long_atomic_fetch_inc(ctx: Ctx, dest: *mut c_long, pe: c_int) -> c_long;
+    pub fn pshmem_ctx_long_atomic_fetch_inc(ctx: Ctx, dest: *mut c_long, pe: c_int) -> c_long;
+    pub fn shmem_ctx_longlong_atomic_fetch_inc(ctx: Ctx, dest: *mut c_longlong, pe: c_int) -> c_longlong;
+    pub fn pshmem_ctx_longlong_atomic_fetch_inc(ctx: Ctx, dest: *mut c_longlong, pe: c_int) -> c_longlong;
+    pub fn shmem_ctx_uint_atomic_fetch_inc(ctx: Ctx, dest: *mut c_uint, pe: c_int) -> c_uint;
+    pub fn pshmem_ctx_uint_atomic_fetch_inc(ctx: Ctx, dest: *mut c_uint, pe: c_int) -> c_uint;
+    pub fn shmem_ctx_ulong_atomic_fetch_inc(ctx: Ctx, dest: *mut c_ulong, pe: c_int) -> c_ulong;
+    pub fn pshmem_ctx_ulong_atomic_fetch_inc(ctx: Ctx, dest: *mut c_ulong, pe: c_int) -> c_ulong;
+    pub fn shmem_ctx_ulonglong_atomic_fetch_inc(ctx: Ctx, dest: *mut c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn pshmem_ctx_ulonglong_atomic_fetch_inc(ctx: Ctx, dest: *mut c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn shmem_ctx_int32_atomic_fetch_inc(ctx: Ctx, dest: *mut i32, pe: c_int) -> i32;
+    pub fn pshmem_ctx_int32_atomic_fetch_inc(ctx: Ctx, dest: *mut i32, pe: c_int) -> i32;
+    pub fn shmem_ctx_int64_atomic_fetch_inc(ctx: Ctx, dest: *mut i64, pe: c_int) -> i64;
+    pub fn pshmem_ctx_int64_atomic_fetch_inc(ctx: Ctx, dest: *mut i64, pe: c_int) -> i64;
+    pub fn shmem_ctx_uint32_atomic_fetch_inc(ctx: Ctx, dest: *mut u32, pe: c_int) -> u32;
+    pub fn pshmem_ctx_uint32_atomic_fetch_inc(ctx: Ctx, dest: *mut u32, pe: c_int) -> u32;
+    pub fn shmem_ctx_uint64_atomic_fetch_inc(ctx: Ctx, dest: *mut u64, pe: c_int) -> u64;
+    pub fn pshmem_ctx_uint64_atomic_fetch_inc(ctx: Ctx, dest: *mut u64, pe: c_int) -> u64;
+    pub fn shmem_ctx_size_atomic_fetch_inc(ctx: Ctx, dest: *mut usize, pe: c_int) -> usize;
+    pub fn pshmem_ctx_size_atomic_fetch_inc(ctx: Ctx, dest: *mut usize, pe: c_int) -> usize;
+    pub fn shmem_ctx_ptrdiff_atomic_fetch_inc(ctx: Ctx, dest: *mut isize, pe: c_int) -> isize;
+    pub fn pshmem_ctx_ptrdiff_atomic_fetch_inc(ctx: Ctx, dest: *mut isize, pe: c_int) -> isize;
+    pub fn shmem_int_finc(dest: *mut c_int, pe: c_int) -> c_int;
+    pub fn pshmem_int_finc(dest: *mut c_int, pe: c_int) -> c_int;
+    pub fn shmem_long_finc(dest: *mut c_long, pe: c_int) -> c_long;
+    pub fn pshmem_long_finc(dest: *mut c_long, pe: c_int) -> c_long;
+    pub fn shmem_longlong_finc(dest: *mut c_longlong, pe: c_int) -> c_longlong;
+    pub fn pshmem_longlong_finc(dest: *mut c_longlong, pe: c_int) -> c_longlong;
+    pub fn shmem_int_atomic_inc(dest: *mut c_int, pe: c_int);
+    pub fn pshmem_int_atomic_inc(dest: *mut c_int, pe: c_int);
+    pub fn shmem_long_atomic_inc(dest: *mut c_long, pe: c_int);
+    pub fn pshmem_long_atomic_inc(dest: *mut c_long, pe: c_int);
+    pub fn shmem_longlong_atomic_inc(dest: *mut c_longlong, pe: c_int);
+    pub fn pshmem_longlong_atomic_inc(dest: *mut c_longlong, pe: c_int);
+    pub fn shmem_uint_atomic_inc(dest: *mut c_uint, pe: c_int);
+    pub fn pshmem_uint_atomic_inc(dest: *mut c_uint, pe: c_int);
+    pub fn shmem_ulong_atomic_inc(dest: *mut c_ulong, pe: c_int);
+    pub fn pshmem_ulong_atomic_inc(dest: *mut c_ulong, pe: c_int);
+    pub fn shmem_ulonglong_atomic_inc(dest: *mut c_ulonglong, pe: c_int);
+    pub fn pshmem_ulonglong_atomic_inc(dest: *mut c_ulonglong, pe: c_int);
+    pub fn shmem_int32_atomic_inc(dest: *mut i32, pe: c_int);
+    pub fn pshmem_int32_atomic_inc(dest: *mut i32, pe: c_int);
+    pub fn shmem_int64_atomic_inc(dest: *mut i64, pe: c_int);
+    pub fn pshmem_int64_atomic_inc(dest: *mut i64, pe: c_int);
+    pub fn shmem_uint32_atomic_inc(dest: *mut u32, pe: c_int);
+    pub fn pshmem_uint32_atomic_inc(dest: *mut u32, pe: c_int);
+    pub fn shmem_uint64_atomic_inc(dest: *mut u64, pe: c_int);
+    pub fn pshmem_uint64_atomic_inc(dest: *mut u64, pe: c_int);
+    pub fn shmem_size_atomic_inc(dest: *mut usize, pe: c_int);
+    pub fn pshmem_size_atomic_inc(dest: *mut usize, pe: c_int);
+    pub fn shmem_ptrdiff_atomic_inc(dest: *mut isize, pe: c_int);
+    pub fn pshmem_ptrdiff_atomic_inc(dest: *mut isize, pe: c_int);
+    pub fn shmem_ctx_int_atomic_inc(ctx: Ctx, dest: *mut c_int, pe: c_int);
+    pub fn pshmem_ctx_int_atomic_inc(ctx: Ctx, dest: *mut c_int, pe: c_int);
+    pub fn shmem_ctx_long_atomic_inc(ctx: Ctx, dest: *mut c_long, pe: c_int);
+    pub fn pshmem_ctx_long_atomic_inc(ctx: Ctx, dest: *mut c_long, pe: c_int);
+    pub fn shmem_ctx_longlong_atomic_inc(ctx: Ctx, dest: *mut c_longlong, pe: c_int);
+    pub fn pshmem_ctx_longlong_atomic_inc(ctx: Ctx, dest: *mut c_longlong, pe: c_int);
+    pub fn shmem_ctx_uint_atomic_inc(ctx: Ctx, dest: *mut c_uint, pe: c_int);
+    pub fn pshmem_ctx_uint_atomic_inc(ctx: Ctx, dest: *mut c_uint, pe: c_int);
+    pub fn shmem_ctx_ulong_atomic_inc(ctx: Ctx, dest: *mut c_ulong, pe: c_int);
+    pub fn pshmem_ctx_ulong_atomic_inc(ctx: Ctx, dest: *mut c_ulong, pe: c_int);
+    pub fn shmem_ctx_ulonglong_atomic_inc(ctx: Ctx, dest: *mut c_ulonglong, pe: c_int);
+    pub fn pshmem_ctx_ulonglong_atomic_inc(ctx: Ctx, dest: *mut c_ulonglong, pe: c_int);
+    pub fn shmem_ctx_int32_atomic_inc(ctx: Ctx, dest: *mut i32, pe: c_int);
+    pub fn pshmem_ctx_int32_atomic_inc(ctx: Ctx, dest: *mut i32, pe: c_int);
+    pub fn shmem_ctx_int64_atomic_inc(ctx: Ctx, dest: *mut i64, pe: c_int);
+    pub fn pshmem_ctx_int64_atomic_inc(ctx: Ctx, dest: *mut i64, pe: c_int);
+    pub fn shmem_ctx_uint32_atomic_inc(ctx: Ctx, dest: *mut u32, pe: c_int);
+    pub fn pshmem_ctx_uint32_atomic_inc(ctx: Ctx, dest: *mut u32, pe: c_int);
+    pub fn shmem_ctx_uint64_atomic_inc(ctx: Ctx, dest: *mut u64, pe: c_int);
+    pub fn pshmem_ctx_uint64_atomic_inc(ctx: Ctx, dest: *mut u64, pe: c_int);
+    pub fn shmem_ctx_size_atomic_inc(ctx: Ctx, dest: *mut usize, pe: c_int);
+    pub fn pshmem_ctx_size_atomic_inc(ctx: Ctx, dest: *mut usize, pe: c_int);
+    pub fn shmem_ctx_ptrdiff_atomic_inc(ctx: Ctx, dest: *mut isize, pe: c_int);
+    pub fn pshmem_ctx_ptrdiff_atomic_inc(ctx: Ctx, dest: *mut isize, pe: c_int);
+    pub fn shmem_int_inc(dest: *mut c_int, pe: c_int);
+    pub fn pshmem_int_inc(dest: *mut c_int, pe: c_int);
+    pub fn shmem_long_inc(dest: *mut c_long, pe: c_int);
+    pub fn pshmem_long_inc(dest: *mut c_long, pe: c_int);
+    pub fn shmem_longlong_inc(dest: *mut c_longlong, pe: c_int);
+    pub fn pshmem_longlong_inc(dest: *mut c_longlong, pe: c_int);
+    pub fn shmem_int_atomic_fetch_add(dest: *mut c_int, value: c_int, pe: c_int) -> c_int;
+    pub fn pshmem_int_atomic_fetch_add(dest: *mut c_int, value: c_int, pe: c_int) -> c_int;
+    pub fn shmem_long_atomic_fetch_add(dest: *mut c_long, value: c_long, pe: c_int) -> c_long;
+    pub fn pshmem_long_atomic_fetch_add(dest: *mut c_long, value: c_long, pe: c_int) -> c_long;
+    pub fn shmem_longlong_atomic_fetch_add(dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong;
+    pub fn pshmem_longlong_atomic_fetch_add(dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong;
+    pub fn shmem_uint_atomic_fetch_add(dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint;
+    pub fn pshmem_uint_atomic_fetch_add(dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint;
+    pub fn shmem_ulong_atomic_fetch_add(dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong;
+    pub fn pshmem_ulong_atomic_fetch_add(dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong;
+    pub fn shmem_ulonglong_atomic_fetch_add(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn pshmem_ulonglong_atomic_fetch_add(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn shmem_int32_atomic_fetch_add(dest: *mut i32, value: i32, pe: c_int) -> i32;
+    pub fn pshmem_int32_atomic_fetch_add(dest: *mut i32, value: i32, pe: c_int) -> i32;
+    pub fn shmem_int64_atomic_fetch_add(dest: *mut i64, value: i64, pe: c_int) -> i64;
+    pub fn pshmem_int64_atomic_fetch_add(dest: *mut i64, value: i64, pe: c_int) -> i64;
+    pub fn shmem_uint32_atomic_fetch_add(dest: *mut u32, value: u32, pe: c_int) -> u32;
+    pub fn pshmem_uint32_atomic_fetch_add(dest: *mut u32, value: u32, pe: c_int) -> u32;
+    pub fn shmem_uint64_atomic_fetch_add(dest: *mut u64, value: u64, pe: c_int) -> u64;
+    pub fn pshmem_uint64_atomic_fetch_add(dest: *mut u64, value: u64, pe: c_int) -> u64;
+    pub fn shmem_size_atomic_fetch_add(dest: *mut usize, value: usize, pe: c_int) -> usize;
+    pub fn pshmem_size_atomic_fetch_add(dest: *mut usize, value: usize, pe: c_int) -> usize;
+    pub fn shmem_ptrdiff_atomic_fetch_add(dest: *mut isize, value: isize, pe: c_int) -> isize;
+    pub fn pshmem_ptrdiff_atomic_fetch_add(dest: *mut isize, value: isize, pe: c_int) -> isize;
+    pub fn shmem_ctx_int_atomic_fetch_add(ctx: Ctx, dest: *mut c_int, value: c_int, pe: c_int) -> c_int;
+    pub fn pshmem_ctx_int_atomic_fetch_add(ctx: Ctx, dest: *mut c_int, value: c_int, pe: c_int) -> c_int;
+    pub fn shmem_ctx_long_atomic_fetch_add(ctx: Ctx, dest: *mut c_long, value: c_long, pe: c_int) -> c_long;
+    pub fn pshmem_ctx_long_atomic_fetch_add(ctx: Ctx, dest: *mut c_long, value: c_long, pe: c_int) -> c_long;
+    pub fn shmem_ctx_longlong_atomic_fetch_add(ctx: Ctx, dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong;
+    pub fn pshmem_ctx_longlong_atomic_fetch_add(ctx: Ctx, dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong;
+    pub fn shmem_ctx_uint_atomic_fetch_add(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint;
+    pub fn pshmem_ctx_uint_atomic_fetch_add(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint;
+    pub fn shmem_ctx_ulong_atomic_fetch_add(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong;
+    pub fn pshmem_ctx_ulong_atomic_fetch_add(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong;
+    pub fn shmem_ctx_ulonglong_atomic_fetch_add(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn pshmem_ctx_ulonglong_atomic_fetch_add(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn shmem_ctx_int32_atomic_fetch_add(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) -> i32;
+    pub fn pshmem_ctx_int32_atomic_fetch_add(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) -> i32;
+    pub fn shmem_ctx_int64_atomic_fetch_add(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) -> i64;
+    pub fn pshmem_ctx_int64_atomic_fetch_add(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) -> i64;
+    pub fn shmem_ctx_uint32_atomic_fetch_add(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) -> u32;
+    pub fn pshmem_ctx_uint32_atomic_fetch_add(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) -> u32;
+    pub fn shmem_ctx_uint64_atomic_fetch_add(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) -> u64;
+    pub fn pshmem_ctx_uint64_atomic_fetch_add(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) -> u64;
+    pub fn shmem_ctx_size_atomic_fetch_add(ctx: Ctx, dest: *mut usize, value: usize, pe: c_int) -> usize;
+    pub fn pshmem_ctx_size_atomic_fetch_add(ctx: Ctx, dest: *mut usize, value: usize, pe: c_int) -> usize;
+    pub fn shmem_ctx_ptrdiff_atomic_fetch_add(ctx: Ctx, dest: *mut isize, value: isize, pe: c_int) -> isize;
+    pub fn pshmem_ctx_ptrdiff_atomic_fetch_add(ctx: Ctx, dest: *mut isize, value: isize, pe: c_int) -> isize;
+    pub fn shmem_int_fadd(dest: *mut c_int, value: c_int, pe: c_int) -> c_int;
+    pub fn pshmem_int_fadd(dest: *mut c_int, value: c_int, pe: c_int) -> c_int;
+    pub fn shmem_long_fadd(dest: *mut c_long, value: c_long, pe: c_int) -> c_long;
+    pub fn pshmem_long_fadd(dest: *mut c_long, value: c_long, pe: c_int) -> c_long;
+    pub fn shmem_longlong_fadd(dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong;
+    pub fn pshmem_longlong_fadd(dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong;
+    pub fn shmem_int_atomic_add(dest: *mut c_int, value: c_int, pe: c_int);
+    pub fn pshmem_int_atomic_add(dest: *mut c_int, value: c_int, pe: c_int);
+    pub fn shmem_long_atomic_add(dest: *mut c_long, value: c_long, pe: c_int);
+    pub fn pshmem_long_atomic_add(dest: *mut c_long, value: c_long, pe: c_int);
+    pub fn shmem_longlong_atomic_add(dest: *mut c_longlong, value: c_longlong, pe: c_int);
+    pub fn pshmem_longlong_atomic_add(dest: *mut c_longlong, value: c_longlong, pe: c_int);
+    pub fn shmem_uint_atomic_add(dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn pshmem_uint_atomic_add(dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn shmem_ulong_atomic_add(dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn pshmem_ulong_atomic_add(dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn shmem_ulonglong_atomic_add(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn pshmem_ulonglong_atomic_add(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn shmem_int32_atomic_add(dest: *mut i32, value: i32, pe: c_int);
+    pub fn pshmem_int32_atomic_add(dest: *mut i32, value: i32, pe: c_int);
+    pub fn shmem_int64_atomic_add(dest: *mut i64, value: i64, pe: c_int);
+    pub fn pshmem_int64_atomic_add(dest: *mut i64, value: i64, pe: c_int);
+    pub fn shmem_uint32_atomic_add(dest: *mut u32, value: u32, pe: c_int);
+    pub fn pshmem_uint32_atomic_add(dest: *mut u32, value: u32, pe: c_int);
+    pub fn shmem_uint64_atomic_add(dest: *mut u64, value: u64, pe: c_int);
+    pub fn pshmem_uint64_atomic_add(dest: *mut u64, value: u64, pe: c_int);
+    pub fn shmem_size_atomic_add(dest: *mut usize, value: usize, pe: c_int);
+    pub fn pshmem_size_atomic_add(dest: *mut usize, value: usize, pe: c_int);
+    pub fn shmem_ptrdiff_atomic_add(dest: *mut isize, value: isize, pe: c_int);
+    pub fn pshmem_ptrdiff_atomic_add(dest: *mut isize, value: isize, pe: c_int);
+    pub fn shmem_ctx_int_atomic_add(ctx: Ctx, dest: *mut c_int, value: c_int, pe: c_int);
+    pub fn pshmem_ctx_int_atomic_add(ctx: Ctx, dest: *mut c_int, value: c_int, pe: c_int);
+    pub fn shmem_ctx_long_atomic_add(ctx: Ctx, dest: *mut c_long, value: c_long, pe: c_int);
+    pub fn pshmem_ctx_long_atomic_add(ctx: Ctx, dest: *mut c_long, value: c_long, pe: c_int);
+    pub fn shmem_ctx_longlong_atomic_add(ctx: Ctx, dest: *mut c_longlong, value: c_longlong, pe: c_int);
+    pub fn pshmem_ctx_longlong_atomic_add(ctx: Ctx, dest: *mut c_longlong, value: c_longlong, pe: c_int);
+    pub fn shmem_ctx_uint_atomic_add(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn pshmem_ctx_uint_atomic_add(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn shmem_ctx_ulong_atomic_add(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn pshmem_ctx_ulong_atomic_add(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn shmem_ctx_ulonglong_atomic_add(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn pshmem_ctx_ulonglong_atomic_add(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn shmem_ctx_int32_atomic_add(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int);
+    pub fn pshmem_ctx_int32_atomic_add(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int);
+    pub fn shmem_ctx_int64_atomic_add(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int);
+    pub fn pshmem_ctx_int64_atomic_add(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int);
+    pub fn shmem_ctx_uint32_atomic_add(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int);
+    pub fn pshmem_ctx_uint32_atomic_add(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int);
+    pub fn shmem_ctx_uint64_atomic_add(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int);
+    pub fn pshmem_ctx_uint64_atomic_add(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int);
+    pub fn shmem_ctx_size_atomic_add(ctx: Ctx, dest: *mut usize, value: usize, pe: c_int);
+    pub fn pshmem_ctx_size_atomic_add(ctx: Ctx, dest: *mut usize, value: usize, pe: c_int);
+    pub fn shmem_ctx_ptrdiff_atomic_add(ctx: Ctx, dest: *mut isize, value: isize, pe: c_int);
+    pub fn pshmem_ctx_ptrdiff_atomic_add(ctx: Ctx, dest: *mut isize, value: isize, pe: c_int);
+    pub fn shmem_int_add(dest: *mut c_int, value: c_int, pe: c_int);
+    pub fn pshmem_int_add(dest: *mut c_int, value: c_int, pe: c_int);
+    pub fn shmem_long_add(dest: *mut c_long, value: c_long, pe: c_int);
+    pub fn pshmem_long_add(dest: *mut c_long, value: c_long, pe: c_int);
+    pub fn shmem_longlong_add(dest: *mut c_longlong, value: c_longlong, pe: c_int);
+    pub fn pshmem_longlong_add(dest: *mut c_longlong, value: c_longlong, pe: c_int);
+    pub fn shmem_uint_atomic_fetch_and(dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint;
+    pub fn pshmem_uint_atomic_fetch_and(dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint;
+    pub fn shmem_ulong_atomic_fetch_and(dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong;
+    pub fn pshmem_ulong_atomic_fetch_and(dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong;
+    pub fn shmem_ulonglong_atomic_fetch_and(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn pshmem_ulonglong_atomic_fetch_and(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn shmem_int32_atomic_fetch_and(dest: *mut i32, value: i32, pe: c_int) -> i32;
+    pub fn pshmem_int32_atomic_fetch_and(dest: *mut i32, value: i32, pe: c_int) -> i32;
+    pub fn shmem_int64_atomic_fetch_and(dest: *mut i64, value: i64, pe: c_int) -> i64;
+    pub fn pshmem_int64_atomic_fetch_and(dest: *mut i64, value: i64, pe: c_int) -> i64;
+    pub fn shmem_uint32_atomic_fetch_and(dest: *mut u32, value: u32, pe: c_int) -> u32;
+    pub fn pshmem_uint32_atomic_fetch_and(dest: *mut u32, value: u32, pe: c_int) -> u32;
+    pub fn shmem_uint64_atomic_fetch_and(dest: *mut u64, value: u64, pe: c_int) -> u64;
+    pub fn pshmem_uint64_atomic_fetch_and(dest: *mut u64, value: u64, pe: c_int) -> u64;
+    pub fn shmem_ctx_uint_atomic_fetch_and(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint;
+    pub fn pshmem_ctx_uint_atomic_fetch_and(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint;
+    pub fn shmem_ctx_ulong_atomic_fetch_and(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong;
+    pub fn pshmem_ctx_ulong_atomic_fetch_and(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong;
+    pub fn shmem_ctx_ulonglong_atomic_fetch_and(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn pshmem_ctx_ulonglong_atomic_fetch_and(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn shmem_ctx_int32_atomic_fetch_and(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) -> i32;
+    pub fn pshmem_ctx_int32_atomic_fetch_and(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) -> i32;
+    pub fn shmem_ctx_int64_atomic_fetch_and(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) -> i64;
+    pub fn pshmem_ctx_int64_atomic_fetch_and(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) -> i64;
+    pub fn shmem_ctx_uint32_atomic_fetch_and(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) -> u32;
+    pub fn pshmem_ctx_uint32_atomic_fetch_and(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) -> u32;
+    pub fn shmem_ctx_uint64_atomic_fetch_and(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) -> u64;
+    pub fn pshmem_ctx_uint64_atomic_fetch_and(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) -> u64;
+    pub fn shmem_uint_atomic_and(dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn pshmem_uint_atomic_and(dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn shmem_ulong_atomic_and(dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn pshmem_ulong_atomic_and(dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn shmem_ulonglong_atomic_and(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn pshmem_ulonglong_atomic_and(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn shmem_int32_atomic_and(dest: *mut i32, value: i32, pe: c_int);
+    pub fn pshmem_int32_atomic_and(dest: *mut i32, value: i32, pe: c_int);
+    pub fn shmem_int64_atomic_and(dest: *mut i64, value: i64, pe: c_int);
+    pub fn pshmem_int64_atomic_and(dest: *mut i64, value: i64, pe: c_int);
+    pub fn shmem_uint32_atomic_and(dest: *mut u32, value: u32, pe: c_int);
+    pub fn pshmem_uint32_atomic_and(dest: *mut u32, value: u32, pe: c_int);
+    pub fn shmem_uint64_atomic_and(dest: *mut u64, value: u64, pe: c_int);
+    pub fn pshmem_uint64_atomic_and(dest: *mut u64, value: u64, pe: c_int);
+    pub fn shmem_ctx_uint_atomic_and(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn pshmem_ctx_uint_atomic_and(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn shmem_ctx_ulong_atomic_and(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn pshmem_ctx_ulong_atomic_and(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn shmem_ctx_ulonglong_atomic_and(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn pshmem_ctx_ulonglong_atomic_and(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn shmem_ctx_int32_atomic_and(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int);
+    pub fn pshmem_ctx_int32_atomic_and(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int);
+    pub fn shmem_ctx_int64_atomic_and(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int);
+    pub fn pshmem_ctx_int64_atomic_and(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int);
+    pub fn shmem_ctx_uint32_atomic_and(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int);
+    pub fn pshmem_ctx_uint32_atomic_and(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int);
+    pub fn shmem_ctx_uint64_atomic_and(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int);
+    pub fn pshmem_ctx_uint64_atomic_and(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int);
+    pub fn shmem_uint_atomic_fetch_or(dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint;
+    pub fn pshmem_uint_atomic_fetch_or(dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint;
+    pub fn shmem_ulong_atomic_fetch_or(dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong;
+    pub fn pshmem_ulong_atomic_fetch_or(dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong;
+    pub fn shmem_ulonglong_atomic_fetch_or(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn pshmem_ulonglong_atomic_fetch_or(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn shmem_int32_atomic_fetch_or(dest: *mut i32, value: i32, pe: c_int) -> i32;
+    pub fn pshmem_int32_atomic_fetch_or(dest: *mut i32, value: i32, pe: c_int) -> i32;
+    pub fn shmem_int64_atomic_fetch_or(dest: *mut i64, value: i64, pe: c_int) -> i64;
+    pub fn pshmem_int64_atomic_fetch_or(dest: *mut i64, value: i64, pe: c_int) -> i64;
+    pub fn shmem_uint32_atomic_fetch_or(dest: *mut u32, value: u32, pe: c_int) -> u32;
+    pub fn pshmem_uint32_atomic_fetch_or(dest: *mut u32, value: u32, pe: c_int) -> u32;
+    pub fn shmem_uint64_atomic_fetch_or(dest: *mut u64, value: u64, pe: c_int) -> u64;
+    pub fn pshmem_uint64_atomic_fetch_or(dest: *mut u64, value: u64, pe: c_int) -> u64;
+    pub fn shmem_ctx_uint_atomic_fetch_or(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint;
+    pub fn pshmem_ctx_uint_atomic_fetch_or(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint;
+    pub fn shmem_ctx_ulong_atomic_fetch_or(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong;
+    pub fn pshmem_ctx_ulong_atomic_fetch_or(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong;
+    pub fn shmem_ctx_ulonglong_atomic_fetch_or(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn pshmem_ctx_ulonglong_atomic_fetch_or(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn shmem_ctx_int32_atomic_fetch_or(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) -> i32;
+    pub fn pshmem_ctx_int32_atomic_fetch_or(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) -> i32;
+    pub fn shmem_ctx_int64_atomic_fetch_or(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) -> i64;
+    pub fn pshmem_ctx_int64_atomic_fetch_or(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) -> i64;
+    pub fn shmem_ctx_uint32_atomic_fetch_or(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) -> u32;
+    pub fn pshmem_ctx_uint32_atomic_fetch_or(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) -> u32;
+    pub fn shmem_ctx_uint64_atomic_fetch_or(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) -> u64;
+    pub fn pshmem_ctx_uint64_atomic_fetch_or(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) -> u64;
+    pub fn shmem_uint_atomic_or(dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn pshmem_uint_atomic_or(dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn shmem_ulong_atomic_or(dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn pshmem_ulong_atomic_or(dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn shmem_ulonglong_atomic_or(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn pshmem_ulonglong_atomic_or(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn shmem_int32_atomic_or(dest: *mut i32, value: i32, pe: c_int);
+    pub fn pshmem_int32_atomic_or(dest: *mut i32, value: i32, pe: c_int);
+    pub fn shmem_int64_atomic_or(dest: *mut i64, value: i64, pe: c_int);
+    pub fn pshmem_int64_atomic_or(dest: *mut i64, value: i64, pe: c_int);
+    pub fn shmem_uint32_atomic_or(dest: *mut u32, value: u32, pe: c_int);
+    pub fn pshmem_uint32_atomic_or(dest: *mut u32, value: u32, pe: c_int);
+    pub fn shmem_uint64_atomic_or(dest: *mut u64, value: u64, pe: c_int);
+    pub fn pshmem_uint64_atomic_or(dest: *mut u64, value: u64, pe: c_int);
+    pub fn shmem_ctx_uint_atomic_or(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn pshmem_ctx_uint_atomic_or(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn shmem_ctx_ulong_atomic_or(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn pshmem_ctx_ulong_atomic_or(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn shmem_ctx_ulonglong_atomic_or(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn pshmem_ctx_ulonglong_atomic_or(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn shmem_ctx_int32_atomic_or(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int);
+    pub fn pshmem_ctx_int32_atomic_or(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int);
+    pub fn shmem_ctx_int64_atomic_or(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int);
+    pub fn pshmem_ctx_int64_atomic_or(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int);
+    pub fn shmem_ctx_uint32_atomic_or(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int);
+    pub fn pshmem_ctx_uint32_atomic_or(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int);
+    pub fn shmem_ctx_uint64_atomic_or(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int);
+    pub fn pshmem_ctx_uint64_atomic_or(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int);
+    pub fn shmem_uint_atomic_fetch_xor(dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint;
+    pub fn pshmem_uint_atomic_fetch_xor(dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint;
+    pub fn shmem_ulong_atomic_fetch_xor(dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong;
+    pub fn pshmem_ulong_atomic_fetch_xor(dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong;
+    pub fn shmem_ulonglong_atomic_fetch_xor(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn pshmem_ulonglong_atomic_fetch_xor(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn shmem_int32_atomic_fetch_xor(dest: *mut i32, value: i32, pe: c_int) -> i32;
+    pub fn pshmem_int32_atomic_fetch_xor(dest: *mut i32, value: i32, pe: c_int) -> i32;
+    pub fn shmem_int64_atomic_fetch_xor(dest: *mut i64, value: i64, pe: c_int) -> i64;
+    pub fn pshmem_int64_atomic_fetch_xor(dest: *mut i64, value: i64, pe: c_int) -> i64;
+    pub fn shmem_uint32_atomic_fetch_xor(dest: *mut u32, value: u32, pe: c_int) -> u32;
+    pub fn pshmem_uint32_atomic_fetch_xor(dest: *mut u32, value: u32, pe: c_int) -> u32;
+    pub fn shmem_uint64_atomic_fetch_xor(dest: *mut u64, value: u64, pe: c_int) -> u64;
+    pub fn pshmem_uint64_atomic_fetch_xor(dest: *mut u64, value: u64, pe: c_int) -> u64;
+    pub fn shmem_ctx_uint_atomic_fetch_xor(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint;
+    pub fn pshmem_ctx_uint_atomic_fetch_xor(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint;
+    pub fn shmem_ctx_ulong_atomic_fetch_xor(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong;
+    pub fn pshmem_ctx_ulong_atomic_fetch_xor(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong;
+    pub fn shmem_ctx_ulonglong_atomic_fetch_xor(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn pshmem_ctx_ulonglong_atomic_fetch_xor(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn shmem_ctx_int32_atomic_fetch_xor(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) -> i32;
+    pub fn pshmem_ctx_int32_atomic_fetch_xor(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) -> i32;
+    pub fn shmem_ctx_int64_atomic_fetch_xor(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) -> i64;
+    pub fn pshmem_ctx_int64_atomic_fetch_xor(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) -> i64;
+    pub fn shmem_ctx_uint32_atomic_fetch_xor(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) -> u32;
+    pub fn pshmem_ctx_uint32_atomic_fetch_xor(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) -> u32;
+    pub fn shmem_ctx_uint64_atomic_fetch_xor(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) -> u64;
+    pub fn pshmem_ctx_uint64_atomic_fetch_xor(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) -> u64;
+    pub fn shmem_uint_atomic_xor(dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn pshmem_uint_atomic_xor(dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn shmem_ulong_atomic_xor(dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn pshmem_ulong_atomic_xor(dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn shmem_ulonglong_atomic_xor(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn pshmem_ulonglong_atomic_xor(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn shmem_int32_atomic_xor(dest: *mut i32, value: i32, pe: c_int);
+    pub fn pshmem_int32_atomic_xor(dest: *mut i32, value: i32, pe: c_int);
+    pub fn shmem_int64_atomic_xor(dest: *mut i64, value: i64, pe: c_int);
+    pub fn pshmem_int64_atomic_xor(dest: *mut i64, value: i64, pe: c_int);
+    pub fn shmem_uint32_atomic_xor(dest: *mut u32, value: u32, pe: c_int);
+    pub fn pshmem_uint32_atomic_xor(dest: *mut u32, value: u32, pe: c_int);
+    pub fn shmem_uint64_atomic_xor(dest: *mut u64, value: u64, pe: c_int);
+    pub fn pshmem_uint64_atomic_xor(dest: *mut u64, value: u64, pe: c_int);
+    pub fn shmem_ctx_uint_atomic_xor(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn pshmem_ctx_uint_atomic_xor(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn shmem_ctx_ulong_atomic_xor(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn pshmem_ctx_ulong_atomic_xor(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn shmem_ctx_ulonglong_atomic_xor(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn pshmem_ctx_ulonglong_atomic_xor(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn shmem_ctx_int32_atomic_xor(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int);
+    pub fn pshmem_ctx_int32_atomic_xor(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int);
+    pub fn shmem_ctx_int64_atomic_xor(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int);
+    pub fn pshmem_ctx_int64_atomic_xor(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int);
+    pub fn shmem_ctx_uint32_atomic_xor(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int);
+    pub fn pshmem_ctx_uint32_atomic_xor(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int);
+    pub fn shmem_ctx_uint64_atomic_xor(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int);
+    pub fn pshmem_ctx_uint64_atomic_xor(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int);
+}
+
+routine!(brief pellucid_brief_shmem_float_atomic_fetch, pellucid_kept_shmem_float_atomic_fetch, [pe, ()], pellucid_imp_shmem_float_atomic_fetch, pellucid_probe_shmem_float_atomic_fetch, 606, number, sampled, (source: *const c_void, pe: c_int, number: u32) -> f32, |m| [pe, source.addr(), 4] amo::fetch::<f32>(m, Ctx::DEFAULT, source.cast(), pe).map(word));
+routine!(brief pellucid_brief_shmem_double_atomic_fetch, pellucid_kept_shmem_double_atomic_fetch, [pe, ()], pellucid_imp_shmem_double_atomic_fetch, pellucid_probe_shmem_double_atomic_fetch, 607, number, sampled, (source: *const c_void, pe: c_int, number: u32) -> f64, |m| [pe, source.addr(), 8] amo::fetch::<f64>(m, Ctx::DEFAULT, source.cast(), pe).map(word));
+routine!(brief pellucid_brief_shmem_int_atomic_fetch, pellucid_kept_shmem_int_atomic_fetch, [pe, ()], pellucid_imp_shmem_int_atomic_fetch, pellucid_probe_shmem_int_atomic_fetch, 608, number, sampled, (source: *const c_void, pe: c_int, number: u32) -> u32, |m| [pe, source.addr(), 4] amo::fetch::<u32>(m, Ctx::DEFAULT, source.cast(), pe).map(word));
+routine!(brief pellucid_brief_shmem_long_atomic_fetch, pellucid_kept_shmem_long_atomic_fetch, [pe, ()], pellucid_imp_shmem_long_atomic_fetch, pellucid_probe_shmem_long_atomic_fetch, 609, number, sampled, (source: *const c_void, pe: c_int, number: u32) -> u64, |m| [pe, source.addr(), 8] amo::fetch::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word));
+routine!(brief pellucid_brief_shmem_ctx_float_atomic_fetch, pellucid_kept_shmem_ctx_float_atomic_fetch, [world_pe(m, ctx, pe), note(ctx, 620, 4)], pellucid_imp_shmem_ctx_float_atomic_fetch, pellucid_probe_shmem_ctx_float_atomic_fetch, 620, 620_u16, sampled, (ctx: Ctx, source: *const f32, pe: c_int) -> f32, |m| [on(ctx, 620, 4, world_pe(m, ctx, pe)), source.addr(), 4] amo::fetch::<f32>(m, ctx, source.cast(), pe).map(word));
+routine!(brief pellucid_brief_shmem_ctx_double_atomic_fetch, pellucid_kept_shmem_ctx_double_atomic_fetch, [world_pe(m, ctx, pe), note(ctx, 621, 8)], pellucid_imp_shmem_ctx_double_atomic_fetch, pellucid_probe_shmem_ctx_double_atomic_fetch, 621, 621_u16, sampled, (ctx: Ctx, source: *const f64, pe: c_int) -> f64, |m| [on(ctx, 621, 8, world_pe(m, ctx, pe)), source.addr(), 8] amo::fetch::<f64>(m, ctx, source.cast(), pe).map(word));
+routine!(brief pellucid_brief_shmem_ctx_int_atomic_fetch, pellucid_kept_shmem_ctx_int_atomic_fetch, [world_pe(m, ctx, pe), note(ctx, op(number), 4)], pellucid_imp_shmem_ctx_int_atomic_fetch, pellucid_probe_shmem_ctx_int_atomic_fetch, 622, number, sampled, (ctx: Ctx, source: *const c_void, pe: c_int, number: u32) -> u32, |m| [on(ctx, op(number), 4, world_pe(m, ctx, pe)), source.addr(), 4] amo::fetch::<u32>(m, ctx, source.cast(), pe).map(word));
+routine!(brief pellucid_brief_shmem_ctx_long_atomic_fetch, pellucid_kept_shmem_ctx_long_atomic_fetch, [world_pe(m, ctx, pe), note(ctx, op(number), 8)], pellucid_imp_shmem_ctx_long_atomic_fetch, pellucid_probe_shmem_ctx_long_atomic_fetch, 623, number, sampled, (ctx: Ctx, source: *const c_void, pe: c_int, number: u32) -> u64, |m| [on(ctx, op(number), 8, world_pe(m, ctx, pe)), source.addr(), 8] amo::fetch::<u64>(m, ctx, source.cast(), pe).map(word));
+routine!(brief pellucid_brief_shmem_float_atomic_set, pellucid_kept_shmem_float_atomic_set, [pe, ()], pellucid_imp_shmem_float_atomic_set, pellucid_probe_shmem_float_atomic_set, 639, number, sampled, (dest: *mut c_void, value: f32, pe: c_int, number: u32), |m| [pe, dest.addr(), 4] amo::set::<f32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_double_atomic_set, pellucid_kept_shmem_double_atomic_set, [pe, ()], pellucid_imp_shmem_double_atomic_set, pellucid_probe_shmem_double_atomic_set, 640, number, sampled, (dest: *mut c_void, value: f64, pe: c_int, number: u32), |m| [pe, dest.addr(), 8] amo::set::<f64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_int_atomic_set, pellucid_kept_shmem_int_atomic_set, [pe, ()], pellucid_imp_shmem_int_atomic_set, pellucid_probe_shmem_int_atomic_set, 641, number, sampled, (dest: *mut c_void, value: u32, pe: c_int, number: u32), |m| [pe, dest.addr(), 4] amo::set::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_long_atomic_set, pellucid_kept_shmem_long_atomic_set, [pe, ()], pellucid_imp_shmem_long_atomic_set, pellucid_probe_shmem_long_atomic_set, 642, number, sampled, (dest: *mut c_void, value: u64, pe: c_int, number: u32), |m| [pe, dest.addr(), 8] amo::set::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ctx_float_atomic_set, pellucid_kept_shmem_ctx_float_atomic_set, [world_pe(m, ctx, pe), note(ctx, 653, 4)], pellucid_imp_shmem_ctx_float_atomic_set, pellucid_probe_shmem_ctx_float_atomic_set, 653, 653_u16, sampled, (ctx: Ctx, dest: *mut f32, value: f32, pe: c_int), |m| [on(ctx, 653, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::set::<f32>(m, ctx, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ctx_double_atomic_set, pellucid_kept_shmem_ctx_double_atomic_set, [world_pe(m, ctx, pe), note(ctx, 654, 8)], pellucid_imp_shmem_ctx_double_atomic_set, pellucid_probe_shmem_ctx_double_atomic_set, 654, 654_u16, sampled, (ctx: Ctx, dest: *mut f64, value: f64, pe: c_int), |m| [on(ctx, 654, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::set::<f64>(m, ctx, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ctx_int_atomic_set, pellucid_kept_shmem_ctx_int_atomic_set, [world_pe(m, ctx, pe), note(ctx, op(number), 4)], pellucid_imp_shmem_ctx_int_atomic_set, pellucid_probe_shmem_ctx_int_atomic_set, 655, number, sampled, (ctx: Ctx, dest: *mut c_void, value: u32, pe: c_int, number: u32), |m| [on(ctx, op(number), 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::set::<u32>(m, ctx, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ctx_long_atomic_set, pellucid_kept_shmem_ctx_long_atomic_set, [world_pe(m, ctx, pe), note(ctx, op(number), 8)], pellucid_imp_shmem_ctx_long_atomic_set, pellucid_probe_shmem_ctx_long_atomic_set, 656, number, sampled, (ctx: Ctx, dest: *mut c_void, value: u64, pe: c_int, number: u32), |m| [on(ctx, op(number), 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::set::<u64>(m, ctx, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_int_atomic_compare_swap, pellucid_kept_shmem_int_atomic_compare_swap, [pe, ()], pellucid_imp_shmem_int_atomic_compare_swap, pellucid_probe_shmem_int_atomic_compare_swap, 672, number, sampled, (dest: *mut c_void, cond: u32, value: u32, pe: c_int, number: u32) -> u32, |m| [pe, dest.addr(), 4] amo::compare_swap::<u32>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word));
+routine!(brief pellucid_brief_shmem_long_atomic_compare_swap, pellucid_kept_shmem_long_atomic_compare_swap, [pe, ()], pellucid_imp_shmem_long_atomic_compare_swap, pellucid_probe_shmem_long_atomic_compare_swap, 673, number, sampled, (dest: *mut c_void, cond: u64, value: u64, pe: c_int, number: u32) -> u64, |m| [pe, dest.addr(), 8] amo::compare_swap::<u64>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word));
+routine!(brief pellucid_brief_shmem_ctx_int_atomic_compare_swap, pellucid_kept_shmem_ctx_int_atomic_compare_swap, [world_pe(m, ctx, pe), note(ctx, op(number), 4)], pellucid_imp_shmem_ctx_int_atomic_compare_swap, pellucid_probe_shmem_ctx_int_atomic_compare_swap, 684, number, sampled, (ctx: Ctx, dest: *mut c_void, cond: u32, value: u32, pe: c_int, number: u32) -> u32, |m| [on(ctx, op(number), 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::compare_swap::<u32>(m, ctx, dest.cast(), word(cond), word(value), pe).map(word));
+routine!(brief pellucid_brief_shmem_ctx_long_atomic_compare_swap, pellucid_kept_shmem_ctx_long_atomic_compare_swap, [world_pe(m, ctx, pe), note(ctx, op(number), 8)], pellucid_imp_shmem_ctx_long_atomic_compare_swap, pellucid_probe_shmem_ctx_long_atomic_compare_swap, 685, number, sampled, (ctx: Ctx, dest: *mut c_void, cond: u64, value: u64, pe: c_int, number: u32) -> u64, |m| [on(ctx, op(number), 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::compare_swap::<u64>(m, ctx, dest.cast(), word(cond), word(value), pe).map(word));
+routine!(brief pellucid_brief_shmem_float_atomic_swap, pellucid_kept_shmem_float_atomic_swap, [pe, ()], pellucid_imp_shmem_float_atomic_swap, pellucid_probe_shmem_float_atomic_swap, 699, number, sampled, (dest: *mut c_void, value: f32, pe: c_int, number: u32) -> f32, |m| [pe, dest.addr(), 4] amo::swap::<f32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word));
+routine!(brief pellucid_brief_shmem_double_atomic_swap, pellucid_kept_shmem_double_atomic_swap, [pe, ()], pellucid_imp_shmem_double_atomic_swap, pellucid_probe_shmem_double_atomic_swap, 700, number, sampled, (dest: *mut c_void, value: f64, pe: c_int, number: u32) -> f64, |m| [pe, dest.addr(), 8] amo::swap::<f64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word));
+routine!(brief pellucid_brief_shmem_int_atomic_swap, pellucid_kept_shmem_int_atomic_swap, [pe, ()], pellucid_imp_shmem_int_atomic_swap, pellucid_probe_shmem_int_atomic_swap, 701, number, sampled, (dest: *mut c_void, value: u32, pe: c_int, number: u32) -> u32, |m| [pe, dest.addr(), 4] amo::swap::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word));
+routine!(brief pellucid_brief_shmem_long_atomic_swap, pellucid_kept_shmem_long_atomic_swap, [pe, ()], pellucid_imp_shmem_long_atomic_swap, pellucid_probe_shmem_long_atomic_swap, 702, number, sampled, (dest: *mut c_void, value: u64, pe: c_int, number: u32) -> u64, |m| [pe, dest.addr(), 8] amo::swap::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word));
+routine!(brief pellucid_brief_shmem_ctx_float_atomic_swap, pellucid_kept_shmem_ctx_float_atomic_swap, [world_pe(m, ctx, pe), note(ctx, 713, 4)], pellucid_imp_shmem_ctx_float_atomic_swap, pellucid_probe_shmem_ctx_float_atomic_swap, 713, 713_u16, sampled, (ctx: Ctx, dest: *mut f32, value: f32, pe: c_int) -> f32, |m| [on(ctx, 713, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::swap::<f32>(m, ctx, dest.cast(), word(value), pe).map(word));
+routine!(brief pellucid_brief_shmem_ctx_double_atomic_swap, pellucid_kept_shmem_ctx_double_atomic_swap, [world_pe(m, ctx, pe), note(ctx, 714, 8)], pellucid_imp_shmem_ctx_double_atomic_swap, pellucid_probe_shmem_ctx_double_atomic_swap, 714, 714_u16, sampled, (ctx: Ctx, dest: *mut f64, value: f64, pe: c_int) -> f64, |m| [on(ctx, 714, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::swap::<f64>(m, ctx, dest.cast(), word(value), pe).map(word));
+routine!(brief pellucid_brief_shmem_ctx_int_atomic_swap, pellucid_kept_shmem_ctx_int_atomic_swap, [world_pe(m, ctx, pe), note(ctx, op(number), 4)], pellucid_imp_shmem_ctx_int_atomic_swap, pellucid_probe_shmem_ctx_int_atomic_swap, 715, number, sampled, (ctx: Ctx, dest: *mut c_void, value: u32, pe: c_int, number: u32) -> u32, |m| [on(ctx, op(number), 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::swap::<u32>(m, ctx, dest.cast(), word(value), pe).map(word));
+routine!(brief pellucid_brief_shmem_ctx_long_atomic_swap, pellucid_kept_shmem_ctx_long_atomic_swap, [world_pe(m, ctx, pe), note(ctx, op(number), 8)], pellucid_imp_shmem_ctx_long_atomic_swap, pellucid_probe_shmem_ctx_long_atomic_swap, 716, number, sampled, (ctx: Ctx, dest: *mut c_void, value: u64, pe: c_int, number: u32) -> u64, |m| [on(ctx, op(number), 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::swap::<u64>(m, ctx, dest.cast(), word(value), pe).map(word));
+routine!(brief pellucid_brief_shmem_int_atomic_fetch_inc, pellucid_kept_shmem_int_atomic_fetch_inc, [pe, ()], pellucid_imp_shmem_int_atomic_fetch_inc, pellucid_probe_shmem_int_atomic_fetch_inc, 732, number, sampled, (dest: *mut c_void, pe: c_int, number: u32) -> u32, |m| [pe, dest.addr(), 4] amo::fetch_inc::<u32>(m, Ctx::DEFAULT, dest.cast(), pe).map(word));
+routine!(brief pellucid_brief_shmem_long_atomic_fetch_inc, pellucid_kept_shmem_long_atomic_fetch_inc, [pe, ()], pellucid_imp_shmem_long_atomic_fetch_inc, pellucid_probe_shmem_long_atomic_fetch_inc, 733, number, sampled, (dest: *mut c_void, pe: c_int, number: u32) -> u64, |m| [pe, dest.addr(), 8] amo::fetch_inc::<u64>(m, Ctx::DEFAULT, dest.cast(), pe).map(word));
+routine!(brief pellucid_brief_shmem_ctx_int_atomic_fetch_inc, pellucid_kept_shmem_ctx_int_atomic_fetch_inc, [world_pe(m, ctx, pe), note(ctx, op(number), 4)], pellucid_imp_shmem_ctx_int_atomic_fetch_inc, pellucid_probe_shmem_ctx_int_atomic_fetch_inc, 744, number, sampled, (ctx: Ctx, dest: *mut c_void, pe: c_int, number: u32) -> u32, |m| [on(ctx, op(number), 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_inc::<u32>(m, ctx, dest.cast(), pe).map(word));
+routine!(brief pellucid_brief_shmem_ctx_long_atomic_fetch_inc, pellucid_kept_shmem_ctx_long_atomic_fetch_inc, [world_pe(m, ctx, pe), note(ctx, op(number), 8)], pellucid_imp_shmem_ctx_long_atomic_fetch_inc, pellucid_probe_shmem_ctx_long_atomic_fetch_inc, 745, number, sampled, (ctx: Ctx, dest: *mut c_void, pe: c_int, number: u32) -> u64, |m| [on(ctx, op(number), 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_inc::<u64>(m, ctx, dest.cast(), pe).map(word));
+routine!(brief pellucid_brief_shmem_int_atomic_inc, pellucid_kept_shmem_int_atomic_inc, [pe, ()], pellucid_imp_shmem_int_atomic_inc, pellucid_probe_shmem_int_atomic_inc, 759, number, sampled, (dest: *mut c_void, pe: c_int, number: u32), |m| [pe, dest.addr(), 4] amo::inc::<u32>(m, Ctx::DEFAULT, dest.cast(), pe));
+routine!(brief pellucid_brief_shmem_long_atomic_inc, pellucid_kept_shmem_long_atomic_inc, [pe, ()], pellucid_imp_shmem_long_atomic_inc, pellucid_probe_shmem_long_atomic_inc, 760, number, sampled, (dest: *mut c_void, pe: c_int, number: u32), |m| [pe, dest.addr(), 8] amo::inc::<u64>(m, Ctx::DEFAULT, dest.cast(), pe));
+routine!(brief pellucid_brief_shmem_ctx_int_atomic_inc, pellucid_kept_shmem_ctx_int_atomic_inc, [world_pe(m, ctx, pe), note(ctx, op(number), 4)], pellucid_imp_shmem_ctx_int_atomic_inc, pellucid_probe_shmem_ctx_int_atomic_inc, 771, number, sampled, (ctx: Ctx, dest: *mut c_void, pe: c_int, number: u32), |m| [on(ctx, op(number), 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::inc::<u32>(m, ctx, dest.cast(), pe));
+routine!(brief pellucid_brief_shmem_ctx_long_atomic_inc, pellucid_kept_shmem_ctx_long_atomic_inc, [world_pe(m, ctx, pe), note(ctx, op(number), 8)], pellucid_imp_shmem_ctx_long_atomic_inc, pellucid_probe_shmem_ctx_long_atomic_inc, 772, number, sampled, (ctx: Ctx, dest: *mut c_void, pe: c_int, number: u32), |m| [on(ctx, op(number), 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::inc::<u64>(m, ctx, dest.cast(), pe));
+routine!(brief pellucid_brief_shmem_int_atomic_fetch_add, pellucid_kept_shmem_int_atomic_fetch_add, [pe, ()], pellucid_imp_shmem_int_atomic_fetch_add, pellucid_probe_shmem_int_atomic_fetch_add, 786, number, sampled, (dest: *mut c_void, value: u32, pe: c_int, number: u32) -> u32, |m| [pe, dest.addr(), 4] amo::fetch_add::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word));
+routine!(brief pellucid_brief_shmem_long_atomic_fetch_add, pellucid_kept_shmem_long_atomic_fetch_add, [pe, ()], pellucid_imp_shmem_long_atomic_fetch_add, pellucid_probe_shmem_long_atomic_fetch_add, 787, number, sampled, (dest: *mut c_void, value: u64, pe: c_int, number: u32) -> u64, |m| [pe, dest.addr(), 8] amo::fetch_add::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word));
+routine!(brief pellucid_brief_shmem_ctx_int_atomic_fetch_add, pellucid_kept_shmem_ctx_int_atomic_fetch_add, [world_pe(m, ctx, pe), note(ctx, op(number), 4)], pellucid_imp_shmem_ctx_int_atomic_fetch_add, pellucid_probe_shmem_ctx_int_atomic_fetch_add, 798, number, sampled, (ctx: Ctx, dest: *mut c_void, value: u32, pe: c_int, number: u32) -> u32, |m| [on(ctx, op(number), 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_add::<u32>(m, ctx, dest.cast(), word(value), pe).map(word));
+routine!(brief pellucid_brief_shmem_ctx_long_atomic_fetch_add, pellucid_kept_shmem_ctx_long_atomic_fetch_add, [world_pe(m, ctx, pe), note(ctx, op(number), 8)], pellucid_imp_shmem_ctx_long_atomic_fetch_add, pellucid_probe_shmem_ctx_long_atomic_fetch_add, 799, number, sampled, (ctx: Ctx, dest: *mut c_void, value: u64, pe: c_int, number: u32) -> u64, |m| [on(ctx, op(number), 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_add::<u64>(m, ctx, dest.cast(), word(value), pe).map(word));
+routine!(brief pellucid_brief_shmem_int_atomic_add, pellucid_kept_shmem_int_atomic_add, [pe, ()], pellucid_imp_shmem_int_atomic_add, pellucid_probe_shmem_int_atomic_add, 813, number, sampled, (dest: *mut c_void, value: u32, pe: c_int, number: u32), |m| [pe, dest.addr(), 4] amo::add::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_long_atomic_add, pellucid_kept_shmem_long_atomic_add, [pe, ()], pellucid_imp_shmem_long_atomic_add, pellucid_probe_shmem_long_atomic_add, 814, number, sampled, (dest: *mut c_void, value: u64, pe: c_int, number: u32), |m| [pe, dest.addr(), 8] amo::add::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ctx_int_atomic_add, pellucid_kept_shmem_ctx_int_atomic_add, [world_pe(m, ctx, pe), note(ctx, op(number), 4)], pellucid_imp_shmem_ctx_int_atomic_add, pellucid_probe_shmem_ctx_int_atomic_add, 825, number, sampled, (ctx: Ctx, dest: *mut c_void, value: u32, pe: c_int, number: u32), |m| [on(ctx, op(number), 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::add::<u32>(m, ctx, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ctx_long_atomic_add, pellucid_kept_shmem_ctx_long_atomic_add, [world_pe(m, ctx, pe), note(ctx, op(number), 8)], pellucid_imp_shmem_ctx_long_atomic_add, pellucid_probe_shmem_ctx_long_atomic_add, 826, number, sampled, (ctx: Ctx, dest: *mut c_void, value: u64, pe: c_int, number: u32), |m| [on(ctx, op(number), 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::add::<u64>(m, ctx, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_uint_atomic_fetch_and, pellucid_kept_shmem_uint_atomic_fetch_and, [pe, ()], pellucid_imp_shmem_uint_atomic_fetch_and, pellucid_probe_shmem_uint_atomic_fetch_and, 840, number, sampled, (dest: *mut c_void, value: u32, pe: c_int, number: u32) -> u32, |m| [pe, dest.addr(), 4] amo::fetch_and::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word));
+routine!(brief pellucid_brief_shmem_ulong_atomic_fetch_and, pellucid_kept_shmem_ulong_atomic_fetch_and, [pe, ()], pellucid_imp_shmem_ulong_atomic_fetch_and, pellucid_probe_shmem_ulong_atomic_fetch_and, 841, number, sampled, (dest: *mut c_void, value: u64, pe: c_int, number: u32) -> u64, |m| [pe, dest.addr(), 8] amo::fetch_and::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word));
+routine!(brief pellucid_brief_shmem_ctx_uint_atomic_fetch_and, pellucid_kept_shmem_ctx_uint_atomic_fetch_and, [world_pe(m, ctx, pe), note(ctx, op(number), 4)], pellucid_imp_shmem_ctx_uint_atomic_fetch_and, pellucid_probe_shmem_ctx_uint_atomic_fetch_and, 847, number, sampled, (ctx: Ctx, dest: *mut c_void, value: u32, pe: c_int, number: u32) -> u32, |m| [on(ctx, op(number), 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_and::<u32>(m, ctx, dest.cast(), word(value), pe).map(word));
+routine!(brief pellucid_brief_shmem_ctx_ulong_atomic_fetch_and, pellucid_kept_shmem_ctx_ulong_atomic_fetch_and, [world_pe(m, ctx, pe), note(ctx, op(number), 8)], pellucid_imp_shmem_ctx_ulong_atomic_fetch_and, pellucid_probe_shmem_ctx_ulong_atomic_fetch_and, 848, number, sampled, (ctx: Ctx, dest: *mut c_void, value: u64, pe: c_int, number: u32) -> u64, |m| [on(ctx, op(number), 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_and::<u64>(m, ctx, dest.cast(), word(value), pe).map(word));
+routine!(brief pellucid_brief_shmem_uint_atomic_and, pellucid_kept_shmem_uint_atomic_and, [pe, ()], pellucid_imp_shmem_uint_atomic_and, pellucid_probe_shmem_uint_atomic_and, 854, number, sampled, (dest: *mut c_void, value: u32, pe: c_int, number: u32), |m| [pe, dest.addr(), 4] amo::and::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ulong_atomic_and, pellucid_kept_shmem_ulong_atomic_and, [pe, ()], pellucid_imp_shmem_ulong_atomic_and, pellucid_probe_shmem_ulong_atomic_and, 855, number, sampled, (dest: *mut c_void, value: u64, pe: c_int, number: u32), |m| [pe, dest.addr(), 8] amo::and::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ctx_uint_atomic_and, pellucid_kept_shmem_ctx_uint_atomic_and, [world_pe(m, ctx, pe), note(ctx, op(number), 4)], pellucid_imp_shmem_ctx_uint_atomic_and, pellucid_probe_shmem_ctx_uint_atomic_and, 861, number, sampled, (ctx: Ctx, dest: *mut c_void, value: u32, pe: c_int, number: u32), |m| [on(ctx, op(number), 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::and::<u32>(m, ctx, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ctx_ulong_atomic_and, pellucid_kept_shmem_ctx_ulong_atomic_and, [world_pe(m, ctx, pe), note(ctx, op(number), 8)], pellucid_imp_shmem_ctx_ulong_atomic_and, pellucid_probe_shmem_ctx_ulong_atomic_and, 862, number, sampled, (ctx: Ctx, dest: *mut c_void, value: u64, pe: c_int, number: u32), |m| [on(ctx, op(number), 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::and::<u64>(m, ctx, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_uint_atomic_fetch_or, pellucid_kept_shmem_uint_atomic_fetch_or, [pe, ()], pellucid_imp_shmem_uint_atomic_fetch_or, pellucid_probe_shmem_uint_atomic_fetch_or, 868, number, sampled, (dest: *mut c_void, value: u32, pe: c_int, number: u32) -> u32, |m| [pe, dest.addr(), 4] amo::fetch_or::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word));
+routine!(brief pellucid_brief_shmem_ulong_atomic_fetch_or, pellucid_kept_shmem_ulong_atomic_fetch_or, [pe, ()], pellucid_imp_shmem_ulong_atomic_fetch_or, pellucid_probe_shmem_ulong_atomic_fetch_or, 869, number, sampled, (dest: *mut c_void, value: u64, pe: c_int, number: u32) -> u64, |m| [pe, dest.addr(), 8] amo::fetch_or::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word));
+routine!(brief pellucid_brief_shmem_ctx_uint_atomic_fetch_or, pellucid_kept_shmem_ctx_uint_atomic_fetch_or, [world_pe(m, ctx, pe), note(ctx, op(number), 4)], pellucid_imp_shmem_ctx_uint_atomic_fetch_or, pellucid_probe_shmem_ctx_uint_atomic_fetch_or, 875, number, sampled, (ctx: Ctx, dest: *mut c_void, value: u32, pe: c_int, number: u32) -> u32, |m| [on(ctx, op(number), 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_or::<u32>(m, ctx, dest.cast(), word(value), pe).map(word));
+routine!(brief pellucid_brief_shmem_ctx_ulong_atomic_fetch_or, pellucid_kept_shmem_ctx_ulong_atomic_fetch_or, [world_pe(m, ctx, pe), note(ctx, op(number), 8)], pellucid_imp_shmem_ctx_ulong_atomic_fetch_or, pellucid_probe_shmem_ctx_ulong_atomic_fetch_or, 876, number, sampled, (ctx: Ctx, dest: *mut c_void, value: u64, pe: c_int, number: u32) -> u64, |m| [on(ctx, op(number), 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_or::<u64>(m, ctx, dest.cast(), word(value), pe).map(word));
+routine!(brief pellucid_brief_shmem_uint_atomic_or, pellucid_kept_shmem_uint_atomic_or, [pe, ()], pellucid_imp_shmem_uint_atomic_or, pellucid_probe_shmem_uint_atomic_or, 882, number, sampled, (dest: *mut c_void, value: u32, pe: c_int, number: u32), |m| [pe, dest.addr(), 4] amo::or::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ulong_atomic_or, pellucid_kept_shmem_ulong_atomic_or, [pe, ()], pellucid_imp_shmem_ulong_atomic_or, pellucid_probe_shmem_ulong_atomic_or, 883, number, sampled, (dest: *mut c_void, value: u64, pe: c_int, number: u32), |m| [pe, dest.addr(), 8] amo::or::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ctx_uint_atomic_or, pellucid_kept_shmem_ctx_uint_atomic_or, [world_pe(m, ctx, pe), note(ctx, op(number), 4)], pellucid_imp_shmem_ctx_uint_atomic_or, pellucid_probe_shmem_ctx_uint_atomic_or, 889, number, sampled, (ctx: Ctx, dest: *mut c_void, value: u32, pe: c_int, number: u32), |m| [on(ctx, op(number), 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::or::<u32>(m, ctx, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ctx_ulong_atomic_or, pellucid_kept_shmem_ctx_ulong_atomic_or, [world_pe(m, ctx, pe), note(ctx, op(number), 8)], pellucid_imp_shmem_ctx_ulong_atomic_or, pellucid_probe_shmem_ctx_ulong_atomic_or, 890, number, sampled, (ctx: Ctx, dest: *mut c_void, value: u64, pe: c_int, number: u32), |m| [on(ctx, op(number), 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::or::<u64>(m, ctx, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_uint_atomic_fetch_xor, pellucid_kept_shmem_uint_atomic_fetch_xor, [pe, ()], pellucid_imp_shmem_uint_atomic_fetch_xor, pellucid_probe_shmem_uint_atomic_fetch_xor, 896, number, sampled, (dest: *mut c_void, value: u32, pe: c_int, number: u32) -> u32, |m| [pe, dest.addr(), 4] amo::fetch_xor::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word));
+routine!(brief pellucid_brief_shmem_ulong_atomic_fetch_xor, pellucid_kept_shmem_ulong_atomic_fetch_xor, [pe, ()], pellucid_imp_shmem_ulong_atomic_fetch_xor, pellucid_probe_shmem_ulong_atomic_fetch_xor, 897, number, sampled, (dest: *mut c_void, value: u64, pe: c_int, number: u32) -> u64, |m| [pe, dest.addr(), 8] amo::fetch_xor::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word));
+routine!(brief pellucid_brief_shmem_ctx_uint_atomic_fetch_xor, pellucid_kept_shmem_ctx_uint_atomic_fetch_xor, [world_pe(m, ctx, pe), note(ctx, op(number), 4)], pellucid_imp_shmem_ctx_uint_atomic_fetch_xor, pellucid_probe_shmem_ctx_uint_atomic_fetch_xor, 903, number, sampled, (ctx: Ctx, dest: *mut c_void, value: u32, pe: c_int, number: u32) -> u32, |m| [on(ctx, op(number), 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_xor::<u32>(m, ctx, dest.cast(), word(value), pe).map(word));
+routine!(brief pellucid_brief_shmem_ctx_ulong_atomic_fetch_xor, pellucid_kept_shmem_ctx_ulong_atomic_fetch_xor, [world_pe(m, ctx, pe), note(ctx, op(number), 8)], pellucid_imp_shmem_ctx_ulong_atomic_fetch_xor, pellucid_probe_shmem_ctx_ulong_atomic_fetch_xor, 904, number, sampled, (ctx: Ctx, dest: *mut c_void, value: u64, pe: c_int, number: u32) -> u64, |m| [on(ctx, op(number), 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_xor::<u64>(m, ctx, dest.cast(), word(value), pe).map(word));
+routine!(brief pellucid_brief_shmem_uint_atomic_xor, pellucid_kept_shmem_uint_atomic_xor, [pe, ()], pellucid_imp_shmem_uint_atomic_xor, pellucid_probe_shmem_uint_atomic_xor, 910, number, sampled, (dest: *mut c_void, value: u32, pe: c_int, number: u32), |m| [pe, dest.addr(), 4] amo::xor::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ulong_atomic_xor, pellucid_kept_shmem_ulong_atomic_xor, [pe, ()], pellucid_imp_shmem_ulong_atomic_xor, pellucid_probe_shmem_ulong_atomic_xor, 911, number, sampled, (dest: *mut c_void, value: u64, pe: c_int, number: u32), |m| [pe, dest.addr(), 8] amo::xor::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ctx_uint_atomic_xor, pellucid_kept_shmem_ctx_uint_atomic_xor, [world_pe(m, ctx, pe), note(ctx, op(number), 4)], pellucid_imp_shmem_ctx_uint_atomic_xor, pellucid_probe_shmem_ctx_uint_atomic_xor, 917, number, sampled, (ctx: Ctx, dest: *mut c_void, value: u32, pe: c_int, number: u32), |m| [on(ctx, op(number), 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::xor::<u32>(m, ctx, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ctx_ulong_atomic_xor, pellucid_kept_shmem_ctx_ulong_atomic_xor, [world_pe(m, ctx, pe), note(ctx, op(number), 8)], pellucid_imp_shmem_ctx_ulong_atomic_xor, pellucid_probe_shmem_ctx_ulong_atomic_xor, 918, number, sampled, (ctx: Ctx, dest: *mut c_void, value: u64, pe: c_int, number: u32), |m| [on(ctx, op(number), 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::xor::<u64>(m, ctx, dest.cast(), word(value), pe));

@@ -4,1702 +4,386 @@
 use crate::routine::prelude::*;
 use pellucid_core::context::amo;
 
-#[unsafe(export_name = "pellucid_shmem_float_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_atomic_fetch_nbi(fetch: *mut f32, source: *const f32, pe: c_int) {
-    weak!("shmem_float_atomic_fetch_nbi", 924, imp_shmem_float_atomic_fetch_nbi, brief_shmem_float_atomic_fetch_nbi, kept_shmem_float_atomic_fetch_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_atomic_fetch_nbi(fetch: *mut f32, source: *const f32, pe: c_int) {
-    strong!(924, imp_shmem_float_atomic_fetch_nbi, brief_shmem_float_atomic_fetch_nbi, kept_shmem_float_atomic_fetch_nbi)
-}
-routine!(brief brief_shmem_float_atomic_fetch_nbi, kept_shmem_float_atomic_fetch_nbi, imp_shmem_float_atomic_fetch_nbi, probe_shmem_float_atomic_fetch_nbi, intercepted_shmem_float_atomic_fetch_nbi, 924, sampled, (fetch: *mut f32, source: *const f32, pe: c_int), |m| [pe, source.addr(), 4] amo::fetch_nbi::<f32>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_double_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_atomic_fetch_nbi(fetch: *mut f64, source: *const f64, pe: c_int) {
-    weak!("shmem_double_atomic_fetch_nbi", 925, imp_shmem_double_atomic_fetch_nbi, brief_shmem_double_atomic_fetch_nbi, kept_shmem_double_atomic_fetch_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_atomic_fetch_nbi(fetch: *mut f64, source: *const f64, pe: c_int) {
-    strong!(925, imp_shmem_double_atomic_fetch_nbi, brief_shmem_double_atomic_fetch_nbi, kept_shmem_double_atomic_fetch_nbi)
-}
-routine!(brief brief_shmem_double_atomic_fetch_nbi, kept_shmem_double_atomic_fetch_nbi, imp_shmem_double_atomic_fetch_nbi, probe_shmem_double_atomic_fetch_nbi, intercepted_shmem_double_atomic_fetch_nbi, 925, sampled, (fetch: *mut f64, source: *const f64, pe: c_int), |m| [pe, source.addr(), 8] amo::fetch_nbi::<f64>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_atomic_fetch_nbi(fetch: *mut c_int, source: *const c_int, pe: c_int) {
-    weak!("shmem_int_atomic_fetch_nbi", 926, imp_shmem_int_atomic_fetch_nbi, brief_shmem_int_atomic_fetch_nbi, kept_shmem_int_atomic_fetch_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_atomic_fetch_nbi(fetch: *mut c_int, source: *const c_int, pe: c_int) {
-    strong!(926, imp_shmem_int_atomic_fetch_nbi, brief_shmem_int_atomic_fetch_nbi, kept_shmem_int_atomic_fetch_nbi)
-}
-routine!(brief brief_shmem_int_atomic_fetch_nbi, kept_shmem_int_atomic_fetch_nbi, imp_shmem_int_atomic_fetch_nbi, probe_shmem_int_atomic_fetch_nbi, intercepted_shmem_int_atomic_fetch_nbi, 926, sampled, (fetch: *mut c_int, source: *const c_int, pe: c_int), |m| [pe, source.addr(), 4] amo::fetch_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_atomic_fetch_nbi(fetch: *mut c_long, source: *const c_long, pe: c_int) {
-    weak!("shmem_long_atomic_fetch_nbi", 927, imp_shmem_long_atomic_fetch_nbi, brief_shmem_long_atomic_fetch_nbi, kept_shmem_long_atomic_fetch_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_atomic_fetch_nbi(fetch: *mut c_long, source: *const c_long, pe: c_int) {
-    strong!(927, imp_shmem_long_atomic_fetch_nbi, brief_shmem_long_atomic_fetch_nbi, kept_shmem_long_atomic_fetch_nbi)
-}
-routine!(brief brief_shmem_long_atomic_fetch_nbi, kept_shmem_long_atomic_fetch_nbi, imp_shmem_long_atomic_fetch_nbi, probe_shmem_long_atomic_fetch_nbi, intercepted_shmem_long_atomic_fetch_nbi, 927, sampled, (fetch: *mut c_long, source: *const c_long, pe: c_int), |m| [pe, source.addr(), 8] amo::fetch_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_atomic_fetch_nbi(fetch: *mut c_longlong, source: *const c_longlong, pe: c_int) {
-    weak!("shmem_longlong_atomic_fetch_nbi", 928, imp_shmem_longlong_atomic_fetch_nbi, brief_shmem_longlong_atomic_fetch_nbi, kept_shmem_longlong_atomic_fetch_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_atomic_fetch_nbi(fetch: *mut c_longlong, source: *const c_longlong, pe: c_int) {
-    strong!(928, imp_shmem_longlong_atomic_fetch_nbi, brief_shmem_longlong_atomic_fetch_nbi, kept_shmem_longlong_atomic_fetch_nbi)
-}
-routine!(brief brief_shmem_longlong_atomic_fetch_nbi, kept_shmem_longlong_atomic_fetch_nbi, imp_shmem_longlong_atomic_fetch_nbi, probe_shmem_longlong_atomic_fetch_nbi, intercepted_shmem_longlong_atomic_fetch_nbi, 928, sampled, (fetch: *mut c_longlong, source: *const c_longlong, pe: c_int), |m| [pe, source.addr(), 8] amo::fetch_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_atomic_fetch_nbi(fetch: *mut c_uint, source: *const c_uint, pe: c_int) {
-    weak!("shmem_uint_atomic_fetch_nbi", 929, imp_shmem_uint_atomic_fetch_nbi, brief_shmem_uint_atomic_fetch_nbi, kept_shmem_uint_atomic_fetch_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_atomic_fetch_nbi(fetch: *mut c_uint, source: *const c_uint, pe: c_int) {
-    strong!(929, imp_shmem_uint_atomic_fetch_nbi, brief_shmem_uint_atomic_fetch_nbi, kept_shmem_uint_atomic_fetch_nbi)
-}
-routine!(brief brief_shmem_uint_atomic_fetch_nbi, kept_shmem_uint_atomic_fetch_nbi, imp_shmem_uint_atomic_fetch_nbi, probe_shmem_uint_atomic_fetch_nbi, intercepted_shmem_uint_atomic_fetch_nbi, 929, sampled, (fetch: *mut c_uint, source: *const c_uint, pe: c_int), |m| [pe, source.addr(), 4] amo::fetch_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_atomic_fetch_nbi(fetch: *mut c_ulong, source: *const c_ulong, pe: c_int) {
-    weak!("shmem_ulong_atomic_fetch_nbi", 930, imp_shmem_ulong_atomic_fetch_nbi, brief_shmem_ulong_atomic_fetch_nbi, kept_shmem_ulong_atomic_fetch_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_atomic_fetch_nbi(fetch: *mut c_ulong, source: *const c_ulong, pe: c_int) {
-    strong!(930, imp_shmem_ulong_atomic_fetch_nbi, brief_shmem_ulong_atomic_fetch_nbi, kept_shmem_ulong_atomic_fetch_nbi)
-}
-routine!(brief brief_shmem_ulong_atomic_fetch_nbi, kept_shmem_ulong_atomic_fetch_nbi, imp_shmem_ulong_atomic_fetch_nbi, probe_shmem_ulong_atomic_fetch_nbi, intercepted_shmem_ulong_atomic_fetch_nbi, 930, sampled, (fetch: *mut c_ulong, source: *const c_ulong, pe: c_int), |m| [pe, source.addr(), 8] amo::fetch_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_atomic_fetch_nbi(fetch: *mut c_ulonglong, source: *const c_ulonglong, pe: c_int) {
-    weak!("shmem_ulonglong_atomic_fetch_nbi", 931, imp_shmem_ulonglong_atomic_fetch_nbi, brief_shmem_ulonglong_atomic_fetch_nbi, kept_shmem_ulonglong_atomic_fetch_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_atomic_fetch_nbi(fetch: *mut c_ulonglong, source: *const c_ulonglong, pe: c_int) {
-    strong!(931, imp_shmem_ulonglong_atomic_fetch_nbi, brief_shmem_ulonglong_atomic_fetch_nbi, kept_shmem_ulonglong_atomic_fetch_nbi)
-}
-routine!(brief brief_shmem_ulonglong_atomic_fetch_nbi, kept_shmem_ulonglong_atomic_fetch_nbi, imp_shmem_ulonglong_atomic_fetch_nbi, probe_shmem_ulonglong_atomic_fetch_nbi, intercepted_shmem_ulonglong_atomic_fetch_nbi, 931, sampled, (fetch: *mut c_ulonglong, source: *const c_ulonglong, pe: c_int), |m| [pe, source.addr(), 8] amo::fetch_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_atomic_fetch_nbi(fetch: *mut i32, source: *const i32, pe: c_int) {
-    weak!("shmem_int32_atomic_fetch_nbi", 932, imp_shmem_int32_atomic_fetch_nbi, brief_shmem_int32_atomic_fetch_nbi, kept_shmem_int32_atomic_fetch_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_atomic_fetch_nbi(fetch: *mut i32, source: *const i32, pe: c_int) {
-    strong!(932, imp_shmem_int32_atomic_fetch_nbi, brief_shmem_int32_atomic_fetch_nbi, kept_shmem_int32_atomic_fetch_nbi)
-}
-routine!(brief brief_shmem_int32_atomic_fetch_nbi, kept_shmem_int32_atomic_fetch_nbi, imp_shmem_int32_atomic_fetch_nbi, probe_shmem_int32_atomic_fetch_nbi, intercepted_shmem_int32_atomic_fetch_nbi, 932, sampled, (fetch: *mut i32, source: *const i32, pe: c_int), |m| [pe, source.addr(), 4] amo::fetch_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_atomic_fetch_nbi(fetch: *mut i64, source: *const i64, pe: c_int) {
-    weak!("shmem_int64_atomic_fetch_nbi", 933, imp_shmem_int64_atomic_fetch_nbi, brief_shmem_int64_atomic_fetch_nbi, kept_shmem_int64_atomic_fetch_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_atomic_fetch_nbi(fetch: *mut i64, source: *const i64, pe: c_int) {
-    strong!(933, imp_shmem_int64_atomic_fetch_nbi, brief_shmem_int64_atomic_fetch_nbi, kept_shmem_int64_atomic_fetch_nbi)
-}
-routine!(brief brief_shmem_int64_atomic_fetch_nbi, kept_shmem_int64_atomic_fetch_nbi, imp_shmem_int64_atomic_fetch_nbi, probe_shmem_int64_atomic_fetch_nbi, intercepted_shmem_int64_atomic_fetch_nbi, 933, sampled, (fetch: *mut i64, source: *const i64, pe: c_int), |m| [pe, source.addr(), 8] amo::fetch_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_atomic_fetch_nbi(fetch: *mut u32, source: *const u32, pe: c_int) {
-    weak!("shmem_uint32_atomic_fetch_nbi", 934, imp_shmem_uint32_atomic_fetch_nbi, brief_shmem_uint32_atomic_fetch_nbi, kept_shmem_uint32_atomic_fetch_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_atomic_fetch_nbi(fetch: *mut u32, source: *const u32, pe: c_int) {
-    strong!(934, imp_shmem_uint32_atomic_fetch_nbi, brief_shmem_uint32_atomic_fetch_nbi, kept_shmem_uint32_atomic_fetch_nbi)
-}
-routine!(brief brief_shmem_uint32_atomic_fetch_nbi, kept_shmem_uint32_atomic_fetch_nbi, imp_shmem_uint32_atomic_fetch_nbi, probe_shmem_uint32_atomic_fetch_nbi, intercepted_shmem_uint32_atomic_fetch_nbi, 934, sampled, (fetch: *mut u32, source: *const u32, pe: c_int), |m| [pe, source.addr(), 4] amo::fetch_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_atomic_fetch_nbi(fetch: *mut u64, source: *const u64, pe: c_int) {
-    weak!("shmem_uint64_atomic_fetch_nbi", 935, imp_shmem_uint64_atomic_fetch_nbi, brief_shmem_uint64_atomic_fetch_nbi, kept_shmem_uint64_atomic_fetch_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_atomic_fetch_nbi(fetch: *mut u64, source: *const u64, pe: c_int) {
-    strong!(935, imp_shmem_uint64_atomic_fetch_nbi, brief_shmem_uint64_atomic_fetch_nbi, kept_shmem_uint64_atomic_fetch_nbi)
-}
-routine!(brief brief_shmem_uint64_atomic_fetch_nbi, kept_shmem_uint64_atomic_fetch_nbi, imp_shmem_uint64_atomic_fetch_nbi, probe_shmem_uint64_atomic_fetch_nbi, intercepted_shmem_uint64_atomic_fetch_nbi, 935, sampled, (fetch: *mut u64, source: *const u64, pe: c_int), |m| [pe, source.addr(), 8] amo::fetch_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_atomic_fetch_nbi(fetch: *mut usize, source: *const usize, pe: c_int) {
-    weak!("shmem_size_atomic_fetch_nbi", 936, imp_shmem_size_atomic_fetch_nbi, brief_shmem_size_atomic_fetch_nbi, kept_shmem_size_atomic_fetch_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_atomic_fetch_nbi(fetch: *mut usize, source: *const usize, pe: c_int) {
-    strong!(936, imp_shmem_size_atomic_fetch_nbi, brief_shmem_size_atomic_fetch_nbi, kept_shmem_size_atomic_fetch_nbi)
-}
-routine!(brief brief_shmem_size_atomic_fetch_nbi, kept_shmem_size_atomic_fetch_nbi, imp_shmem_size_atomic_fetch_nbi, probe_shmem_size_atomic_fetch_nbi, intercepted_shmem_size_atomic_fetch_nbi, 936, sampled, (fetch: *mut usize, source: *const usize, pe: c_int), |m| [pe, source.addr(), 8] amo::fetch_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_atomic_fetch_nbi(fetch: *mut isize, source: *const isize, pe: c_int) {
-    weak!("shmem_ptrdiff_atomic_fetch_nbi", 937, imp_shmem_ptrdiff_atomic_fetch_nbi, brief_shmem_ptrdiff_atomic_fetch_nbi, kept_shmem_ptrdiff_atomic_fetch_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_atomic_fetch_nbi(fetch: *mut isize, source: *const isize, pe: c_int) {
-    strong!(937, imp_shmem_ptrdiff_atomic_fetch_nbi, brief_shmem_ptrdiff_atomic_fetch_nbi, kept_shmem_ptrdiff_atomic_fetch_nbi)
-}
-routine!(brief brief_shmem_ptrdiff_atomic_fetch_nbi, kept_shmem_ptrdiff_atomic_fetch_nbi, imp_shmem_ptrdiff_atomic_fetch_nbi, probe_shmem_ptrdiff_atomic_fetch_nbi, intercepted_shmem_ptrdiff_atomic_fetch_nbi, 937, sampled, (fetch: *mut isize, source: *const isize, pe: c_int), |m| [pe, source.addr(), 8] amo::fetch_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_float_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_float_atomic_fetch_nbi(ctx: Ctx, fetch: *mut f32, source: *const f32, pe: c_int) {
-    weak!("shmem_ctx_float_atomic_fetch_nbi", 938, imp_shmem_ctx_float_atomic_fetch_nbi, probe_shmem_ctx_float_atomic_fetch_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_float_atomic_fetch_nbi(ctx: Ctx, fetch: *mut f32, source: *const f32, pe: c_int) {
-    strong!(938, imp_shmem_ctx_float_atomic_fetch_nbi, probe_shmem_ctx_float_atomic_fetch_nbi)
-}
-routine!(imp_shmem_ctx_float_atomic_fetch_nbi, probe_shmem_ctx_float_atomic_fetch_nbi, intercepted_shmem_ctx_float_atomic_fetch_nbi, 938, sampled, (ctx: Ctx, fetch: *mut f32, source: *const f32, pe: c_int), |m| [on(ctx, 938, 4, world_pe(m, ctx, pe)), source.addr(), 4] amo::fetch_nbi::<f32>(m, ctx, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_double_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_double_atomic_fetch_nbi(ctx: Ctx, fetch: *mut f64, source: *const f64, pe: c_int) {
-    weak!("shmem_ctx_double_atomic_fetch_nbi", 939, imp_shmem_ctx_double_atomic_fetch_nbi, probe_shmem_ctx_double_atomic_fetch_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_double_atomic_fetch_nbi(ctx: Ctx, fetch: *mut f64, source: *const f64, pe: c_int) {
-    strong!(939, imp_shmem_ctx_double_atomic_fetch_nbi, probe_shmem_ctx_double_atomic_fetch_nbi)
-}
-routine!(imp_shmem_ctx_double_atomic_fetch_nbi, probe_shmem_ctx_double_atomic_fetch_nbi, intercepted_shmem_ctx_double_atomic_fetch_nbi, 939, sampled, (ctx: Ctx, fetch: *mut f64, source: *const f64, pe: c_int), |m| [on(ctx, 939, 8, world_pe(m, ctx, pe)), source.addr(), 8] amo::fetch_nbi::<f64>(m, ctx, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int_atomic_fetch_nbi(ctx: Ctx, fetch: *mut c_int, source: *const c_int, pe: c_int) {
-    weak!("shmem_ctx_int_atomic_fetch_nbi", 940, imp_shmem_ctx_int_atomic_fetch_nbi, probe_shmem_ctx_int_atomic_fetch_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int_atomic_fetch_nbi(ctx: Ctx, fetch: *mut c_int, source: *const c_int, pe: c_int) {
-    strong!(940, imp_shmem_ctx_int_atomic_fetch_nbi, probe_shmem_ctx_int_atomic_fetch_nbi)
-}
-routine!(imp_shmem_ctx_int_atomic_fetch_nbi, probe_shmem_ctx_int_atomic_fetch_nbi, intercepted_shmem_ctx_int_atomic_fetch_nbi, 940, sampled, (ctx: Ctx, fetch: *mut c_int, source: *const c_int, pe: c_int), |m| [on(ctx, 940, 4, world_pe(m, ctx, pe)), source.addr(), 4] amo::fetch_nbi::<i32>(m, ctx, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_long_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_long_atomic_fetch_nbi(ctx: Ctx, fetch: *mut c_long, source: *const c_long, pe: c_int) {
-    weak!("shmem_ctx_long_atomic_fetch_nbi", 941, imp_shmem_ctx_long_atomic_fetch_nbi, probe_shmem_ctx_long_atomic_fetch_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_long_atomic_fetch_nbi(ctx: Ctx, fetch: *mut c_long, source: *const c_long, pe: c_int) {
-    strong!(941, imp_shmem_ctx_long_atomic_fetch_nbi, probe_shmem_ctx_long_atomic_fetch_nbi)
-}
-routine!(imp_shmem_ctx_long_atomic_fetch_nbi, probe_shmem_ctx_long_atomic_fetch_nbi, intercepted_shmem_ctx_long_atomic_fetch_nbi, 941, sampled, (ctx: Ctx, fetch: *mut c_long, source: *const c_long, pe: c_int), |m| [on(ctx, 941, 8, world_pe(m, ctx, pe)), source.addr(), 8] amo::fetch_nbi::<i64>(m, ctx, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longlong_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longlong_atomic_fetch_nbi(ctx: Ctx, fetch: *mut c_longlong, source: *const c_longlong, pe: c_int) {
-    weak!("shmem_ctx_longlong_atomic_fetch_nbi", 942, imp_shmem_ctx_longlong_atomic_fetch_nbi, probe_shmem_ctx_longlong_atomic_fetch_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longlong_atomic_fetch_nbi(ctx: Ctx, fetch: *mut c_longlong, source: *const c_longlong, pe: c_int) {
-    strong!(942, imp_shmem_ctx_longlong_atomic_fetch_nbi, probe_shmem_ctx_longlong_atomic_fetch_nbi)
-}
-routine!(imp_shmem_ctx_longlong_atomic_fetch_nbi, probe_shmem_ctx_longlong_atomic_fetch_nbi, intercepted_shmem_ctx_longlong_atomic_fetch_nbi, 942, sampled, (ctx: Ctx, fetch: *mut c_longlong, source: *const c_longlong, pe: c_int), |m| [on(ctx, 942, 8, world_pe(m, ctx, pe)), source.addr(), 8] amo::fetch_nbi::<i64>(m, ctx, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint_atomic_fetch_nbi(ctx: Ctx, fetch: *mut c_uint, source: *const c_uint, pe: c_int) {
-    weak!("shmem_ctx_uint_atomic_fetch_nbi", 943, imp_shmem_ctx_uint_atomic_fetch_nbi, probe_shmem_ctx_uint_atomic_fetch_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint_atomic_fetch_nbi(ctx: Ctx, fetch: *mut c_uint, source: *const c_uint, pe: c_int) {
-    strong!(943, imp_shmem_ctx_uint_atomic_fetch_nbi, probe_shmem_ctx_uint_atomic_fetch_nbi)
-}
-routine!(imp_shmem_ctx_uint_atomic_fetch_nbi, probe_shmem_ctx_uint_atomic_fetch_nbi, intercepted_shmem_ctx_uint_atomic_fetch_nbi, 943, sampled, (ctx: Ctx, fetch: *mut c_uint, source: *const c_uint, pe: c_int), |m| [on(ctx, 943, 4, world_pe(m, ctx, pe)), source.addr(), 4] amo::fetch_nbi::<u32>(m, ctx, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulong_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulong_atomic_fetch_nbi(ctx: Ctx, fetch: *mut c_ulong, source: *const c_ulong, pe: c_int) {
-    weak!("shmem_ctx_ulong_atomic_fetch_nbi", 944, imp_shmem_ctx_ulong_atomic_fetch_nbi, probe_shmem_ctx_ulong_atomic_fetch_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulong_atomic_fetch_nbi(ctx: Ctx, fetch: *mut c_ulong, source: *const c_ulong, pe: c_int) {
-    strong!(944, imp_shmem_ctx_ulong_atomic_fetch_nbi, probe_shmem_ctx_ulong_atomic_fetch_nbi)
-}
-routine!(imp_shmem_ctx_ulong_atomic_fetch_nbi, probe_shmem_ctx_ulong_atomic_fetch_nbi, intercepted_shmem_ctx_ulong_atomic_fetch_nbi, 944, sampled, (ctx: Ctx, fetch: *mut c_ulong, source: *const c_ulong, pe: c_int), |m| [on(ctx, 944, 8, world_pe(m, ctx, pe)), source.addr(), 8] amo::fetch_nbi::<u64>(m, ctx, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulonglong_atomic_fetch_nbi(ctx: Ctx, fetch: *mut c_ulonglong, source: *const c_ulonglong, pe: c_int) {
-    weak!("shmem_ctx_ulonglong_atomic_fetch_nbi", 945, imp_shmem_ctx_ulonglong_atomic_fetch_nbi, probe_shmem_ctx_ulonglong_atomic_fetch_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulonglong_atomic_fetch_nbi(ctx: Ctx, fetch: *mut c_ulonglong, source: *const c_ulonglong, pe: c_int) {
-    strong!(945, imp_shmem_ctx_ulonglong_atomic_fetch_nbi, probe_shmem_ctx_ulonglong_atomic_fetch_nbi)
-}
-routine!(imp_shmem_ctx_ulonglong_atomic_fetch_nbi, probe_shmem_ctx_ulonglong_atomic_fetch_nbi, intercepted_shmem_ctx_ulonglong_atomic_fetch_nbi, 945, sampled, (ctx: Ctx, fetch: *mut c_ulonglong, source: *const c_ulonglong, pe: c_int), |m| [on(ctx, 945, 8, world_pe(m, ctx, pe)), source.addr(), 8] amo::fetch_nbi::<u64>(m, ctx, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int32_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int32_atomic_fetch_nbi(ctx: Ctx, fetch: *mut i32, source: *const i32, pe: c_int) {
-    weak!("shmem_ctx_int32_atomic_fetch_nbi", 946, imp_shmem_ctx_int32_atomic_fetch_nbi, probe_shmem_ctx_int32_atomic_fetch_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int32_atomic_fetch_nbi(ctx: Ctx, fetch: *mut i32, source: *const i32, pe: c_int) {
-    strong!(946, imp_shmem_ctx_int32_atomic_fetch_nbi, probe_shmem_ctx_int32_atomic_fetch_nbi)
-}
-routine!(imp_shmem_ctx_int32_atomic_fetch_nbi, probe_shmem_ctx_int32_atomic_fetch_nbi, intercepted_shmem_ctx_int32_atomic_fetch_nbi, 946, sampled, (ctx: Ctx, fetch: *mut i32, source: *const i32, pe: c_int), |m| [on(ctx, 946, 4, world_pe(m, ctx, pe)), source.addr(), 4] amo::fetch_nbi::<i32>(m, ctx, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int64_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int64_atomic_fetch_nbi(ctx: Ctx, fetch: *mut i64, source: *const i64, pe: c_int) {
-    weak!("shmem_ctx_int64_atomic_fetch_nbi", 947, imp_shmem_ctx_int64_atomic_fetch_nbi, probe_shmem_ctx_int64_atomic_fetch_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int64_atomic_fetch_nbi(ctx: Ctx, fetch: *mut i64, source: *const i64, pe: c_int) {
-    strong!(947, imp_shmem_ctx_int64_atomic_fetch_nbi, probe_shmem_ctx_int64_atomic_fetch_nbi)
-}
-routine!(imp_shmem_ctx_int64_atomic_fetch_nbi, probe_shmem_ctx_int64_atomic_fetch_nbi, intercepted_shmem_ctx_int64_atomic_fetch_nbi, 947, sampled, (ctx: Ctx, fetch: *mut i64, source: *const i64, pe: c_int), |m| [on(ctx, 947, 8, world_pe(m, ctx, pe)), source.addr(), 8] amo::fetch_nbi::<i64>(m, ctx, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint32_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint32_atomic_fetch_nbi(ctx: Ctx, fetch: *mut u32, source: *const u32, pe: c_int) {
-    weak!("shmem_ctx_uint32_atomic_fetch_nbi", 948, imp_shmem_ctx_uint32_atomic_fetch_nbi, probe_shmem_ctx_uint32_atomic_fetch_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint32_atomic_fetch_nbi(ctx: Ctx, fetch: *mut u32, source: *const u32, pe: c_int) {
-    strong!(948, imp_shmem_ctx_uint32_atomic_fetch_nbi, probe_shmem_ctx_uint32_atomic_fetch_nbi)
-}
-routine!(imp_shmem_ctx_uint32_atomic_fetch_nbi, probe_shmem_ctx_uint32_atomic_fetch_nbi, intercepted_shmem_ctx_uint32_atomic_fetch_nbi, 948, sampled, (ctx: Ctx, fetch: *mut u32, source: *const u32, pe: c_int), |m| [on(ctx, 948, 4, world_pe(m, ctx, pe)), source.addr(), 4] amo::fetch_nbi::<u32>(m, ctx, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint64_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint64_atomic_fetch_nbi(ctx: Ctx, fetch: *mut u64, source: *const u64, pe: c_int) {
-    weak!("shmem_ctx_uint64_atomic_fetch_nbi", 949, imp_shmem_ctx_uint64_atomic_fetch_nbi, probe_shmem_ctx_uint64_atomic_fetch_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint64_atomic_fetch_nbi(ctx: Ctx, fetch: *mut u64, source: *const u64, pe: c_int) {
-    strong!(949, imp_shmem_ctx_uint64_atomic_fetch_nbi, probe_shmem_ctx_uint64_atomic_fetch_nbi)
-}
-routine!(imp_shmem_ctx_uint64_atomic_fetch_nbi, probe_shmem_ctx_uint64_atomic_fetch_nbi, intercepted_shmem_ctx_uint64_atomic_fetch_nbi, 949, sampled, (ctx: Ctx, fetch: *mut u64, source: *const u64, pe: c_int), |m| [on(ctx, 949, 8, world_pe(m, ctx, pe)), source.addr(), 8] amo::fetch_nbi::<u64>(m, ctx, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_size_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_size_atomic_fetch_nbi(ctx: Ctx, fetch: *mut usize, source: *const usize, pe: c_int) {
-    weak!("shmem_ctx_size_atomic_fetch_nbi", 950, imp_shmem_ctx_size_atomic_fetch_nbi, probe_shmem_ctx_size_atomic_fetch_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_size_atomic_fetch_nbi(ctx: Ctx, fetch: *mut usize, source: *const usize, pe: c_int) {
-    strong!(950, imp_shmem_ctx_size_atomic_fetch_nbi, probe_shmem_ctx_size_atomic_fetch_nbi)
-}
-routine!(imp_shmem_ctx_size_atomic_fetch_nbi, probe_shmem_ctx_size_atomic_fetch_nbi, intercepted_shmem_ctx_size_atomic_fetch_nbi, 950, sampled, (ctx: Ctx, fetch: *mut usize, source: *const usize, pe: c_int), |m| [on(ctx, 950, 8, world_pe(m, ctx, pe)), source.addr(), 8] amo::fetch_nbi::<u64>(m, ctx, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ptrdiff_atomic_fetch_nbi(ctx: Ctx, fetch: *mut isize, source: *const isize, pe: c_int) {
-    weak!("shmem_ctx_ptrdiff_atomic_fetch_nbi", 951, imp_shmem_ctx_ptrdiff_atomic_fetch_nbi, probe_shmem_ctx_ptrdiff_atomic_fetch_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ptrdiff_atomic_fetch_nbi(ctx: Ctx, fetch: *mut isize, source: *const isize, pe: c_int) {
-    strong!(951, imp_shmem_ctx_ptrdiff_atomic_fetch_nbi, probe_shmem_ctx_ptrdiff_atomic_fetch_nbi)
-}
-routine!(imp_shmem_ctx_ptrdiff_atomic_fetch_nbi, probe_shmem_ctx_ptrdiff_atomic_fetch_nbi, intercepted_shmem_ctx_ptrdiff_atomic_fetch_nbi, 951, sampled, (ctx: Ctx, fetch: *mut isize, source: *const isize, pe: c_int), |m| [on(ctx, 951, 8, world_pe(m, ctx, pe)), source.addr(), 8] amo::fetch_nbi::<i64>(m, ctx, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_atomic_compare_swap_nbi(fetch: *mut c_int, dest: *mut c_int, cond: c_int, value: c_int, pe: c_int) {
-    weak!("shmem_int_atomic_compare_swap_nbi", 952, imp_shmem_int_atomic_compare_swap_nbi, brief_shmem_int_atomic_compare_swap_nbi, kept_shmem_int_atomic_compare_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_atomic_compare_swap_nbi(fetch: *mut c_int, dest: *mut c_int, cond: c_int, value: c_int, pe: c_int) {
-    strong!(952, imp_shmem_int_atomic_compare_swap_nbi, brief_shmem_int_atomic_compare_swap_nbi, kept_shmem_int_atomic_compare_swap_nbi)
-}
-routine!(brief brief_shmem_int_atomic_compare_swap_nbi, kept_shmem_int_atomic_compare_swap_nbi, imp_shmem_int_atomic_compare_swap_nbi, probe_shmem_int_atomic_compare_swap_nbi, intercepted_shmem_int_atomic_compare_swap_nbi, 952, sampled, (fetch: *mut c_int, dest: *mut c_int, cond: c_int, value: c_int, pe: c_int), |m| [pe, dest.addr(), 4] amo::compare_swap_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_atomic_compare_swap_nbi(fetch: *mut c_long, dest: *mut c_long, cond: c_long, value: c_long, pe: c_int) {
-    weak!("shmem_long_atomic_compare_swap_nbi", 953, imp_shmem_long_atomic_compare_swap_nbi, brief_shmem_long_atomic_compare_swap_nbi, kept_shmem_long_atomic_compare_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_atomic_compare_swap_nbi(fetch: *mut c_long, dest: *mut c_long, cond: c_long, value: c_long, pe: c_int) {
-    strong!(953, imp_shmem_long_atomic_compare_swap_nbi, brief_shmem_long_atomic_compare_swap_nbi, kept_shmem_long_atomic_compare_swap_nbi)
-}
-routine!(brief brief_shmem_long_atomic_compare_swap_nbi, kept_shmem_long_atomic_compare_swap_nbi, imp_shmem_long_atomic_compare_swap_nbi, probe_shmem_long_atomic_compare_swap_nbi, intercepted_shmem_long_atomic_compare_swap_nbi, 953, sampled, (fetch: *mut c_long, dest: *mut c_long, cond: c_long, value: c_long, pe: c_int), |m| [pe, dest.addr(), 8] amo::compare_swap_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_atomic_compare_swap_nbi(fetch: *mut c_longlong, dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int) {
-    weak!("shmem_longlong_atomic_compare_swap_nbi", 954, imp_shmem_longlong_atomic_compare_swap_nbi, brief_shmem_longlong_atomic_compare_swap_nbi, kept_shmem_longlong_atomic_compare_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_atomic_compare_swap_nbi(fetch: *mut c_longlong, dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int) {
-    strong!(954, imp_shmem_longlong_atomic_compare_swap_nbi, brief_shmem_longlong_atomic_compare_swap_nbi, kept_shmem_longlong_atomic_compare_swap_nbi)
-}
-routine!(brief brief_shmem_longlong_atomic_compare_swap_nbi, kept_shmem_longlong_atomic_compare_swap_nbi, imp_shmem_longlong_atomic_compare_swap_nbi, probe_shmem_longlong_atomic_compare_swap_nbi, intercepted_shmem_longlong_atomic_compare_swap_nbi, 954, sampled, (fetch: *mut c_longlong, dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int), |m| [pe, dest.addr(), 8] amo::compare_swap_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_atomic_compare_swap_nbi(fetch: *mut c_uint, dest: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_uint_atomic_compare_swap_nbi", 955, imp_shmem_uint_atomic_compare_swap_nbi, brief_shmem_uint_atomic_compare_swap_nbi, kept_shmem_uint_atomic_compare_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_atomic_compare_swap_nbi(fetch: *mut c_uint, dest: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int) {
-    strong!(955, imp_shmem_uint_atomic_compare_swap_nbi, brief_shmem_uint_atomic_compare_swap_nbi, kept_shmem_uint_atomic_compare_swap_nbi)
-}
-routine!(brief brief_shmem_uint_atomic_compare_swap_nbi, kept_shmem_uint_atomic_compare_swap_nbi, imp_shmem_uint_atomic_compare_swap_nbi, probe_shmem_uint_atomic_compare_swap_nbi, intercepted_shmem_uint_atomic_compare_swap_nbi, 955, sampled, (fetch: *mut c_uint, dest: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::compare_swap_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_atomic_compare_swap_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ulong_atomic_compare_swap_nbi", 956, imp_shmem_ulong_atomic_compare_swap_nbi, brief_shmem_ulong_atomic_compare_swap_nbi, kept_shmem_ulong_atomic_compare_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_atomic_compare_swap_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int) {
-    strong!(956, imp_shmem_ulong_atomic_compare_swap_nbi, brief_shmem_ulong_atomic_compare_swap_nbi, kept_shmem_ulong_atomic_compare_swap_nbi)
-}
-routine!(brief brief_shmem_ulong_atomic_compare_swap_nbi, kept_shmem_ulong_atomic_compare_swap_nbi, imp_shmem_ulong_atomic_compare_swap_nbi, probe_shmem_ulong_atomic_compare_swap_nbi, intercepted_shmem_ulong_atomic_compare_swap_nbi, 956, sampled, (fetch: *mut c_ulong, dest: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::compare_swap_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_atomic_compare_swap_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ulonglong_atomic_compare_swap_nbi", 957, imp_shmem_ulonglong_atomic_compare_swap_nbi, brief_shmem_ulonglong_atomic_compare_swap_nbi, kept_shmem_ulonglong_atomic_compare_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_atomic_compare_swap_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(957, imp_shmem_ulonglong_atomic_compare_swap_nbi, brief_shmem_ulonglong_atomic_compare_swap_nbi, kept_shmem_ulonglong_atomic_compare_swap_nbi)
-}
-routine!(brief brief_shmem_ulonglong_atomic_compare_swap_nbi, kept_shmem_ulonglong_atomic_compare_swap_nbi, imp_shmem_ulonglong_atomic_compare_swap_nbi, probe_shmem_ulonglong_atomic_compare_swap_nbi, intercepted_shmem_ulonglong_atomic_compare_swap_nbi, 957, sampled, (fetch: *mut c_ulonglong, dest: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::compare_swap_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_atomic_compare_swap_nbi(fetch: *mut i32, dest: *mut i32, cond: i32, value: i32, pe: c_int) {
-    weak!("shmem_int32_atomic_compare_swap_nbi", 958, imp_shmem_int32_atomic_compare_swap_nbi, brief_shmem_int32_atomic_compare_swap_nbi, kept_shmem_int32_atomic_compare_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_atomic_compare_swap_nbi(fetch: *mut i32, dest: *mut i32, cond: i32, value: i32, pe: c_int) {
-    strong!(958, imp_shmem_int32_atomic_compare_swap_nbi, brief_shmem_int32_atomic_compare_swap_nbi, kept_shmem_int32_atomic_compare_swap_nbi)
-}
-routine!(brief brief_shmem_int32_atomic_compare_swap_nbi, kept_shmem_int32_atomic_compare_swap_nbi, imp_shmem_int32_atomic_compare_swap_nbi, probe_shmem_int32_atomic_compare_swap_nbi, intercepted_shmem_int32_atomic_compare_swap_nbi, 958, sampled, (fetch: *mut i32, dest: *mut i32, cond: i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::compare_swap_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_atomic_compare_swap_nbi(fetch: *mut i64, dest: *mut i64, cond: i64, value: i64, pe: c_int) {
-    weak!("shmem_int64_atomic_compare_swap_nbi", 959, imp_shmem_int64_atomic_compare_swap_nbi, brief_shmem_int64_atomic_compare_swap_nbi, kept_shmem_int64_atomic_compare_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_atomic_compare_swap_nbi(fetch: *mut i64, dest: *mut i64, cond: i64, value: i64, pe: c_int) {
-    strong!(959, imp_shmem_int64_atomic_compare_swap_nbi, brief_shmem_int64_atomic_compare_swap_nbi, kept_shmem_int64_atomic_compare_swap_nbi)
-}
-routine!(brief brief_shmem_int64_atomic_compare_swap_nbi, kept_shmem_int64_atomic_compare_swap_nbi, imp_shmem_int64_atomic_compare_swap_nbi, probe_shmem_int64_atomic_compare_swap_nbi, intercepted_shmem_int64_atomic_compare_swap_nbi, 959, sampled, (fetch: *mut i64, dest: *mut i64, cond: i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::compare_swap_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_atomic_compare_swap_nbi(fetch: *mut u32, dest: *mut u32, cond: u32, value: u32, pe: c_int) {
-    weak!("shmem_uint32_atomic_compare_swap_nbi", 960, imp_shmem_uint32_atomic_compare_swap_nbi, brief_shmem_uint32_atomic_compare_swap_nbi, kept_shmem_uint32_atomic_compare_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_atomic_compare_swap_nbi(fetch: *mut u32, dest: *mut u32, cond: u32, value: u32, pe: c_int) {
-    strong!(960, imp_shmem_uint32_atomic_compare_swap_nbi, brief_shmem_uint32_atomic_compare_swap_nbi, kept_shmem_uint32_atomic_compare_swap_nbi)
-}
-routine!(brief brief_shmem_uint32_atomic_compare_swap_nbi, kept_shmem_uint32_atomic_compare_swap_nbi, imp_shmem_uint32_atomic_compare_swap_nbi, probe_shmem_uint32_atomic_compare_swap_nbi, intercepted_shmem_uint32_atomic_compare_swap_nbi, 960, sampled, (fetch: *mut u32, dest: *mut u32, cond: u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::compare_swap_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_atomic_compare_swap_nbi(fetch: *mut u64, dest: *mut u64, cond: u64, value: u64, pe: c_int) {
-    weak!("shmem_uint64_atomic_compare_swap_nbi", 961, imp_shmem_uint64_atomic_compare_swap_nbi, brief_shmem_uint64_atomic_compare_swap_nbi, kept_shmem_uint64_atomic_compare_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_atomic_compare_swap_nbi(fetch: *mut u64, dest: *mut u64, cond: u64, value: u64, pe: c_int) {
-    strong!(961, imp_shmem_uint64_atomic_compare_swap_nbi, brief_shmem_uint64_atomic_compare_swap_nbi, kept_shmem_uint64_atomic_compare_swap_nbi)
-}
-routine!(brief brief_shmem_uint64_atomic_compare_swap_nbi, kept_shmem_uint64_atomic_compare_swap_nbi, imp_shmem_uint64_atomic_compare_swap_nbi, probe_shmem_uint64_atomic_compare_swap_nbi, intercepted_shmem_uint64_atomic_compare_swap_nbi, 961, sampled, (fetch: *mut u64, dest: *mut u64, cond: u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::compare_swap_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_atomic_compare_swap_nbi(fetch: *mut usize, dest: *mut usize, cond: usize, value: usize, pe: c_int) {
-    weak!("shmem_size_atomic_compare_swap_nbi", 962, imp_shmem_size_atomic_compare_swap_nbi, brief_shmem_size_atomic_compare_swap_nbi, kept_shmem_size_atomic_compare_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_atomic_compare_swap_nbi(fetch: *mut usize, dest: *mut usize, cond: usize, value: usize, pe: c_int) {
-    strong!(962, imp_shmem_size_atomic_compare_swap_nbi, brief_shmem_size_atomic_compare_swap_nbi, kept_shmem_size_atomic_compare_swap_nbi)
-}
-routine!(brief brief_shmem_size_atomic_compare_swap_nbi, kept_shmem_size_atomic_compare_swap_nbi, imp_shmem_size_atomic_compare_swap_nbi, probe_shmem_size_atomic_compare_swap_nbi, intercepted_shmem_size_atomic_compare_swap_nbi, 962, sampled, (fetch: *mut usize, dest: *mut usize, cond: usize, value: usize, pe: c_int), |m| [pe, dest.addr(), 8] amo::compare_swap_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_atomic_compare_swap_nbi(fetch: *mut isize, dest: *mut isize, cond: isize, value: isize, pe: c_int) {
-    weak!("shmem_ptrdiff_atomic_compare_swap_nbi", 963, imp_shmem_ptrdiff_atomic_compare_swap_nbi, brief_shmem_ptrdiff_atomic_compare_swap_nbi, kept_shmem_ptrdiff_atomic_compare_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_atomic_compare_swap_nbi(fetch: *mut isize, dest: *mut isize, cond: isize, value: isize, pe: c_int) {
-    strong!(963, imp_shmem_ptrdiff_atomic_compare_swap_nbi, brief_shmem_ptrdiff_atomic_compare_swap_nbi, kept_shmem_ptrdiff_atomic_compare_swap_nbi)
-}
-routine!(brief brief_shmem_ptrdiff_atomic_compare_swap_nbi, kept_shmem_ptrdiff_atomic_compare_swap_nbi, imp_shmem_ptrdiff_atomic_compare_swap_nbi, probe_shmem_ptrdiff_atomic_compare_swap_nbi, intercepted_shmem_ptrdiff_atomic_compare_swap_nbi, 963, sampled, (fetch: *mut isize, dest: *mut isize, cond: isize, value: isize, pe: c_int), |m| [pe, dest.addr(), 8] amo::compare_swap_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut c_int, dest: *mut c_int, cond: c_int, value: c_int, pe: c_int) {
-    weak!("shmem_ctx_int_atomic_compare_swap_nbi", 964, imp_shmem_ctx_int_atomic_compare_swap_nbi, probe_shmem_ctx_int_atomic_compare_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut c_int, dest: *mut c_int, cond: c_int, value: c_int, pe: c_int) {
-    strong!(964, imp_shmem_ctx_int_atomic_compare_swap_nbi, probe_shmem_ctx_int_atomic_compare_swap_nbi)
-}
-routine!(imp_shmem_ctx_int_atomic_compare_swap_nbi, probe_shmem_ctx_int_atomic_compare_swap_nbi, intercepted_shmem_ctx_int_atomic_compare_swap_nbi, 964, sampled, (ctx: Ctx, fetch: *mut c_int, dest: *mut c_int, cond: c_int, value: c_int, pe: c_int), |m| [on(ctx, 964, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::compare_swap_nbi::<i32>(m, ctx, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_long_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_long_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut c_long, dest: *mut c_long, cond: c_long, value: c_long, pe: c_int) {
-    weak!("shmem_ctx_long_atomic_compare_swap_nbi", 965, imp_shmem_ctx_long_atomic_compare_swap_nbi, probe_shmem_ctx_long_atomic_compare_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_long_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut c_long, dest: *mut c_long, cond: c_long, value: c_long, pe: c_int) {
-    strong!(965, imp_shmem_ctx_long_atomic_compare_swap_nbi, probe_shmem_ctx_long_atomic_compare_swap_nbi)
-}
-routine!(imp_shmem_ctx_long_atomic_compare_swap_nbi, probe_shmem_ctx_long_atomic_compare_swap_nbi, intercepted_shmem_ctx_long_atomic_compare_swap_nbi, 965, sampled, (ctx: Ctx, fetch: *mut c_long, dest: *mut c_long, cond: c_long, value: c_long, pe: c_int), |m| [on(ctx, 965, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::compare_swap_nbi::<i64>(m, ctx, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longlong_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longlong_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut c_longlong, dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int) {
-    weak!("shmem_ctx_longlong_atomic_compare_swap_nbi", 966, imp_shmem_ctx_longlong_atomic_compare_swap_nbi, probe_shmem_ctx_longlong_atomic_compare_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longlong_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut c_longlong, dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int) {
-    strong!(966, imp_shmem_ctx_longlong_atomic_compare_swap_nbi, probe_shmem_ctx_longlong_atomic_compare_swap_nbi)
-}
-routine!(imp_shmem_ctx_longlong_atomic_compare_swap_nbi, probe_shmem_ctx_longlong_atomic_compare_swap_nbi, intercepted_shmem_ctx_longlong_atomic_compare_swap_nbi, 966, sampled, (ctx: Ctx, fetch: *mut c_longlong, dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int), |m| [on(ctx, 966, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::compare_swap_nbi::<i64>(m, ctx, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_ctx_uint_atomic_compare_swap_nbi", 967, imp_shmem_ctx_uint_atomic_compare_swap_nbi, probe_shmem_ctx_uint_atomic_compare_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int) {
-    strong!(967, imp_shmem_ctx_uint_atomic_compare_swap_nbi, probe_shmem_ctx_uint_atomic_compare_swap_nbi)
-}
-routine!(imp_shmem_ctx_uint_atomic_compare_swap_nbi, probe_shmem_ctx_uint_atomic_compare_swap_nbi, intercepted_shmem_ctx_uint_atomic_compare_swap_nbi, 967, sampled, (ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int), |m| [on(ctx, 967, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::compare_swap_nbi::<u32>(m, ctx, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulong_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulong_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ctx_ulong_atomic_compare_swap_nbi", 968, imp_shmem_ctx_ulong_atomic_compare_swap_nbi, probe_shmem_ctx_ulong_atomic_compare_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulong_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int) {
-    strong!(968, imp_shmem_ctx_ulong_atomic_compare_swap_nbi, probe_shmem_ctx_ulong_atomic_compare_swap_nbi)
-}
-routine!(imp_shmem_ctx_ulong_atomic_compare_swap_nbi, probe_shmem_ctx_ulong_atomic_compare_swap_nbi, intercepted_shmem_ctx_ulong_atomic_compare_swap_nbi, 968, sampled, (ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int), |m| [on(ctx, 968, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::compare_swap_nbi::<u64>(m, ctx, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulonglong_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ctx_ulonglong_atomic_compare_swap_nbi", 969, imp_shmem_ctx_ulonglong_atomic_compare_swap_nbi, probe_shmem_ctx_ulonglong_atomic_compare_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulonglong_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(969, imp_shmem_ctx_ulonglong_atomic_compare_swap_nbi, probe_shmem_ctx_ulonglong_atomic_compare_swap_nbi)
-}
-routine!(imp_shmem_ctx_ulonglong_atomic_compare_swap_nbi, probe_shmem_ctx_ulonglong_atomic_compare_swap_nbi, intercepted_shmem_ctx_ulonglong_atomic_compare_swap_nbi, 969, sampled, (ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int), |m| [on(ctx, 969, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::compare_swap_nbi::<u64>(m, ctx, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int32_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int32_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut i32, dest: *mut i32, cond: i32, value: i32, pe: c_int) {
-    weak!("shmem_ctx_int32_atomic_compare_swap_nbi", 970, imp_shmem_ctx_int32_atomic_compare_swap_nbi, probe_shmem_ctx_int32_atomic_compare_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int32_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut i32, dest: *mut i32, cond: i32, value: i32, pe: c_int) {
-    strong!(970, imp_shmem_ctx_int32_atomic_compare_swap_nbi, probe_shmem_ctx_int32_atomic_compare_swap_nbi)
-}
-routine!(imp_shmem_ctx_int32_atomic_compare_swap_nbi, probe_shmem_ctx_int32_atomic_compare_swap_nbi, intercepted_shmem_ctx_int32_atomic_compare_swap_nbi, 970, sampled, (ctx: Ctx, fetch: *mut i32, dest: *mut i32, cond: i32, value: i32, pe: c_int), |m| [on(ctx, 970, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::compare_swap_nbi::<i32>(m, ctx, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int64_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int64_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut i64, dest: *mut i64, cond: i64, value: i64, pe: c_int) {
-    weak!("shmem_ctx_int64_atomic_compare_swap_nbi", 971, imp_shmem_ctx_int64_atomic_compare_swap_nbi, probe_shmem_ctx_int64_atomic_compare_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int64_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut i64, dest: *mut i64, cond: i64, value: i64, pe: c_int) {
-    strong!(971, imp_shmem_ctx_int64_atomic_compare_swap_nbi, probe_shmem_ctx_int64_atomic_compare_swap_nbi)
-}
-routine!(imp_shmem_ctx_int64_atomic_compare_swap_nbi, probe_shmem_ctx_int64_atomic_compare_swap_nbi, intercepted_shmem_ctx_int64_atomic_compare_swap_nbi, 971, sampled, (ctx: Ctx, fetch: *mut i64, dest: *mut i64, cond: i64, value: i64, pe: c_int), |m| [on(ctx, 971, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::compare_swap_nbi::<i64>(m, ctx, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint32_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint32_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut u32, dest: *mut u32, cond: u32, value: u32, pe: c_int) {
-    weak!("shmem_ctx_uint32_atomic_compare_swap_nbi", 972, imp_shmem_ctx_uint32_atomic_compare_swap_nbi, probe_shmem_ctx_uint32_atomic_compare_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint32_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut u32, dest: *mut u32, cond: u32, value: u32, pe: c_int) {
-    strong!(972, imp_shmem_ctx_uint32_atomic_compare_swap_nbi, probe_shmem_ctx_uint32_atomic_compare_swap_nbi)
-}
-routine!(imp_shmem_ctx_uint32_atomic_compare_swap_nbi, probe_shmem_ctx_uint32_atomic_compare_swap_nbi, intercepted_shmem_ctx_uint32_atomic_compare_swap_nbi, 972, sampled, (ctx: Ctx, fetch: *mut u32, dest: *mut u32, cond: u32, value: u32, pe: c_int), |m| [on(ctx, 972, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::compare_swap_nbi::<u32>(m, ctx, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint64_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint64_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut u64, dest: *mut u64, cond: u64, value: u64, pe: c_int) {
-    weak!("shmem_ctx_uint64_atomic_compare_swap_nbi", 973, imp_shmem_ctx_uint64_atomic_compare_swap_nbi, probe_shmem_ctx_uint64_atomic_compare_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint64_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut u64, dest: *mut u64, cond: u64, value: u64, pe: c_int) {
-    strong!(973, imp_shmem_ctx_uint64_atomic_compare_swap_nbi, probe_shmem_ctx_uint64_atomic_compare_swap_nbi)
-}
-routine!(imp_shmem_ctx_uint64_atomic_compare_swap_nbi, probe_shmem_ctx_uint64_atomic_compare_swap_nbi, intercepted_shmem_ctx_uint64_atomic_compare_swap_nbi, 973, sampled, (ctx: Ctx, fetch: *mut u64, dest: *mut u64, cond: u64, value: u64, pe: c_int), |m| [on(ctx, 973, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::compare_swap_nbi::<u64>(m, ctx, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_size_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_size_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut usize, dest: *mut usize, cond: usize, value: usize, pe: c_int) {
-    weak!("shmem_ctx_size_atomic_compare_swap_nbi", 974, imp_shmem_ctx_size_atomic_compare_swap_nbi, probe_shmem_ctx_size_atomic_compare_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_size_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut usize, dest: *mut usize, cond: usize, value: usize, pe: c_int) {
-    strong!(974, imp_shmem_ctx_size_atomic_compare_swap_nbi, probe_shmem_ctx_size_atomic_compare_swap_nbi)
-}
-routine!(imp_shmem_ctx_size_atomic_compare_swap_nbi, probe_shmem_ctx_size_atomic_compare_swap_nbi, intercepted_shmem_ctx_size_atomic_compare_swap_nbi, 974, sampled, (ctx: Ctx, fetch: *mut usize, dest: *mut usize, cond: usize, value: usize, pe: c_int), |m| [on(ctx, 974, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::compare_swap_nbi::<u64>(m, ctx, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ptrdiff_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut isize, dest: *mut isize, cond: isize, value: isize, pe: c_int) {
-    weak!("shmem_ctx_ptrdiff_atomic_compare_swap_nbi", 975, imp_shmem_ctx_ptrdiff_atomic_compare_swap_nbi, probe_shmem_ctx_ptrdiff_atomic_compare_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ptrdiff_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut isize, dest: *mut isize, cond: isize, value: isize, pe: c_int) {
-    strong!(975, imp_shmem_ctx_ptrdiff_atomic_compare_swap_nbi, probe_shmem_ctx_ptrdiff_atomic_compare_swap_nbi)
-}
-routine!(imp_shmem_ctx_ptrdiff_atomic_compare_swap_nbi, probe_shmem_ctx_ptrdiff_atomic_compare_swap_nbi, intercepted_shmem_ctx_ptrdiff_atomic_compare_swap_nbi, 975, sampled, (ctx: Ctx, fetch: *mut isize, dest: *mut isize, cond: isize, value: isize, pe: c_int), |m| [on(ctx, 975, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::compare_swap_nbi::<i64>(m, ctx, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_float_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_atomic_swap_nbi(fetch: *mut f32, dest: *mut f32, value: f32, pe: c_int) {
-    weak!("shmem_float_atomic_swap_nbi", 976, imp_shmem_float_atomic_swap_nbi, brief_shmem_float_atomic_swap_nbi, kept_shmem_float_atomic_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_atomic_swap_nbi(fetch: *mut f32, dest: *mut f32, value: f32, pe: c_int) {
-    strong!(976, imp_shmem_float_atomic_swap_nbi, brief_shmem_float_atomic_swap_nbi, kept_shmem_float_atomic_swap_nbi)
-}
-routine!(brief brief_shmem_float_atomic_swap_nbi, kept_shmem_float_atomic_swap_nbi, imp_shmem_float_atomic_swap_nbi, probe_shmem_float_atomic_swap_nbi, intercepted_shmem_float_atomic_swap_nbi, 976, sampled, (fetch: *mut f32, dest: *mut f32, value: f32, pe: c_int), |m| [pe, dest.addr(), 4] amo::swap_nbi::<f32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_double_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_atomic_swap_nbi(fetch: *mut f64, dest: *mut f64, value: f64, pe: c_int) {
-    weak!("shmem_double_atomic_swap_nbi", 977, imp_shmem_double_atomic_swap_nbi, brief_shmem_double_atomic_swap_nbi, kept_shmem_double_atomic_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_atomic_swap_nbi(fetch: *mut f64, dest: *mut f64, value: f64, pe: c_int) {
-    strong!(977, imp_shmem_double_atomic_swap_nbi, brief_shmem_double_atomic_swap_nbi, kept_shmem_double_atomic_swap_nbi)
-}
-routine!(brief brief_shmem_double_atomic_swap_nbi, kept_shmem_double_atomic_swap_nbi, imp_shmem_double_atomic_swap_nbi, probe_shmem_double_atomic_swap_nbi, intercepted_shmem_double_atomic_swap_nbi, 977, sampled, (fetch: *mut f64, dest: *mut f64, value: f64, pe: c_int), |m| [pe, dest.addr(), 8] amo::swap_nbi::<f64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_atomic_swap_nbi(fetch: *mut c_int, dest: *mut c_int, value: c_int, pe: c_int) {
-    weak!("shmem_int_atomic_swap_nbi", 978, imp_shmem_int_atomic_swap_nbi, brief_shmem_int_atomic_swap_nbi, kept_shmem_int_atomic_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_atomic_swap_nbi(fetch: *mut c_int, dest: *mut c_int, value: c_int, pe: c_int) {
-    strong!(978, imp_shmem_int_atomic_swap_nbi, brief_shmem_int_atomic_swap_nbi, kept_shmem_int_atomic_swap_nbi)
-}
-routine!(brief brief_shmem_int_atomic_swap_nbi, kept_shmem_int_atomic_swap_nbi, imp_shmem_int_atomic_swap_nbi, probe_shmem_int_atomic_swap_nbi, intercepted_shmem_int_atomic_swap_nbi, 978, sampled, (fetch: *mut c_int, dest: *mut c_int, value: c_int, pe: c_int), |m| [pe, dest.addr(), 4] amo::swap_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_atomic_swap_nbi(fetch: *mut c_long, dest: *mut c_long, value: c_long, pe: c_int) {
-    weak!("shmem_long_atomic_swap_nbi", 979, imp_shmem_long_atomic_swap_nbi, brief_shmem_long_atomic_swap_nbi, kept_shmem_long_atomic_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_atomic_swap_nbi(fetch: *mut c_long, dest: *mut c_long, value: c_long, pe: c_int) {
-    strong!(979, imp_shmem_long_atomic_swap_nbi, brief_shmem_long_atomic_swap_nbi, kept_shmem_long_atomic_swap_nbi)
-}
-routine!(brief brief_shmem_long_atomic_swap_nbi, kept_shmem_long_atomic_swap_nbi, imp_shmem_long_atomic_swap_nbi, probe_shmem_long_atomic_swap_nbi, intercepted_shmem_long_atomic_swap_nbi, 979, sampled, (fetch: *mut c_long, dest: *mut c_long, value: c_long, pe: c_int), |m| [pe, dest.addr(), 8] amo::swap_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_atomic_swap_nbi(fetch: *mut c_longlong, dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    weak!("shmem_longlong_atomic_swap_nbi", 980, imp_shmem_longlong_atomic_swap_nbi, brief_shmem_longlong_atomic_swap_nbi, kept_shmem_longlong_atomic_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_atomic_swap_nbi(fetch: *mut c_longlong, dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    strong!(980, imp_shmem_longlong_atomic_swap_nbi, brief_shmem_longlong_atomic_swap_nbi, kept_shmem_longlong_atomic_swap_nbi)
-}
-routine!(brief brief_shmem_longlong_atomic_swap_nbi, kept_shmem_longlong_atomic_swap_nbi, imp_shmem_longlong_atomic_swap_nbi, probe_shmem_longlong_atomic_swap_nbi, intercepted_shmem_longlong_atomic_swap_nbi, 980, sampled, (fetch: *mut c_longlong, dest: *mut c_longlong, value: c_longlong, pe: c_int), |m| [pe, dest.addr(), 8] amo::swap_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_atomic_swap_nbi(fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_uint_atomic_swap_nbi", 981, imp_shmem_uint_atomic_swap_nbi, brief_shmem_uint_atomic_swap_nbi, kept_shmem_uint_atomic_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_atomic_swap_nbi(fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    strong!(981, imp_shmem_uint_atomic_swap_nbi, brief_shmem_uint_atomic_swap_nbi, kept_shmem_uint_atomic_swap_nbi)
-}
-routine!(brief brief_shmem_uint_atomic_swap_nbi, kept_shmem_uint_atomic_swap_nbi, imp_shmem_uint_atomic_swap_nbi, probe_shmem_uint_atomic_swap_nbi, intercepted_shmem_uint_atomic_swap_nbi, 981, sampled, (fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::swap_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_atomic_swap_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ulong_atomic_swap_nbi", 982, imp_shmem_ulong_atomic_swap_nbi, brief_shmem_ulong_atomic_swap_nbi, kept_shmem_ulong_atomic_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_atomic_swap_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    strong!(982, imp_shmem_ulong_atomic_swap_nbi, brief_shmem_ulong_atomic_swap_nbi, kept_shmem_ulong_atomic_swap_nbi)
-}
-routine!(brief brief_shmem_ulong_atomic_swap_nbi, kept_shmem_ulong_atomic_swap_nbi, imp_shmem_ulong_atomic_swap_nbi, probe_shmem_ulong_atomic_swap_nbi, intercepted_shmem_ulong_atomic_swap_nbi, 982, sampled, (fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::swap_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_atomic_swap_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ulonglong_atomic_swap_nbi", 983, imp_shmem_ulonglong_atomic_swap_nbi, brief_shmem_ulonglong_atomic_swap_nbi, kept_shmem_ulonglong_atomic_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_atomic_swap_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(983, imp_shmem_ulonglong_atomic_swap_nbi, brief_shmem_ulonglong_atomic_swap_nbi, kept_shmem_ulonglong_atomic_swap_nbi)
-}
-routine!(brief brief_shmem_ulonglong_atomic_swap_nbi, kept_shmem_ulonglong_atomic_swap_nbi, imp_shmem_ulonglong_atomic_swap_nbi, probe_shmem_ulonglong_atomic_swap_nbi, intercepted_shmem_ulonglong_atomic_swap_nbi, 983, sampled, (fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::swap_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_atomic_swap_nbi(fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int) {
-    weak!("shmem_int32_atomic_swap_nbi", 984, imp_shmem_int32_atomic_swap_nbi, brief_shmem_int32_atomic_swap_nbi, kept_shmem_int32_atomic_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_atomic_swap_nbi(fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int) {
-    strong!(984, imp_shmem_int32_atomic_swap_nbi, brief_shmem_int32_atomic_swap_nbi, kept_shmem_int32_atomic_swap_nbi)
-}
-routine!(brief brief_shmem_int32_atomic_swap_nbi, kept_shmem_int32_atomic_swap_nbi, imp_shmem_int32_atomic_swap_nbi, probe_shmem_int32_atomic_swap_nbi, intercepted_shmem_int32_atomic_swap_nbi, 984, sampled, (fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::swap_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_atomic_swap_nbi(fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int) {
-    weak!("shmem_int64_atomic_swap_nbi", 985, imp_shmem_int64_atomic_swap_nbi, brief_shmem_int64_atomic_swap_nbi, kept_shmem_int64_atomic_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_atomic_swap_nbi(fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int) {
-    strong!(985, imp_shmem_int64_atomic_swap_nbi, brief_shmem_int64_atomic_swap_nbi, kept_shmem_int64_atomic_swap_nbi)
-}
-routine!(brief brief_shmem_int64_atomic_swap_nbi, kept_shmem_int64_atomic_swap_nbi, imp_shmem_int64_atomic_swap_nbi, probe_shmem_int64_atomic_swap_nbi, intercepted_shmem_int64_atomic_swap_nbi, 985, sampled, (fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::swap_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_atomic_swap_nbi(fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int) {
-    weak!("shmem_uint32_atomic_swap_nbi", 986, imp_shmem_uint32_atomic_swap_nbi, brief_shmem_uint32_atomic_swap_nbi, kept_shmem_uint32_atomic_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_atomic_swap_nbi(fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int) {
-    strong!(986, imp_shmem_uint32_atomic_swap_nbi, brief_shmem_uint32_atomic_swap_nbi, kept_shmem_uint32_atomic_swap_nbi)
-}
-routine!(brief brief_shmem_uint32_atomic_swap_nbi, kept_shmem_uint32_atomic_swap_nbi, imp_shmem_uint32_atomic_swap_nbi, probe_shmem_uint32_atomic_swap_nbi, intercepted_shmem_uint32_atomic_swap_nbi, 986, sampled, (fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::swap_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_atomic_swap_nbi(fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int) {
-    weak!("shmem_uint64_atomic_swap_nbi", 987, imp_shmem_uint64_atomic_swap_nbi, brief_shmem_uint64_atomic_swap_nbi, kept_shmem_uint64_atomic_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_atomic_swap_nbi(fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int) {
-    strong!(987, imp_shmem_uint64_atomic_swap_nbi, brief_shmem_uint64_atomic_swap_nbi, kept_shmem_uint64_atomic_swap_nbi)
-}
-routine!(brief brief_shmem_uint64_atomic_swap_nbi, kept_shmem_uint64_atomic_swap_nbi, imp_shmem_uint64_atomic_swap_nbi, probe_shmem_uint64_atomic_swap_nbi, intercepted_shmem_uint64_atomic_swap_nbi, 987, sampled, (fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::swap_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_atomic_swap_nbi(fetch: *mut usize, dest: *mut usize, value: usize, pe: c_int) {
-    weak!("shmem_size_atomic_swap_nbi", 988, imp_shmem_size_atomic_swap_nbi, brief_shmem_size_atomic_swap_nbi, kept_shmem_size_atomic_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_atomic_swap_nbi(fetch: *mut usize, dest: *mut usize, value: usize, pe: c_int) {
-    strong!(988, imp_shmem_size_atomic_swap_nbi, brief_shmem_size_atomic_swap_nbi, kept_shmem_size_atomic_swap_nbi)
-}
-routine!(brief brief_shmem_size_atomic_swap_nbi, kept_shmem_size_atomic_swap_nbi, imp_shmem_size_atomic_swap_nbi, probe_shmem_size_atomic_swap_nbi, intercepted_shmem_size_atomic_swap_nbi, 988, sampled, (fetch: *mut usize, dest: *mut usize, value: usize, pe: c_int), |m| [pe, dest.addr(), 8] amo::swap_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_atomic_swap_nbi(fetch: *mut isize, dest: *mut isize, value: isize, pe: c_int) {
-    weak!("shmem_ptrdiff_atomic_swap_nbi", 989, imp_shmem_ptrdiff_atomic_swap_nbi, brief_shmem_ptrdiff_atomic_swap_nbi, kept_shmem_ptrdiff_atomic_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_atomic_swap_nbi(fetch: *mut isize, dest: *mut isize, value: isize, pe: c_int) {
-    strong!(989, imp_shmem_ptrdiff_atomic_swap_nbi, brief_shmem_ptrdiff_atomic_swap_nbi, kept_shmem_ptrdiff_atomic_swap_nbi)
-}
-routine!(brief brief_shmem_ptrdiff_atomic_swap_nbi, kept_shmem_ptrdiff_atomic_swap_nbi, imp_shmem_ptrdiff_atomic_swap_nbi, probe_shmem_ptrdiff_atomic_swap_nbi, intercepted_shmem_ptrdiff_atomic_swap_nbi, 989, sampled, (fetch: *mut isize, dest: *mut isize, value: isize, pe: c_int), |m| [pe, dest.addr(), 8] amo::swap_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_float_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_float_atomic_swap_nbi(ctx: Ctx, fetch: *mut f32, dest: *mut f32, value: f32, pe: c_int) {
-    weak!("shmem_ctx_float_atomic_swap_nbi", 990, imp_shmem_ctx_float_atomic_swap_nbi, probe_shmem_ctx_float_atomic_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_float_atomic_swap_nbi(ctx: Ctx, fetch: *mut f32, dest: *mut f32, value: f32, pe: c_int) {
-    strong!(990, imp_shmem_ctx_float_atomic_swap_nbi, probe_shmem_ctx_float_atomic_swap_nbi)
-}
-routine!(imp_shmem_ctx_float_atomic_swap_nbi, probe_shmem_ctx_float_atomic_swap_nbi, intercepted_shmem_ctx_float_atomic_swap_nbi, 990, sampled, (ctx: Ctx, fetch: *mut f32, dest: *mut f32, value: f32, pe: c_int), |m| [on(ctx, 990, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::swap_nbi::<f32>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_double_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_double_atomic_swap_nbi(ctx: Ctx, fetch: *mut f64, dest: *mut f64, value: f64, pe: c_int) {
-    weak!("shmem_ctx_double_atomic_swap_nbi", 991, imp_shmem_ctx_double_atomic_swap_nbi, probe_shmem_ctx_double_atomic_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_double_atomic_swap_nbi(ctx: Ctx, fetch: *mut f64, dest: *mut f64, value: f64, pe: c_int) {
-    strong!(991, imp_shmem_ctx_double_atomic_swap_nbi, probe_shmem_ctx_double_atomic_swap_nbi)
-}
-routine!(imp_shmem_ctx_double_atomic_swap_nbi, probe_shmem_ctx_double_atomic_swap_nbi, intercepted_shmem_ctx_double_atomic_swap_nbi, 991, sampled, (ctx: Ctx, fetch: *mut f64, dest: *mut f64, value: f64, pe: c_int), |m| [on(ctx, 991, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::swap_nbi::<f64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int_atomic_swap_nbi(ctx: Ctx, fetch: *mut c_int, dest: *mut c_int, value: c_int, pe: c_int) {
-    weak!("shmem_ctx_int_atomic_swap_nbi", 992, imp_shmem_ctx_int_atomic_swap_nbi, probe_shmem_ctx_int_atomic_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int_atomic_swap_nbi(ctx: Ctx, fetch: *mut c_int, dest: *mut c_int, value: c_int, pe: c_int) {
-    strong!(992, imp_shmem_ctx_int_atomic_swap_nbi, probe_shmem_ctx_int_atomic_swap_nbi)
-}
-routine!(imp_shmem_ctx_int_atomic_swap_nbi, probe_shmem_ctx_int_atomic_swap_nbi, intercepted_shmem_ctx_int_atomic_swap_nbi, 992, sampled, (ctx: Ctx, fetch: *mut c_int, dest: *mut c_int, value: c_int, pe: c_int), |m| [on(ctx, 992, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::swap_nbi::<i32>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_long_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_long_atomic_swap_nbi(ctx: Ctx, fetch: *mut c_long, dest: *mut c_long, value: c_long, pe: c_int) {
-    weak!("shmem_ctx_long_atomic_swap_nbi", 993, imp_shmem_ctx_long_atomic_swap_nbi, probe_shmem_ctx_long_atomic_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_long_atomic_swap_nbi(ctx: Ctx, fetch: *mut c_long, dest: *mut c_long, value: c_long, pe: c_int) {
-    strong!(993, imp_shmem_ctx_long_atomic_swap_nbi, probe_shmem_ctx_long_atomic_swap_nbi)
-}
-routine!(imp_shmem_ctx_long_atomic_swap_nbi, probe_shmem_ctx_long_atomic_swap_nbi, intercepted_shmem_ctx_long_atomic_swap_nbi, 993, sampled, (ctx: Ctx, fetch: *mut c_long, dest: *mut c_long, value: c_long, pe: c_int), |m| [on(ctx, 993, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::swap_nbi::<i64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longlong_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longlong_atomic_swap_nbi(ctx: Ctx, fetch: *mut c_longlong, dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    weak!("shmem_ctx_longlong_atomic_swap_nbi", 994, imp_shmem_ctx_longlong_atomic_swap_nbi, probe_shmem_ctx_longlong_atomic_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longlong_atomic_swap_nbi(ctx: Ctx, fetch: *mut c_longlong, dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    strong!(994, imp_shmem_ctx_longlong_atomic_swap_nbi, probe_shmem_ctx_longlong_atomic_swap_nbi)
-}
-routine!(imp_shmem_ctx_longlong_atomic_swap_nbi, probe_shmem_ctx_longlong_atomic_swap_nbi, intercepted_shmem_ctx_longlong_atomic_swap_nbi, 994, sampled, (ctx: Ctx, fetch: *mut c_longlong, dest: *mut c_longlong, value: c_longlong, pe: c_int), |m| [on(ctx, 994, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::swap_nbi::<i64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint_atomic_swap_nbi(ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_ctx_uint_atomic_swap_nbi", 995, imp_shmem_ctx_uint_atomic_swap_nbi, probe_shmem_ctx_uint_atomic_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint_atomic_swap_nbi(ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    strong!(995, imp_shmem_ctx_uint_atomic_swap_nbi, probe_shmem_ctx_uint_atomic_swap_nbi)
-}
-routine!(imp_shmem_ctx_uint_atomic_swap_nbi, probe_shmem_ctx_uint_atomic_swap_nbi, intercepted_shmem_ctx_uint_atomic_swap_nbi, 995, sampled, (ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int), |m| [on(ctx, 995, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::swap_nbi::<u32>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulong_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulong_atomic_swap_nbi(ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ctx_ulong_atomic_swap_nbi", 996, imp_shmem_ctx_ulong_atomic_swap_nbi, probe_shmem_ctx_ulong_atomic_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulong_atomic_swap_nbi(ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    strong!(996, imp_shmem_ctx_ulong_atomic_swap_nbi, probe_shmem_ctx_ulong_atomic_swap_nbi)
-}
-routine!(imp_shmem_ctx_ulong_atomic_swap_nbi, probe_shmem_ctx_ulong_atomic_swap_nbi, intercepted_shmem_ctx_ulong_atomic_swap_nbi, 996, sampled, (ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [on(ctx, 996, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::swap_nbi::<u64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulonglong_atomic_swap_nbi(ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ctx_ulonglong_atomic_swap_nbi", 997, imp_shmem_ctx_ulonglong_atomic_swap_nbi, probe_shmem_ctx_ulonglong_atomic_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulonglong_atomic_swap_nbi(ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(997, imp_shmem_ctx_ulonglong_atomic_swap_nbi, probe_shmem_ctx_ulonglong_atomic_swap_nbi)
-}
-routine!(imp_shmem_ctx_ulonglong_atomic_swap_nbi, probe_shmem_ctx_ulonglong_atomic_swap_nbi, intercepted_shmem_ctx_ulonglong_atomic_swap_nbi, 997, sampled, (ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [on(ctx, 997, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::swap_nbi::<u64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int32_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int32_atomic_swap_nbi(ctx: Ctx, fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int) {
-    weak!("shmem_ctx_int32_atomic_swap_nbi", 998, imp_shmem_ctx_int32_atomic_swap_nbi, probe_shmem_ctx_int32_atomic_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int32_atomic_swap_nbi(ctx: Ctx, fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int) {
-    strong!(998, imp_shmem_ctx_int32_atomic_swap_nbi, probe_shmem_ctx_int32_atomic_swap_nbi)
-}
-routine!(imp_shmem_ctx_int32_atomic_swap_nbi, probe_shmem_ctx_int32_atomic_swap_nbi, intercepted_shmem_ctx_int32_atomic_swap_nbi, 998, sampled, (ctx: Ctx, fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int), |m| [on(ctx, 998, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::swap_nbi::<i32>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int64_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int64_atomic_swap_nbi(ctx: Ctx, fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int) {
-    weak!("shmem_ctx_int64_atomic_swap_nbi", 999, imp_shmem_ctx_int64_atomic_swap_nbi, probe_shmem_ctx_int64_atomic_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int64_atomic_swap_nbi(ctx: Ctx, fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int) {
-    strong!(999, imp_shmem_ctx_int64_atomic_swap_nbi, probe_shmem_ctx_int64_atomic_swap_nbi)
-}
-routine!(imp_shmem_ctx_int64_atomic_swap_nbi, probe_shmem_ctx_int64_atomic_swap_nbi, intercepted_shmem_ctx_int64_atomic_swap_nbi, 999, sampled, (ctx: Ctx, fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int), |m| [on(ctx, 999, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::swap_nbi::<i64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint32_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint32_atomic_swap_nbi(ctx: Ctx, fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int) {
-    weak!("shmem_ctx_uint32_atomic_swap_nbi", 1000, imp_shmem_ctx_uint32_atomic_swap_nbi, probe_shmem_ctx_uint32_atomic_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint32_atomic_swap_nbi(ctx: Ctx, fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int) {
-    strong!(1000, imp_shmem_ctx_uint32_atomic_swap_nbi, probe_shmem_ctx_uint32_atomic_swap_nbi)
-}
-routine!(imp_shmem_ctx_uint32_atomic_swap_nbi, probe_shmem_ctx_uint32_atomic_swap_nbi, intercepted_shmem_ctx_uint32_atomic_swap_nbi, 1000, sampled, (ctx: Ctx, fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int), |m| [on(ctx, 1000, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::swap_nbi::<u32>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint64_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint64_atomic_swap_nbi(ctx: Ctx, fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int) {
-    weak!("shmem_ctx_uint64_atomic_swap_nbi", 1001, imp_shmem_ctx_uint64_atomic_swap_nbi, probe_shmem_ctx_uint64_atomic_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint64_atomic_swap_nbi(ctx: Ctx, fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int) {
-    strong!(1001, imp_shmem_ctx_uint64_atomic_swap_nbi, probe_shmem_ctx_uint64_atomic_swap_nbi)
-}
-routine!(imp_shmem_ctx_uint64_atomic_swap_nbi, probe_shmem_ctx_uint64_atomic_swap_nbi, intercepted_shmem_ctx_uint64_atomic_swap_nbi, 1001, sampled, (ctx: Ctx, fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int), |m| [on(ctx, 1001, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::swap_nbi::<u64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_size_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_size_atomic_swap_nbi(ctx: Ctx, fetch: *mut usize, dest: *mut usize, value: usize, pe: c_int) {
-    weak!("shmem_ctx_size_atomic_swap_nbi", 1002, imp_shmem_ctx_size_atomic_swap_nbi, probe_shmem_ctx_size_atomic_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_size_atomic_swap_nbi(ctx: Ctx, fetch: *mut usize, dest: *mut usize, value: usize, pe: c_int) {
-    strong!(1002, imp_shmem_ctx_size_atomic_swap_nbi, probe_shmem_ctx_size_atomic_swap_nbi)
-}
-routine!(imp_shmem_ctx_size_atomic_swap_nbi, probe_shmem_ctx_size_atomic_swap_nbi, intercepted_shmem_ctx_size_atomic_swap_nbi, 1002, sampled, (ctx: Ctx, fetch: *mut usize, dest: *mut usize, value: usize, pe: c_int), |m| [on(ctx, 1002, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::swap_nbi::<u64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ptrdiff_atomic_swap_nbi(ctx: Ctx, fetch: *mut isize, dest: *mut isize, value: isize, pe: c_int) {
-    weak!("shmem_ctx_ptrdiff_atomic_swap_nbi", 1003, imp_shmem_ctx_ptrdiff_atomic_swap_nbi, probe_shmem_ctx_ptrdiff_atomic_swap_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ptrdiff_atomic_swap_nbi(ctx: Ctx, fetch: *mut isize, dest: *mut isize, value: isize, pe: c_int) {
-    strong!(1003, imp_shmem_ctx_ptrdiff_atomic_swap_nbi, probe_shmem_ctx_ptrdiff_atomic_swap_nbi)
-}
-routine!(imp_shmem_ctx_ptrdiff_atomic_swap_nbi, probe_shmem_ctx_ptrdiff_atomic_swap_nbi, intercepted_shmem_ctx_ptrdiff_atomic_swap_nbi, 1003, sampled, (ctx: Ctx, fetch: *mut isize, dest: *mut isize, value: isize, pe: c_int), |m| [on(ctx, 1003, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::swap_nbi::<i64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_atomic_fetch_inc_nbi(fetch: *mut c_int, dest: *mut c_int, pe: c_int) {
-    weak!("shmem_int_atomic_fetch_inc_nbi", 1004, imp_shmem_int_atomic_fetch_inc_nbi, brief_shmem_int_atomic_fetch_inc_nbi, kept_shmem_int_atomic_fetch_inc_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_atomic_fetch_inc_nbi(fetch: *mut c_int, dest: *mut c_int, pe: c_int) {
-    strong!(1004, imp_shmem_int_atomic_fetch_inc_nbi, brief_shmem_int_atomic_fetch_inc_nbi, kept_shmem_int_atomic_fetch_inc_nbi)
-}
-routine!(brief brief_shmem_int_atomic_fetch_inc_nbi, kept_shmem_int_atomic_fetch_inc_nbi, imp_shmem_int_atomic_fetch_inc_nbi, probe_shmem_int_atomic_fetch_inc_nbi, intercepted_shmem_int_atomic_fetch_inc_nbi, 1004, sampled, (fetch: *mut c_int, dest: *mut c_int, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_inc_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_atomic_fetch_inc_nbi(fetch: *mut c_long, dest: *mut c_long, pe: c_int) {
-    weak!("shmem_long_atomic_fetch_inc_nbi", 1005, imp_shmem_long_atomic_fetch_inc_nbi, brief_shmem_long_atomic_fetch_inc_nbi, kept_shmem_long_atomic_fetch_inc_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_atomic_fetch_inc_nbi(fetch: *mut c_long, dest: *mut c_long, pe: c_int) {
-    strong!(1005, imp_shmem_long_atomic_fetch_inc_nbi, brief_shmem_long_atomic_fetch_inc_nbi, kept_shmem_long_atomic_fetch_inc_nbi)
-}
-routine!(brief brief_shmem_long_atomic_fetch_inc_nbi, kept_shmem_long_atomic_fetch_inc_nbi, imp_shmem_long_atomic_fetch_inc_nbi, probe_shmem_long_atomic_fetch_inc_nbi, intercepted_shmem_long_atomic_fetch_inc_nbi, 1005, sampled, (fetch: *mut c_long, dest: *mut c_long, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_inc_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_atomic_fetch_inc_nbi(fetch: *mut c_longlong, dest: *mut c_longlong, pe: c_int) {
-    weak!("shmem_longlong_atomic_fetch_inc_nbi", 1006, imp_shmem_longlong_atomic_fetch_inc_nbi, brief_shmem_longlong_atomic_fetch_inc_nbi, kept_shmem_longlong_atomic_fetch_inc_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_atomic_fetch_inc_nbi(fetch: *mut c_longlong, dest: *mut c_longlong, pe: c_int) {
-    strong!(1006, imp_shmem_longlong_atomic_fetch_inc_nbi, brief_shmem_longlong_atomic_fetch_inc_nbi, kept_shmem_longlong_atomic_fetch_inc_nbi)
-}
-routine!(brief brief_shmem_longlong_atomic_fetch_inc_nbi, kept_shmem_longlong_atomic_fetch_inc_nbi, imp_shmem_longlong_atomic_fetch_inc_nbi, probe_shmem_longlong_atomic_fetch_inc_nbi, intercepted_shmem_longlong_atomic_fetch_inc_nbi, 1006, sampled, (fetch: *mut c_longlong, dest: *mut c_longlong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_inc_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_atomic_fetch_inc_nbi(fetch: *mut c_uint, dest: *mut c_uint, pe: c_int) {
-    weak!("shmem_uint_atomic_fetch_inc_nbi", 1007, imp_shmem_uint_atomic_fetch_inc_nbi, brief_shmem_uint_atomic_fetch_inc_nbi, kept_shmem_uint_atomic_fetch_inc_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_atomic_fetch_inc_nbi(fetch: *mut c_uint, dest: *mut c_uint, pe: c_int) {
-    strong!(1007, imp_shmem_uint_atomic_fetch_inc_nbi, brief_shmem_uint_atomic_fetch_inc_nbi, kept_shmem_uint_atomic_fetch_inc_nbi)
-}
-routine!(brief brief_shmem_uint_atomic_fetch_inc_nbi, kept_shmem_uint_atomic_fetch_inc_nbi, imp_shmem_uint_atomic_fetch_inc_nbi, probe_shmem_uint_atomic_fetch_inc_nbi, intercepted_shmem_uint_atomic_fetch_inc_nbi, 1007, sampled, (fetch: *mut c_uint, dest: *mut c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_inc_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_atomic_fetch_inc_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, pe: c_int) {
-    weak!("shmem_ulong_atomic_fetch_inc_nbi", 1008, imp_shmem_ulong_atomic_fetch_inc_nbi, brief_shmem_ulong_atomic_fetch_inc_nbi, kept_shmem_ulong_atomic_fetch_inc_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_atomic_fetch_inc_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, pe: c_int) {
-    strong!(1008, imp_shmem_ulong_atomic_fetch_inc_nbi, brief_shmem_ulong_atomic_fetch_inc_nbi, kept_shmem_ulong_atomic_fetch_inc_nbi)
-}
-routine!(brief brief_shmem_ulong_atomic_fetch_inc_nbi, kept_shmem_ulong_atomic_fetch_inc_nbi, imp_shmem_ulong_atomic_fetch_inc_nbi, probe_shmem_ulong_atomic_fetch_inc_nbi, intercepted_shmem_ulong_atomic_fetch_inc_nbi, 1008, sampled, (fetch: *mut c_ulong, dest: *mut c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_inc_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_atomic_fetch_inc_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, pe: c_int) {
-    weak!("shmem_ulonglong_atomic_fetch_inc_nbi", 1009, imp_shmem_ulonglong_atomic_fetch_inc_nbi, brief_shmem_ulonglong_atomic_fetch_inc_nbi, kept_shmem_ulonglong_atomic_fetch_inc_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_atomic_fetch_inc_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, pe: c_int) {
-    strong!(1009, imp_shmem_ulonglong_atomic_fetch_inc_nbi, brief_shmem_ulonglong_atomic_fetch_inc_nbi, kept_shmem_ulonglong_atomic_fetch_inc_nbi)
-}
-routine!(brief brief_shmem_ulonglong_atomic_fetch_inc_nbi, kept_shmem_ulonglong_atomic_fetch_inc_nbi, imp_shmem_ulonglong_atomic_fetch_inc_nbi, probe_shmem_ulonglong_atomic_fetch_inc_nbi, intercepted_shmem_ulonglong_atomic_fetch_inc_nbi, 1009, sampled, (fetch: *mut c_ulonglong, dest: *mut c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_inc_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_atomic_fetch_inc_nbi(fetch: *mut i32, dest: *mut i32, pe: c_int) {
-    weak!("shmem_int32_atomic_fetch_inc_nbi", 1010, imp_shmem_int32_atomic_fetch_inc_nbi, brief_shmem_int32_atomic_fetch_inc_nbi, kept_shmem_int32_atomic_fetch_inc_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_atomic_fetch_inc_nbi(fetch: *mut i32, dest: *mut i32, pe: c_int) {
-    strong!(1010, imp_shmem_int32_atomic_fetch_inc_nbi, brief_shmem_int32_atomic_fetch_inc_nbi, kept_shmem_int32_atomic_fetch_inc_nbi)
-}
-routine!(brief brief_shmem_int32_atomic_fetch_inc_nbi, kept_shmem_int32_atomic_fetch_inc_nbi, imp_shmem_int32_atomic_fetch_inc_nbi, probe_shmem_int32_atomic_fetch_inc_nbi, intercepted_shmem_int32_atomic_fetch_inc_nbi, 1010, sampled, (fetch: *mut i32, dest: *mut i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_inc_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_atomic_fetch_inc_nbi(fetch: *mut i64, dest: *mut i64, pe: c_int) {
-    weak!("shmem_int64_atomic_fetch_inc_nbi", 1011, imp_shmem_int64_atomic_fetch_inc_nbi, brief_shmem_int64_atomic_fetch_inc_nbi, kept_shmem_int64_atomic_fetch_inc_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_atomic_fetch_inc_nbi(fetch: *mut i64, dest: *mut i64, pe: c_int) {
-    strong!(1011, imp_shmem_int64_atomic_fetch_inc_nbi, brief_shmem_int64_atomic_fetch_inc_nbi, kept_shmem_int64_atomic_fetch_inc_nbi)
-}
-routine!(brief brief_shmem_int64_atomic_fetch_inc_nbi, kept_shmem_int64_atomic_fetch_inc_nbi, imp_shmem_int64_atomic_fetch_inc_nbi, probe_shmem_int64_atomic_fetch_inc_nbi, intercepted_shmem_int64_atomic_fetch_inc_nbi, 1011, sampled, (fetch: *mut i64, dest: *mut i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_inc_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_atomic_fetch_inc_nbi(fetch: *mut u32, dest: *mut u32, pe: c_int) {
-    weak!("shmem_uint32_atomic_fetch_inc_nbi", 1012, imp_shmem_uint32_atomic_fetch_inc_nbi, brief_shmem_uint32_atomic_fetch_inc_nbi, kept_shmem_uint32_atomic_fetch_inc_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_atomic_fetch_inc_nbi(fetch: *mut u32, dest: *mut u32, pe: c_int) {
-    strong!(1012, imp_shmem_uint32_atomic_fetch_inc_nbi, brief_shmem_uint32_atomic_fetch_inc_nbi, kept_shmem_uint32_atomic_fetch_inc_nbi)
-}
-routine!(brief brief_shmem_uint32_atomic_fetch_inc_nbi, kept_shmem_uint32_atomic_fetch_inc_nbi, imp_shmem_uint32_atomic_fetch_inc_nbi, probe_shmem_uint32_atomic_fetch_inc_nbi, intercepted_shmem_uint32_atomic_fetch_inc_nbi, 1012, sampled, (fetch: *mut u32, dest: *mut u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_inc_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_atomic_fetch_inc_nbi(fetch: *mut u64, dest: *mut u64, pe: c_int) {
-    weak!("shmem_uint64_atomic_fetch_inc_nbi", 1013, imp_shmem_uint64_atomic_fetch_inc_nbi, brief_shmem_uint64_atomic_fetch_inc_nbi, kept_shmem_uint64_atomic_fetch_inc_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_atomic_fetch_inc_nbi(fetch: *mut u64, dest: *mut u64, pe: c_int) {
-    strong!(1013, imp_shmem_uint64_atomic_fetch_inc_nbi, brief_shmem_uint64_atomic_fetch_inc_nbi, kept_shmem_uint64_atomic_fetch_inc_nbi)
-}
-routine!(brief brief_shmem_uint64_atomic_fetch_inc_nbi, kept_shmem_uint64_atomic_fetch_inc_nbi, imp_shmem_uint64_atomic_fetch_inc_nbi, probe_shmem_uint64_atomic_fetch_inc_nbi, intercepted_shmem_uint64_atomic_fetch_inc_nbi, 1013, sampled, (fetch: *mut u64, dest: *mut u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_inc_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_atomic_fetch_inc_nbi(fetch: *mut usize, dest: *mut usize, pe: c_int) {
-    weak!("shmem_size_atomic_fetch_inc_nbi", 1014, imp_shmem_size_atomic_fetch_inc_nbi, brief_shmem_size_atomic_fetch_inc_nbi, kept_shmem_size_atomic_fetch_inc_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_atomic_fetch_inc_nbi(fetch: *mut usize, dest: *mut usize, pe: c_int) {
-    strong!(1014, imp_shmem_size_atomic_fetch_inc_nbi, brief_shmem_size_atomic_fetch_inc_nbi, kept_shmem_size_atomic_fetch_inc_nbi)
-}
-routine!(brief brief_shmem_size_atomic_fetch_inc_nbi, kept_shmem_size_atomic_fetch_inc_nbi, imp_shmem_size_atomic_fetch_inc_nbi, probe_shmem_size_atomic_fetch_inc_nbi, intercepted_shmem_size_atomic_fetch_inc_nbi, 1014, sampled, (fetch: *mut usize, dest: *mut usize, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_inc_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_atomic_fetch_inc_nbi(fetch: *mut isize, dest: *mut isize, pe: c_int) {
-    weak!("shmem_ptrdiff_atomic_fetch_inc_nbi", 1015, imp_shmem_ptrdiff_atomic_fetch_inc_nbi, brief_shmem_ptrdiff_atomic_fetch_inc_nbi, kept_shmem_ptrdiff_atomic_fetch_inc_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_atomic_fetch_inc_nbi(fetch: *mut isize, dest: *mut isize, pe: c_int) {
-    strong!(1015, imp_shmem_ptrdiff_atomic_fetch_inc_nbi, brief_shmem_ptrdiff_atomic_fetch_inc_nbi, kept_shmem_ptrdiff_atomic_fetch_inc_nbi)
-}
-routine!(brief brief_shmem_ptrdiff_atomic_fetch_inc_nbi, kept_shmem_ptrdiff_atomic_fetch_inc_nbi, imp_shmem_ptrdiff_atomic_fetch_inc_nbi, probe_shmem_ptrdiff_atomic_fetch_inc_nbi, intercepted_shmem_ptrdiff_atomic_fetch_inc_nbi, 1015, sampled, (fetch: *mut isize, dest: *mut isize, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_inc_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut c_int, dest: *mut c_int, pe: c_int) {
-    weak!("shmem_ctx_int_atomic_fetch_inc_nbi", 1016, imp_shmem_ctx_int_atomic_fetch_inc_nbi, probe_shmem_ctx_int_atomic_fetch_inc_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut c_int, dest: *mut c_int, pe: c_int) {
-    strong!(1016, imp_shmem_ctx_int_atomic_fetch_inc_nbi, probe_shmem_ctx_int_atomic_fetch_inc_nbi)
-}
-routine!(imp_shmem_ctx_int_atomic_fetch_inc_nbi, probe_shmem_ctx_int_atomic_fetch_inc_nbi, intercepted_shmem_ctx_int_atomic_fetch_inc_nbi, 1016, sampled, (ctx: Ctx, fetch: *mut c_int, dest: *mut c_int, pe: c_int), |m| [on(ctx, 1016, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_inc_nbi::<i32>(m, ctx, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_long_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_long_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut c_long, dest: *mut c_long, pe: c_int) {
-    weak!("shmem_ctx_long_atomic_fetch_inc_nbi", 1017, imp_shmem_ctx_long_atomic_fetch_inc_nbi, probe_shmem_ctx_long_atomic_fetch_inc_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_long_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut c_long, dest: *mut c_long, pe: c_int) {
-    strong!(1017, imp_shmem_ctx_long_atomic_fetch_inc_nbi, probe_shmem_ctx_long_atomic_fetch_inc_nbi)
-}
-routine!(imp_shmem_ctx_long_atomic_fetch_inc_nbi, probe_shmem_ctx_long_atomic_fetch_inc_nbi, intercepted_shmem_ctx_long_atomic_fetch_inc_nbi, 1017, sampled, (ctx: Ctx, fetch: *mut c_long, dest: *mut c_long, pe: c_int), |m| [on(ctx, 1017, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_inc_nbi::<i64>(m, ctx, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longlong_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longlong_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut c_longlong, dest: *mut c_longlong, pe: c_int) {
-    weak!("shmem_ctx_longlong_atomic_fetch_inc_nbi", 1018, imp_shmem_ctx_longlong_atomic_fetch_inc_nbi, probe_shmem_ctx_longlong_atomic_fetch_inc_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longlong_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut c_longlong, dest: *mut c_longlong, pe: c_int) {
-    strong!(1018, imp_shmem_ctx_longlong_atomic_fetch_inc_nbi, probe_shmem_ctx_longlong_atomic_fetch_inc_nbi)
-}
-routine!(imp_shmem_ctx_longlong_atomic_fetch_inc_nbi, probe_shmem_ctx_longlong_atomic_fetch_inc_nbi, intercepted_shmem_ctx_longlong_atomic_fetch_inc_nbi, 1018, sampled, (ctx: Ctx, fetch: *mut c_longlong, dest: *mut c_longlong, pe: c_int), |m| [on(ctx, 1018, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_inc_nbi::<i64>(m, ctx, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, pe: c_int) {
-    weak!("shmem_ctx_uint_atomic_fetch_inc_nbi", 1019, imp_shmem_ctx_uint_atomic_fetch_inc_nbi, probe_shmem_ctx_uint_atomic_fetch_inc_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, pe: c_int) {
-    strong!(1019, imp_shmem_ctx_uint_atomic_fetch_inc_nbi, probe_shmem_ctx_uint_atomic_fetch_inc_nbi)
-}
-routine!(imp_shmem_ctx_uint_atomic_fetch_inc_nbi, probe_shmem_ctx_uint_atomic_fetch_inc_nbi, intercepted_shmem_ctx_uint_atomic_fetch_inc_nbi, 1019, sampled, (ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, pe: c_int), |m| [on(ctx, 1019, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_inc_nbi::<u32>(m, ctx, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulong_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulong_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, pe: c_int) {
-    weak!("shmem_ctx_ulong_atomic_fetch_inc_nbi", 1020, imp_shmem_ctx_ulong_atomic_fetch_inc_nbi, probe_shmem_ctx_ulong_atomic_fetch_inc_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulong_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, pe: c_int) {
-    strong!(1020, imp_shmem_ctx_ulong_atomic_fetch_inc_nbi, probe_shmem_ctx_ulong_atomic_fetch_inc_nbi)
-}
-routine!(imp_shmem_ctx_ulong_atomic_fetch_inc_nbi, probe_shmem_ctx_ulong_atomic_fetch_inc_nbi, intercepted_shmem_ctx_ulong_atomic_fetch_inc_nbi, 1020, sampled, (ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, pe: c_int), |m| [on(ctx, 1020, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_inc_nbi::<u64>(m, ctx, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulonglong_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, pe: c_int) {
-    weak!("shmem_ctx_ulonglong_atomic_fetch_inc_nbi", 1021, imp_shmem_ctx_ulonglong_atomic_fetch_inc_nbi, probe_shmem_ctx_ulonglong_atomic_fetch_inc_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulonglong_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, pe: c_int) {
-    strong!(1021, imp_shmem_ctx_ulonglong_atomic_fetch_inc_nbi, probe_shmem_ctx_ulonglong_atomic_fetch_inc_nbi)
-}
-routine!(imp_shmem_ctx_ulonglong_atomic_fetch_inc_nbi, probe_shmem_ctx_ulonglong_atomic_fetch_inc_nbi, intercepted_shmem_ctx_ulonglong_atomic_fetch_inc_nbi, 1021, sampled, (ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, pe: c_int), |m| [on(ctx, 1021, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_inc_nbi::<u64>(m, ctx, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int32_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int32_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut i32, dest: *mut i32, pe: c_int) {
-    weak!("shmem_ctx_int32_atomic_fetch_inc_nbi", 1022, imp_shmem_ctx_int32_atomic_fetch_inc_nbi, probe_shmem_ctx_int32_atomic_fetch_inc_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int32_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut i32, dest: *mut i32, pe: c_int) {
-    strong!(1022, imp_shmem_ctx_int32_atomic_fetch_inc_nbi, probe_shmem_ctx_int32_atomic_fetch_inc_nbi)
-}
-routine!(imp_shmem_ctx_int32_atomic_fetch_inc_nbi, probe_shmem_ctx_int32_atomic_fetch_inc_nbi, intercepted_shmem_ctx_int32_atomic_fetch_inc_nbi, 1022, sampled, (ctx: Ctx, fetch: *mut i32, dest: *mut i32, pe: c_int), |m| [on(ctx, 1022, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_inc_nbi::<i32>(m, ctx, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int64_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int64_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut i64, dest: *mut i64, pe: c_int) {
-    weak!("shmem_ctx_int64_atomic_fetch_inc_nbi", 1023, imp_shmem_ctx_int64_atomic_fetch_inc_nbi, probe_shmem_ctx_int64_atomic_fetch_inc_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int64_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut i64, dest: *mut i64, pe: c_int) {
-    strong!(1023, imp_shmem_ctx_int64_atomic_fetch_inc_nbi, probe_shmem_ctx_int64_atomic_fetch_inc_nbi)
-}
-routine!(imp_shmem_ctx_int64_atomic_fetch_inc_nbi, probe_shmem_ctx_int64_atomic_fetch_inc_nbi, intercepted_shmem_ctx_int64_atomic_fetch_inc_nbi, 1023, sampled, (ctx: Ctx, fetch: *mut i64, dest: *mut i64, pe: c_int), |m| [on(ctx, 1023, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_inc_nbi::<i64>(m, ctx, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint32_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint32_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut u32, dest: *mut u32, pe: c_int) {
-    weak!("shmem_ctx_uint32_atomic_fetch_inc_nbi", 1024, imp_shmem_ctx_uint32_atomic_fetch_inc_nbi, probe_shmem_ctx_uint32_atomic_fetch_inc_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint32_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut u32, dest: *mut u32, pe: c_int) {
-    strong!(1024, imp_shmem_ctx_uint32_atomic_fetch_inc_nbi, probe_shmem_ctx_uint32_atomic_fetch_inc_nbi)
-}
-routine!(imp_shmem_ctx_uint32_atomic_fetch_inc_nbi, probe_shmem_ctx_uint32_atomic_fetch_inc_nbi, intercepted_shmem_ctx_uint32_atomic_fetch_inc_nbi, 1024, sampled, (ctx: Ctx, fetch: *mut u32, dest: *mut u32, pe: c_int), |m| [on(ctx, 1024, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_inc_nbi::<u32>(m, ctx, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint64_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint64_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut u64, dest: *mut u64, pe: c_int) {
-    weak!("shmem_ctx_uint64_atomic_fetch_inc_nbi", 1025, imp_shmem_ctx_uint64_atomic_fetch_inc_nbi, probe_shmem_ctx_uint64_atomic_fetch_inc_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint64_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut u64, dest: *mut u64, pe: c_int) {
-    strong!(1025, imp_shmem_ctx_uint64_atomic_fetch_inc_nbi, probe_shmem_ctx_uint64_atomic_fetch_inc_nbi)
-}
-routine!(imp_shmem_ctx_uint64_atomic_fetch_inc_nbi, probe_shmem_ctx_uint64_atomic_fetch_inc_nbi, intercepted_shmem_ctx_uint64_atomic_fetch_inc_nbi, 1025, sampled, (ctx: Ctx, fetch: *mut u64, dest: *mut u64, pe: c_int), |m| [on(ctx, 1025, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_inc_nbi::<u64>(m, ctx, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_size_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_size_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut usize, dest: *mut usize, pe: c_int) {
-    weak!("shmem_ctx_size_atomic_fetch_inc_nbi", 1026, imp_shmem_ctx_size_atomic_fetch_inc_nbi, probe_shmem_ctx_size_atomic_fetch_inc_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_size_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut usize, dest: *mut usize, pe: c_int) {
-    strong!(1026, imp_shmem_ctx_size_atomic_fetch_inc_nbi, probe_shmem_ctx_size_atomic_fetch_inc_nbi)
-}
-routine!(imp_shmem_ctx_size_atomic_fetch_inc_nbi, probe_shmem_ctx_size_atomic_fetch_inc_nbi, intercepted_shmem_ctx_size_atomic_fetch_inc_nbi, 1026, sampled, (ctx: Ctx, fetch: *mut usize, dest: *mut usize, pe: c_int), |m| [on(ctx, 1026, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_inc_nbi::<u64>(m, ctx, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ptrdiff_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut isize, dest: *mut isize, pe: c_int) {
-    weak!("shmem_ctx_ptrdiff_atomic_fetch_inc_nbi", 1027, imp_shmem_ctx_ptrdiff_atomic_fetch_inc_nbi, probe_shmem_ctx_ptrdiff_atomic_fetch_inc_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ptrdiff_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut isize, dest: *mut isize, pe: c_int) {
-    strong!(1027, imp_shmem_ctx_ptrdiff_atomic_fetch_inc_nbi, probe_shmem_ctx_ptrdiff_atomic_fetch_inc_nbi)
-}
-routine!(imp_shmem_ctx_ptrdiff_atomic_fetch_inc_nbi, probe_shmem_ctx_ptrdiff_atomic_fetch_inc_nbi, intercepted_shmem_ctx_ptrdiff_atomic_fetch_inc_nbi, 1027, sampled, (ctx: Ctx, fetch: *mut isize, dest: *mut isize, pe: c_int), |m| [on(ctx, 1027, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_inc_nbi::<i64>(m, ctx, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_atomic_fetch_add_nbi(fetch: *mut c_int, dest: *mut c_int, value: c_int, pe: c_int) {
-    weak!("shmem_int_atomic_fetch_add_nbi", 1028, imp_shmem_int_atomic_fetch_add_nbi, brief_shmem_int_atomic_fetch_add_nbi, kept_shmem_int_atomic_fetch_add_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_atomic_fetch_add_nbi(fetch: *mut c_int, dest: *mut c_int, value: c_int, pe: c_int) {
-    strong!(1028, imp_shmem_int_atomic_fetch_add_nbi, brief_shmem_int_atomic_fetch_add_nbi, kept_shmem_int_atomic_fetch_add_nbi)
-}
-routine!(brief brief_shmem_int_atomic_fetch_add_nbi, kept_shmem_int_atomic_fetch_add_nbi, imp_shmem_int_atomic_fetch_add_nbi, probe_shmem_int_atomic_fetch_add_nbi, intercepted_shmem_int_atomic_fetch_add_nbi, 1028, sampled, (fetch: *mut c_int, dest: *mut c_int, value: c_int, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_add_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_atomic_fetch_add_nbi(fetch: *mut c_long, dest: *mut c_long, value: c_long, pe: c_int) {
-    weak!("shmem_long_atomic_fetch_add_nbi", 1029, imp_shmem_long_atomic_fetch_add_nbi, brief_shmem_long_atomic_fetch_add_nbi, kept_shmem_long_atomic_fetch_add_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_atomic_fetch_add_nbi(fetch: *mut c_long, dest: *mut c_long, value: c_long, pe: c_int) {
-    strong!(1029, imp_shmem_long_atomic_fetch_add_nbi, brief_shmem_long_atomic_fetch_add_nbi, kept_shmem_long_atomic_fetch_add_nbi)
-}
-routine!(brief brief_shmem_long_atomic_fetch_add_nbi, kept_shmem_long_atomic_fetch_add_nbi, imp_shmem_long_atomic_fetch_add_nbi, probe_shmem_long_atomic_fetch_add_nbi, intercepted_shmem_long_atomic_fetch_add_nbi, 1029, sampled, (fetch: *mut c_long, dest: *mut c_long, value: c_long, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_add_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_atomic_fetch_add_nbi(fetch: *mut c_longlong, dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    weak!("shmem_longlong_atomic_fetch_add_nbi", 1030, imp_shmem_longlong_atomic_fetch_add_nbi, brief_shmem_longlong_atomic_fetch_add_nbi, kept_shmem_longlong_atomic_fetch_add_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_atomic_fetch_add_nbi(fetch: *mut c_longlong, dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    strong!(1030, imp_shmem_longlong_atomic_fetch_add_nbi, brief_shmem_longlong_atomic_fetch_add_nbi, kept_shmem_longlong_atomic_fetch_add_nbi)
-}
-routine!(brief brief_shmem_longlong_atomic_fetch_add_nbi, kept_shmem_longlong_atomic_fetch_add_nbi, imp_shmem_longlong_atomic_fetch_add_nbi, probe_shmem_longlong_atomic_fetch_add_nbi, intercepted_shmem_longlong_atomic_fetch_add_nbi, 1030, sampled, (fetch: *mut c_longlong, dest: *mut c_longlong, value: c_longlong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_add_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_atomic_fetch_add_nbi(fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_uint_atomic_fetch_add_nbi", 1031, imp_shmem_uint_atomic_fetch_add_nbi, brief_shmem_uint_atomic_fetch_add_nbi, kept_shmem_uint_atomic_fetch_add_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_atomic_fetch_add_nbi(fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    strong!(1031, imp_shmem_uint_atomic_fetch_add_nbi, brief_shmem_uint_atomic_fetch_add_nbi, kept_shmem_uint_atomic_fetch_add_nbi)
-}
-routine!(brief brief_shmem_uint_atomic_fetch_add_nbi, kept_shmem_uint_atomic_fetch_add_nbi, imp_shmem_uint_atomic_fetch_add_nbi, probe_shmem_uint_atomic_fetch_add_nbi, intercepted_shmem_uint_atomic_fetch_add_nbi, 1031, sampled, (fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_add_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_atomic_fetch_add_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ulong_atomic_fetch_add_nbi", 1032, imp_shmem_ulong_atomic_fetch_add_nbi, brief_shmem_ulong_atomic_fetch_add_nbi, kept_shmem_ulong_atomic_fetch_add_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_atomic_fetch_add_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    strong!(1032, imp_shmem_ulong_atomic_fetch_add_nbi, brief_shmem_ulong_atomic_fetch_add_nbi, kept_shmem_ulong_atomic_fetch_add_nbi)
-}
-routine!(brief brief_shmem_ulong_atomic_fetch_add_nbi, kept_shmem_ulong_atomic_fetch_add_nbi, imp_shmem_ulong_atomic_fetch_add_nbi, probe_shmem_ulong_atomic_fetch_add_nbi, intercepted_shmem_ulong_atomic_fetch_add_nbi, 1032, sampled, (fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_add_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_atomic_fetch_add_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ulonglong_atomic_fetch_add_nbi", 1033, imp_shmem_ulonglong_atomic_fetch_add_nbi, brief_shmem_ulonglong_atomic_fetch_add_nbi, kept_shmem_ulonglong_atomic_fetch_add_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_atomic_fetch_add_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(1033, imp_shmem_ulonglong_atomic_fetch_add_nbi, brief_shmem_ulonglong_atomic_fetch_add_nbi, kept_shmem_ulonglong_atomic_fetch_add_nbi)
-}
-routine!(brief brief_shmem_ulonglong_atomic_fetch_add_nbi, kept_shmem_ulonglong_atomic_fetch_add_nbi, imp_shmem_ulonglong_atomic_fetch_add_nbi, probe_shmem_ulonglong_atomic_fetch_add_nbi, intercepted_shmem_ulonglong_atomic_fetch_add_nbi, 1033, sampled, (fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_add_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_atomic_fetch_add_nbi(fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int) {
-    weak!("shmem_int32_atomic_fetch_add_nbi", 1034, imp_shmem_int32_atomic_fetch_add_nbi, brief_shmem_int32_atomic_fetch_add_nbi, kept_shmem_int32_atomic_fetch_add_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_atomic_fetch_add_nbi(fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int) {
-    strong!(1034, imp_shmem_int32_atomic_fetch_add_nbi, brief_shmem_int32_atomic_fetch_add_nbi, kept_shmem_int32_atomic_fetch_add_nbi)
-}
-routine!(brief brief_shmem_int32_atomic_fetch_add_nbi, kept_shmem_int32_atomic_fetch_add_nbi, imp_shmem_int32_atomic_fetch_add_nbi, probe_shmem_int32_atomic_fetch_add_nbi, intercepted_shmem_int32_atomic_fetch_add_nbi, 1034, sampled, (fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_add_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_atomic_fetch_add_nbi(fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int) {
-    weak!("shmem_int64_atomic_fetch_add_nbi", 1035, imp_shmem_int64_atomic_fetch_add_nbi, brief_shmem_int64_atomic_fetch_add_nbi, kept_shmem_int64_atomic_fetch_add_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_atomic_fetch_add_nbi(fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int) {
-    strong!(1035, imp_shmem_int64_atomic_fetch_add_nbi, brief_shmem_int64_atomic_fetch_add_nbi, kept_shmem_int64_atomic_fetch_add_nbi)
-}
-routine!(brief brief_shmem_int64_atomic_fetch_add_nbi, kept_shmem_int64_atomic_fetch_add_nbi, imp_shmem_int64_atomic_fetch_add_nbi, probe_shmem_int64_atomic_fetch_add_nbi, intercepted_shmem_int64_atomic_fetch_add_nbi, 1035, sampled, (fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_add_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_atomic_fetch_add_nbi(fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int) {
-    weak!("shmem_uint32_atomic_fetch_add_nbi", 1036, imp_shmem_uint32_atomic_fetch_add_nbi, brief_shmem_uint32_atomic_fetch_add_nbi, kept_shmem_uint32_atomic_fetch_add_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_atomic_fetch_add_nbi(fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int) {
-    strong!(1036, imp_shmem_uint32_atomic_fetch_add_nbi, brief_shmem_uint32_atomic_fetch_add_nbi, kept_shmem_uint32_atomic_fetch_add_nbi)
-}
-routine!(brief brief_shmem_uint32_atomic_fetch_add_nbi, kept_shmem_uint32_atomic_fetch_add_nbi, imp_shmem_uint32_atomic_fetch_add_nbi, probe_shmem_uint32_atomic_fetch_add_nbi, intercepted_shmem_uint32_atomic_fetch_add_nbi, 1036, sampled, (fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_add_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_atomic_fetch_add_nbi(fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int) {
-    weak!("shmem_uint64_atomic_fetch_add_nbi", 1037, imp_shmem_uint64_atomic_fetch_add_nbi, brief_shmem_uint64_atomic_fetch_add_nbi, kept_shmem_uint64_atomic_fetch_add_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_atomic_fetch_add_nbi(fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int) {
-    strong!(1037, imp_shmem_uint64_atomic_fetch_add_nbi, brief_shmem_uint64_atomic_fetch_add_nbi, kept_shmem_uint64_atomic_fetch_add_nbi)
-}
-routine!(brief brief_shmem_uint64_atomic_fetch_add_nbi, kept_shmem_uint64_atomic_fetch_add_nbi, imp_shmem_uint64_atomic_fetch_add_nbi, probe_shmem_uint64_atomic_fetch_add_nbi, intercepted_shmem_uint64_atomic_fetch_add_nbi, 1037, sampled, (fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_add_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_atomic_fetch_add_nbi(fetch: *mut usize, dest: *mut usize, value: usize, pe: c_int) {
-    weak!("shmem_size_atomic_fetch_add_nbi", 1038, imp_shmem_size_atomic_fetch_add_nbi, brief_shmem_size_atomic_fetch_add_nbi, kept_shmem_size_atomic_fetch_add_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_atomic_fetch_add_nbi(fetch: *mut usize, dest: *mut usize, value: usize, pe: c_int) {
-    strong!(1038, imp_shmem_size_atomic_fetch_add_nbi, brief_shmem_size_atomic_fetch_add_nbi, kept_shmem_size_atomic_fetch_add_nbi)
-}
-routine!(brief brief_shmem_size_atomic_fetch_add_nbi, kept_shmem_size_atomic_fetch_add_nbi, imp_shmem_size_atomic_fetch_add_nbi, probe_shmem_size_atomic_fetch_add_nbi, intercepted_shmem_size_atomic_fetch_add_nbi, 1038, sampled, (fetch: *mut usize, dest: *mut usize, value: usize, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_add_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_atomic_fetch_add_nbi(fetch: *mut isize, dest: *mut isize, value: isize, pe: c_int) {
-    weak!("shmem_ptrdiff_atomic_fetch_add_nbi", 1039, imp_shmem_ptrdiff_atomic_fetch_add_nbi, brief_shmem_ptrdiff_atomic_fetch_add_nbi, kept_shmem_ptrdiff_atomic_fetch_add_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_atomic_fetch_add_nbi(fetch: *mut isize, dest: *mut isize, value: isize, pe: c_int) {
-    strong!(1039, imp_shmem_ptrdiff_atomic_fetch_add_nbi, brief_shmem_ptrdiff_atomic_fetch_add_nbi, kept_shmem_ptrdiff_atomic_fetch_add_nbi)
-}
-routine!(brief brief_shmem_ptrdiff_atomic_fetch_add_nbi, kept_shmem_ptrdiff_atomic_fetch_add_nbi, imp_shmem_ptrdiff_atomic_fetch_add_nbi, probe_shmem_ptrdiff_atomic_fetch_add_nbi, intercepted_shmem_ptrdiff_atomic_fetch_add_nbi, 1039, sampled, (fetch: *mut isize, dest: *mut isize, value: isize, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_add_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut c_int, dest: *mut c_int, value: c_int, pe: c_int) {
-    weak!("shmem_ctx_int_atomic_fetch_add_nbi", 1040, imp_shmem_ctx_int_atomic_fetch_add_nbi, probe_shmem_ctx_int_atomic_fetch_add_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut c_int, dest: *mut c_int, value: c_int, pe: c_int) {
-    strong!(1040, imp_shmem_ctx_int_atomic_fetch_add_nbi, probe_shmem_ctx_int_atomic_fetch_add_nbi)
-}
-routine!(imp_shmem_ctx_int_atomic_fetch_add_nbi, probe_shmem_ctx_int_atomic_fetch_add_nbi, intercepted_shmem_ctx_int_atomic_fetch_add_nbi, 1040, sampled, (ctx: Ctx, fetch: *mut c_int, dest: *mut c_int, value: c_int, pe: c_int), |m| [on(ctx, 1040, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_add_nbi::<i32>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_long_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_long_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut c_long, dest: *mut c_long, value: c_long, pe: c_int) {
-    weak!("shmem_ctx_long_atomic_fetch_add_nbi", 1041, imp_shmem_ctx_long_atomic_fetch_add_nbi, probe_shmem_ctx_long_atomic_fetch_add_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_long_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut c_long, dest: *mut c_long, value: c_long, pe: c_int) {
-    strong!(1041, imp_shmem_ctx_long_atomic_fetch_add_nbi, probe_shmem_ctx_long_atomic_fetch_add_nbi)
-}
-routine!(imp_shmem_ctx_long_atomic_fetch_add_nbi, probe_shmem_ctx_long_atomic_fetch_add_nbi, intercepted_shmem_ctx_long_atomic_fetch_add_nbi, 1041, sampled, (ctx: Ctx, fetch: *mut c_long, dest: *mut c_long, value: c_long, pe: c_int), |m| [on(ctx, 1041, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_add_nbi::<i64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longlong_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longlong_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut c_longlong, dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    weak!("shmem_ctx_longlong_atomic_fetch_add_nbi", 1042, imp_shmem_ctx_longlong_atomic_fetch_add_nbi, probe_shmem_ctx_longlong_atomic_fetch_add_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longlong_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut c_longlong, dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    strong!(1042, imp_shmem_ctx_longlong_atomic_fetch_add_nbi, probe_shmem_ctx_longlong_atomic_fetch_add_nbi)
-}
-routine!(imp_shmem_ctx_longlong_atomic_fetch_add_nbi, probe_shmem_ctx_longlong_atomic_fetch_add_nbi, intercepted_shmem_ctx_longlong_atomic_fetch_add_nbi, 1042, sampled, (ctx: Ctx, fetch: *mut c_longlong, dest: *mut c_longlong, value: c_longlong, pe: c_int), |m| [on(ctx, 1042, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_add_nbi::<i64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_ctx_uint_atomic_fetch_add_nbi", 1043, imp_shmem_ctx_uint_atomic_fetch_add_nbi, probe_shmem_ctx_uint_atomic_fetch_add_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    strong!(1043, imp_shmem_ctx_uint_atomic_fetch_add_nbi, probe_shmem_ctx_uint_atomic_fetch_add_nbi)
-}
-routine!(imp_shmem_ctx_uint_atomic_fetch_add_nbi, probe_shmem_ctx_uint_atomic_fetch_add_nbi, intercepted_shmem_ctx_uint_atomic_fetch_add_nbi, 1043, sampled, (ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int), |m| [on(ctx, 1043, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_add_nbi::<u32>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulong_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulong_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ctx_ulong_atomic_fetch_add_nbi", 1044, imp_shmem_ctx_ulong_atomic_fetch_add_nbi, probe_shmem_ctx_ulong_atomic_fetch_add_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulong_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    strong!(1044, imp_shmem_ctx_ulong_atomic_fetch_add_nbi, probe_shmem_ctx_ulong_atomic_fetch_add_nbi)
-}
-routine!(imp_shmem_ctx_ulong_atomic_fetch_add_nbi, probe_shmem_ctx_ulong_atomic_fetch_add_nbi, intercepted_shmem_ctx_ulong_atomic_fetch_add_nbi, 1044, sampled, (ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [on(ctx, 1044, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_add_nbi::<u64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulonglong_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ctx_ulonglong_atomic_fetch_add_nbi", 1045, imp_shmem_ctx_ulonglong_atomic_fetch_add_nbi, probe_shmem_ctx_ulonglong_atomic_fetch_add_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulonglong_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(1045, imp_shmem_ctx_ulonglong_atomic_fetch_add_nbi, probe_shmem_ctx_ulonglong_atomic_fetch_add_nbi)
-}
-routine!(imp_shmem_ctx_ulonglong_atomic_fetch_add_nbi, probe_shmem_ctx_ulonglong_atomic_fetch_add_nbi, intercepted_shmem_ctx_ulonglong_atomic_fetch_add_nbi, 1045, sampled, (ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [on(ctx, 1045, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_add_nbi::<u64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int32_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int32_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int) {
-    weak!("shmem_ctx_int32_atomic_fetch_add_nbi", 1046, imp_shmem_ctx_int32_atomic_fetch_add_nbi, probe_shmem_ctx_int32_atomic_fetch_add_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int32_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int) {
-    strong!(1046, imp_shmem_ctx_int32_atomic_fetch_add_nbi, probe_shmem_ctx_int32_atomic_fetch_add_nbi)
-}
-routine!(imp_shmem_ctx_int32_atomic_fetch_add_nbi, probe_shmem_ctx_int32_atomic_fetch_add_nbi, intercepted_shmem_ctx_int32_atomic_fetch_add_nbi, 1046, sampled, (ctx: Ctx, fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int), |m| [on(ctx, 1046, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_add_nbi::<i32>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int64_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int64_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int) {
-    weak!("shmem_ctx_int64_atomic_fetch_add_nbi", 1047, imp_shmem_ctx_int64_atomic_fetch_add_nbi, probe_shmem_ctx_int64_atomic_fetch_add_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int64_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int) {
-    strong!(1047, imp_shmem_ctx_int64_atomic_fetch_add_nbi, probe_shmem_ctx_int64_atomic_fetch_add_nbi)
-}
-routine!(imp_shmem_ctx_int64_atomic_fetch_add_nbi, probe_shmem_ctx_int64_atomic_fetch_add_nbi, intercepted_shmem_ctx_int64_atomic_fetch_add_nbi, 1047, sampled, (ctx: Ctx, fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int), |m| [on(ctx, 1047, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_add_nbi::<i64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint32_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint32_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int) {
-    weak!("shmem_ctx_uint32_atomic_fetch_add_nbi", 1048, imp_shmem_ctx_uint32_atomic_fetch_add_nbi, probe_shmem_ctx_uint32_atomic_fetch_add_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint32_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int) {
-    strong!(1048, imp_shmem_ctx_uint32_atomic_fetch_add_nbi, probe_shmem_ctx_uint32_atomic_fetch_add_nbi)
-}
-routine!(imp_shmem_ctx_uint32_atomic_fetch_add_nbi, probe_shmem_ctx_uint32_atomic_fetch_add_nbi, intercepted_shmem_ctx_uint32_atomic_fetch_add_nbi, 1048, sampled, (ctx: Ctx, fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int), |m| [on(ctx, 1048, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_add_nbi::<u32>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint64_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint64_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int) {
-    weak!("shmem_ctx_uint64_atomic_fetch_add_nbi", 1049, imp_shmem_ctx_uint64_atomic_fetch_add_nbi, probe_shmem_ctx_uint64_atomic_fetch_add_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint64_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int) {
-    strong!(1049, imp_shmem_ctx_uint64_atomic_fetch_add_nbi, probe_shmem_ctx_uint64_atomic_fetch_add_nbi)
-}
-routine!(imp_shmem_ctx_uint64_atomic_fetch_add_nbi, probe_shmem_ctx_uint64_atomic_fetch_add_nbi, intercepted_shmem_ctx_uint64_atomic_fetch_add_nbi, 1049, sampled, (ctx: Ctx, fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int), |m| [on(ctx, 1049, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_add_nbi::<u64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_size_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_size_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut usize, dest: *mut usize, value: usize, pe: c_int) {
-    weak!("shmem_ctx_size_atomic_fetch_add_nbi", 1050, imp_shmem_ctx_size_atomic_fetch_add_nbi, probe_shmem_ctx_size_atomic_fetch_add_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_size_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut usize, dest: *mut usize, value: usize, pe: c_int) {
-    strong!(1050, imp_shmem_ctx_size_atomic_fetch_add_nbi, probe_shmem_ctx_size_atomic_fetch_add_nbi)
-}
-routine!(imp_shmem_ctx_size_atomic_fetch_add_nbi, probe_shmem_ctx_size_atomic_fetch_add_nbi, intercepted_shmem_ctx_size_atomic_fetch_add_nbi, 1050, sampled, (ctx: Ctx, fetch: *mut usize, dest: *mut usize, value: usize, pe: c_int), |m| [on(ctx, 1050, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_add_nbi::<u64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ptrdiff_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut isize, dest: *mut isize, value: isize, pe: c_int) {
-    weak!("shmem_ctx_ptrdiff_atomic_fetch_add_nbi", 1051, imp_shmem_ctx_ptrdiff_atomic_fetch_add_nbi, probe_shmem_ctx_ptrdiff_atomic_fetch_add_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ptrdiff_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut isize, dest: *mut isize, value: isize, pe: c_int) {
-    strong!(1051, imp_shmem_ctx_ptrdiff_atomic_fetch_add_nbi, probe_shmem_ctx_ptrdiff_atomic_fetch_add_nbi)
-}
-routine!(imp_shmem_ctx_ptrdiff_atomic_fetch_add_nbi, probe_shmem_ctx_ptrdiff_atomic_fetch_add_nbi, intercepted_shmem_ctx_ptrdiff_atomic_fetch_add_nbi, 1051, sampled, (ctx: Ctx, fetch: *mut isize, dest: *mut isize, value: isize, pe: c_int), |m| [on(ctx, 1051, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_add_nbi::<i64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_atomic_fetch_and_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_atomic_fetch_and_nbi(fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_uint_atomic_fetch_and_nbi", 1052, imp_shmem_uint_atomic_fetch_and_nbi, brief_shmem_uint_atomic_fetch_and_nbi, kept_shmem_uint_atomic_fetch_and_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_atomic_fetch_and_nbi(fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    strong!(1052, imp_shmem_uint_atomic_fetch_and_nbi, brief_shmem_uint_atomic_fetch_and_nbi, kept_shmem_uint_atomic_fetch_and_nbi)
-}
-routine!(brief brief_shmem_uint_atomic_fetch_and_nbi, kept_shmem_uint_atomic_fetch_and_nbi, imp_shmem_uint_atomic_fetch_and_nbi, probe_shmem_uint_atomic_fetch_and_nbi, intercepted_shmem_uint_atomic_fetch_and_nbi, 1052, sampled, (fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_and_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_atomic_fetch_and_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_atomic_fetch_and_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ulong_atomic_fetch_and_nbi", 1053, imp_shmem_ulong_atomic_fetch_and_nbi, brief_shmem_ulong_atomic_fetch_and_nbi, kept_shmem_ulong_atomic_fetch_and_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_atomic_fetch_and_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    strong!(1053, imp_shmem_ulong_atomic_fetch_and_nbi, brief_shmem_ulong_atomic_fetch_and_nbi, kept_shmem_ulong_atomic_fetch_and_nbi)
-}
-routine!(brief brief_shmem_ulong_atomic_fetch_and_nbi, kept_shmem_ulong_atomic_fetch_and_nbi, imp_shmem_ulong_atomic_fetch_and_nbi, probe_shmem_ulong_atomic_fetch_and_nbi, intercepted_shmem_ulong_atomic_fetch_and_nbi, 1053, sampled, (fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_and_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_fetch_and_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_atomic_fetch_and_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ulonglong_atomic_fetch_and_nbi", 1054, imp_shmem_ulonglong_atomic_fetch_and_nbi, brief_shmem_ulonglong_atomic_fetch_and_nbi, kept_shmem_ulonglong_atomic_fetch_and_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_atomic_fetch_and_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(1054, imp_shmem_ulonglong_atomic_fetch_and_nbi, brief_shmem_ulonglong_atomic_fetch_and_nbi, kept_shmem_ulonglong_atomic_fetch_and_nbi)
-}
-routine!(brief brief_shmem_ulonglong_atomic_fetch_and_nbi, kept_shmem_ulonglong_atomic_fetch_and_nbi, imp_shmem_ulonglong_atomic_fetch_and_nbi, probe_shmem_ulonglong_atomic_fetch_and_nbi, intercepted_shmem_ulonglong_atomic_fetch_and_nbi, 1054, sampled, (fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_and_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_atomic_fetch_and_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_atomic_fetch_and_nbi(fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int) {
-    weak!("shmem_int32_atomic_fetch_and_nbi", 1055, imp_shmem_int32_atomic_fetch_and_nbi, brief_shmem_int32_atomic_fetch_and_nbi, kept_shmem_int32_atomic_fetch_and_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_atomic_fetch_and_nbi(fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int) {
-    strong!(1055, imp_shmem_int32_atomic_fetch_and_nbi, brief_shmem_int32_atomic_fetch_and_nbi, kept_shmem_int32_atomic_fetch_and_nbi)
-}
-routine!(brief brief_shmem_int32_atomic_fetch_and_nbi, kept_shmem_int32_atomic_fetch_and_nbi, imp_shmem_int32_atomic_fetch_and_nbi, probe_shmem_int32_atomic_fetch_and_nbi, intercepted_shmem_int32_atomic_fetch_and_nbi, 1055, sampled, (fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_and_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_atomic_fetch_and_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_atomic_fetch_and_nbi(fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int) {
-    weak!("shmem_int64_atomic_fetch_and_nbi", 1056, imp_shmem_int64_atomic_fetch_and_nbi, brief_shmem_int64_atomic_fetch_and_nbi, kept_shmem_int64_atomic_fetch_and_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_atomic_fetch_and_nbi(fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int) {
-    strong!(1056, imp_shmem_int64_atomic_fetch_and_nbi, brief_shmem_int64_atomic_fetch_and_nbi, kept_shmem_int64_atomic_fetch_and_nbi)
-}
-routine!(brief brief_shmem_int64_atomic_fetch_and_nbi, kept_shmem_int64_atomic_fetch_and_nbi, imp_shmem_int64_atomic_fetch_and_nbi, probe_shmem_int64_atomic_fetch_and_nbi, intercepted_shmem_int64_atomic_fetch_and_nbi, 1056, sampled, (fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_and_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_atomic_fetch_and_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_atomic_fetch_and_nbi(fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int) {
-    weak!("shmem_uint32_atomic_fetch_and_nbi", 1057, imp_shmem_uint32_atomic_fetch_and_nbi, brief_shmem_uint32_atomic_fetch_and_nbi, kept_shmem_uint32_atomic_fetch_and_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_atomic_fetch_and_nbi(fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int) {
-    strong!(1057, imp_shmem_uint32_atomic_fetch_and_nbi, brief_shmem_uint32_atomic_fetch_and_nbi, kept_shmem_uint32_atomic_fetch_and_nbi)
-}
-routine!(brief brief_shmem_uint32_atomic_fetch_and_nbi, kept_shmem_uint32_atomic_fetch_and_nbi, imp_shmem_uint32_atomic_fetch_and_nbi, probe_shmem_uint32_atomic_fetch_and_nbi, intercepted_shmem_uint32_atomic_fetch_and_nbi, 1057, sampled, (fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_and_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_atomic_fetch_and_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_atomic_fetch_and_nbi(fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int) {
-    weak!("shmem_uint64_atomic_fetch_and_nbi", 1058, imp_shmem_uint64_atomic_fetch_and_nbi, brief_shmem_uint64_atomic_fetch_and_nbi, kept_shmem_uint64_atomic_fetch_and_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_atomic_fetch_and_nbi(fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int) {
-    strong!(1058, imp_shmem_uint64_atomic_fetch_and_nbi, brief_shmem_uint64_atomic_fetch_and_nbi, kept_shmem_uint64_atomic_fetch_and_nbi)
-}
-routine!(brief brief_shmem_uint64_atomic_fetch_and_nbi, kept_shmem_uint64_atomic_fetch_and_nbi, imp_shmem_uint64_atomic_fetch_and_nbi, probe_shmem_uint64_atomic_fetch_and_nbi, intercepted_shmem_uint64_atomic_fetch_and_nbi, 1058, sampled, (fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_and_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint_atomic_fetch_and_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint_atomic_fetch_and_nbi(ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_ctx_uint_atomic_fetch_and_nbi", 1059, imp_shmem_ctx_uint_atomic_fetch_and_nbi, probe_shmem_ctx_uint_atomic_fetch_and_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint_atomic_fetch_and_nbi(ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    strong!(1059, imp_shmem_ctx_uint_atomic_fetch_and_nbi, probe_shmem_ctx_uint_atomic_fetch_and_nbi)
-}
-routine!(imp_shmem_ctx_uint_atomic_fetch_and_nbi, probe_shmem_ctx_uint_atomic_fetch_and_nbi, intercepted_shmem_ctx_uint_atomic_fetch_and_nbi, 1059, sampled, (ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int), |m| [on(ctx, 1059, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_and_nbi::<u32>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulong_atomic_fetch_and_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulong_atomic_fetch_and_nbi(ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ctx_ulong_atomic_fetch_and_nbi", 1060, imp_shmem_ctx_ulong_atomic_fetch_and_nbi, probe_shmem_ctx_ulong_atomic_fetch_and_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulong_atomic_fetch_and_nbi(ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    strong!(1060, imp_shmem_ctx_ulong_atomic_fetch_and_nbi, probe_shmem_ctx_ulong_atomic_fetch_and_nbi)
-}
-routine!(imp_shmem_ctx_ulong_atomic_fetch_and_nbi, probe_shmem_ctx_ulong_atomic_fetch_and_nbi, intercepted_shmem_ctx_ulong_atomic_fetch_and_nbi, 1060, sampled, (ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [on(ctx, 1060, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_and_nbi::<u64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_atomic_fetch_and_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulonglong_atomic_fetch_and_nbi(ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ctx_ulonglong_atomic_fetch_and_nbi", 1061, imp_shmem_ctx_ulonglong_atomic_fetch_and_nbi, probe_shmem_ctx_ulonglong_atomic_fetch_and_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulonglong_atomic_fetch_and_nbi(ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(1061, imp_shmem_ctx_ulonglong_atomic_fetch_and_nbi, probe_shmem_ctx_ulonglong_atomic_fetch_and_nbi)
-}
-routine!(imp_shmem_ctx_ulonglong_atomic_fetch_and_nbi, probe_shmem_ctx_ulonglong_atomic_fetch_and_nbi, intercepted_shmem_ctx_ulonglong_atomic_fetch_and_nbi, 1061, sampled, (ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [on(ctx, 1061, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_and_nbi::<u64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int32_atomic_fetch_and_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int32_atomic_fetch_and_nbi(ctx: Ctx, fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int) {
-    weak!("shmem_ctx_int32_atomic_fetch_and_nbi", 1062, imp_shmem_ctx_int32_atomic_fetch_and_nbi, probe_shmem_ctx_int32_atomic_fetch_and_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int32_atomic_fetch_and_nbi(ctx: Ctx, fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int) {
-    strong!(1062, imp_shmem_ctx_int32_atomic_fetch_and_nbi, probe_shmem_ctx_int32_atomic_fetch_and_nbi)
-}
-routine!(imp_shmem_ctx_int32_atomic_fetch_and_nbi, probe_shmem_ctx_int32_atomic_fetch_and_nbi, intercepted_shmem_ctx_int32_atomic_fetch_and_nbi, 1062, sampled, (ctx: Ctx, fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int), |m| [on(ctx, 1062, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_and_nbi::<i32>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int64_atomic_fetch_and_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int64_atomic_fetch_and_nbi(ctx: Ctx, fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int) {
-    weak!("shmem_ctx_int64_atomic_fetch_and_nbi", 1063, imp_shmem_ctx_int64_atomic_fetch_and_nbi, probe_shmem_ctx_int64_atomic_fetch_and_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int64_atomic_fetch_and_nbi(ctx: Ctx, fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int) {
-    strong!(1063, imp_shmem_ctx_int64_atomic_fetch_and_nbi, probe_shmem_ctx_int64_atomic_fetch_and_nbi)
-}
-routine!(imp_shmem_ctx_int64_atomic_fetch_and_nbi, probe_shmem_ctx_int64_atomic_fetch_and_nbi, intercepted_shmem_ctx_int64_atomic_fetch_and_nbi, 1063, sampled, (ctx: Ctx, fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int), |m| [on(ctx, 1063, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_and_nbi::<i64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint32_atomic_fetch_and_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint32_atomic_fetch_and_nbi(ctx: Ctx, fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int) {
-    weak!("shmem_ctx_uint32_atomic_fetch_and_nbi", 1064, imp_shmem_ctx_uint32_atomic_fetch_and_nbi, probe_shmem_ctx_uint32_atomic_fetch_and_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint32_atomic_fetch_and_nbi(ctx: Ctx, fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int) {
-    strong!(1064, imp_shmem_ctx_uint32_atomic_fetch_and_nbi, probe_shmem_ctx_uint32_atomic_fetch_and_nbi)
-}
-routine!(imp_shmem_ctx_uint32_atomic_fetch_and_nbi, probe_shmem_ctx_uint32_atomic_fetch_and_nbi, intercepted_shmem_ctx_uint32_atomic_fetch_and_nbi, 1064, sampled, (ctx: Ctx, fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int), |m| [on(ctx, 1064, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_and_nbi::<u32>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint64_atomic_fetch_and_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint64_atomic_fetch_and_nbi(ctx: Ctx, fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int) {
-    weak!("shmem_ctx_uint64_atomic_fetch_and_nbi", 1065, imp_shmem_ctx_uint64_atomic_fetch_and_nbi, probe_shmem_ctx_uint64_atomic_fetch_and_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint64_atomic_fetch_and_nbi(ctx: Ctx, fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int) {
-    strong!(1065, imp_shmem_ctx_uint64_atomic_fetch_and_nbi, probe_shmem_ctx_uint64_atomic_fetch_and_nbi)
-}
-routine!(imp_shmem_ctx_uint64_atomic_fetch_and_nbi, probe_shmem_ctx_uint64_atomic_fetch_and_nbi, intercepted_shmem_ctx_uint64_atomic_fetch_and_nbi, 1065, sampled, (ctx: Ctx, fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int), |m| [on(ctx, 1065, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_and_nbi::<u64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_atomic_fetch_or_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_atomic_fetch_or_nbi(fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_uint_atomic_fetch_or_nbi", 1066, imp_shmem_uint_atomic_fetch_or_nbi, brief_shmem_uint_atomic_fetch_or_nbi, kept_shmem_uint_atomic_fetch_or_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_atomic_fetch_or_nbi(fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    strong!(1066, imp_shmem_uint_atomic_fetch_or_nbi, brief_shmem_uint_atomic_fetch_or_nbi, kept_shmem_uint_atomic_fetch_or_nbi)
-}
-routine!(brief brief_shmem_uint_atomic_fetch_or_nbi, kept_shmem_uint_atomic_fetch_or_nbi, imp_shmem_uint_atomic_fetch_or_nbi, probe_shmem_uint_atomic_fetch_or_nbi, intercepted_shmem_uint_atomic_fetch_or_nbi, 1066, sampled, (fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_or_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_atomic_fetch_or_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_atomic_fetch_or_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ulong_atomic_fetch_or_nbi", 1067, imp_shmem_ulong_atomic_fetch_or_nbi, brief_shmem_ulong_atomic_fetch_or_nbi, kept_shmem_ulong_atomic_fetch_or_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_atomic_fetch_or_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    strong!(1067, imp_shmem_ulong_atomic_fetch_or_nbi, brief_shmem_ulong_atomic_fetch_or_nbi, kept_shmem_ulong_atomic_fetch_or_nbi)
-}
-routine!(brief brief_shmem_ulong_atomic_fetch_or_nbi, kept_shmem_ulong_atomic_fetch_or_nbi, imp_shmem_ulong_atomic_fetch_or_nbi, probe_shmem_ulong_atomic_fetch_or_nbi, intercepted_shmem_ulong_atomic_fetch_or_nbi, 1067, sampled, (fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_or_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_fetch_or_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_atomic_fetch_or_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ulonglong_atomic_fetch_or_nbi", 1068, imp_shmem_ulonglong_atomic_fetch_or_nbi, brief_shmem_ulonglong_atomic_fetch_or_nbi, kept_shmem_ulonglong_atomic_fetch_or_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_atomic_fetch_or_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(1068, imp_shmem_ulonglong_atomic_fetch_or_nbi, brief_shmem_ulonglong_atomic_fetch_or_nbi, kept_shmem_ulonglong_atomic_fetch_or_nbi)
-}
-routine!(brief brief_shmem_ulonglong_atomic_fetch_or_nbi, kept_shmem_ulonglong_atomic_fetch_or_nbi, imp_shmem_ulonglong_atomic_fetch_or_nbi, probe_shmem_ulonglong_atomic_fetch_or_nbi, intercepted_shmem_ulonglong_atomic_fetch_or_nbi, 1068, sampled, (fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_or_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_atomic_fetch_or_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_atomic_fetch_or_nbi(fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int) {
-    weak!("shmem_int32_atomic_fetch_or_nbi", 1069, imp_shmem_int32_atomic_fetch_or_nbi, brief_shmem_int32_atomic_fetch_or_nbi, kept_shmem_int32_atomic_fetch_or_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_atomic_fetch_or_nbi(fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int) {
-    strong!(1069, imp_shmem_int32_atomic_fetch_or_nbi, brief_shmem_int32_atomic_fetch_or_nbi, kept_shmem_int32_atomic_fetch_or_nbi)
-}
-routine!(brief brief_shmem_int32_atomic_fetch_or_nbi, kept_shmem_int32_atomic_fetch_or_nbi, imp_shmem_int32_atomic_fetch_or_nbi, probe_shmem_int32_atomic_fetch_or_nbi, intercepted_shmem_int32_atomic_fetch_or_nbi, 1069, sampled, (fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_or_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_atomic_fetch_or_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_atomic_fetch_or_nbi(fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int) {
-    weak!("shmem_int64_atomic_fetch_or_nbi", 1070, imp_shmem_int64_atomic_fetch_or_nbi, brief_shmem_int64_atomic_fetch_or_nbi, kept_shmem_int64_atomic_fetch_or_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_atomic_fetch_or_nbi(fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int) {
-    strong!(1070, imp_shmem_int64_atomic_fetch_or_nbi, brief_shmem_int64_atomic_fetch_or_nbi, kept_shmem_int64_atomic_fetch_or_nbi)
-}
-routine!(brief brief_shmem_int64_atomic_fetch_or_nbi, kept_shmem_int64_atomic_fetch_or_nbi, imp_shmem_int64_atomic_fetch_or_nbi, probe_shmem_int64_atomic_fetch_or_nbi, intercepted_shmem_int64_atomic_fetch_or_nbi, 1070, sampled, (fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_or_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_atomic_fetch_or_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_atomic_fetch_or_nbi(fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int) {
-    weak!("shmem_uint32_atomic_fetch_or_nbi", 1071, imp_shmem_uint32_atomic_fetch_or_nbi, brief_shmem_uint32_atomic_fetch_or_nbi, kept_shmem_uint32_atomic_fetch_or_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_atomic_fetch_or_nbi(fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int) {
-    strong!(1071, imp_shmem_uint32_atomic_fetch_or_nbi, brief_shmem_uint32_atomic_fetch_or_nbi, kept_shmem_uint32_atomic_fetch_or_nbi)
-}
-routine!(brief brief_shmem_uint32_atomic_fetch_or_nbi, kept_shmem_uint32_atomic_fetch_or_nbi, imp_shmem_uint32_atomic_fetch_or_nbi, probe_shmem_uint32_atomic_fetch_or_nbi, intercepted_shmem_uint32_atomic_fetch_or_nbi, 1071, sampled, (fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_or_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_atomic_fetch_or_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_atomic_fetch_or_nbi(fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int) {
-    weak!("shmem_uint64_atomic_fetch_or_nbi", 1072, imp_shmem_uint64_atomic_fetch_or_nbi, brief_shmem_uint64_atomic_fetch_or_nbi, kept_shmem_uint64_atomic_fetch_or_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_atomic_fetch_or_nbi(fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int) {
-    strong!(1072, imp_shmem_uint64_atomic_fetch_or_nbi, brief_shmem_uint64_atomic_fetch_or_nbi, kept_shmem_uint64_atomic_fetch_or_nbi)
-}
-routine!(brief brief_shmem_uint64_atomic_fetch_or_nbi, kept_shmem_uint64_atomic_fetch_or_nbi, imp_shmem_uint64_atomic_fetch_or_nbi, probe_shmem_uint64_atomic_fetch_or_nbi, intercepted_shmem_uint64_atomic_fetch_or_nbi, 1072, sampled, (fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_or_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint_atomic_fetch_or_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint_atomic_fetch_or_nbi(ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_ctx_uint_atomic_fetch_or_nbi", 1073, imp_shmem_ctx_uint_atomic_fetch_or_nbi, probe_shmem_ctx_uint_atomic_fetch_or_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint_atomic_fetch_or_nbi(ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    strong!(1073, imp_shmem_ctx_uint_atomic_fetch_or_nbi, probe_shmem_ctx_uint_atomic_fetch_or_nbi)
-}
-routine!(imp_shmem_ctx_uint_atomic_fetch_or_nbi, probe_shmem_ctx_uint_atomic_fetch_or_nbi, intercepted_shmem_ctx_uint_atomic_fetch_or_nbi, 1073, sampled, (ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int), |m| [on(ctx, 1073, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_or_nbi::<u32>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulong_atomic_fetch_or_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulong_atomic_fetch_or_nbi(ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ctx_ulong_atomic_fetch_or_nbi", 1074, imp_shmem_ctx_ulong_atomic_fetch_or_nbi, probe_shmem_ctx_ulong_atomic_fetch_or_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulong_atomic_fetch_or_nbi(ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    strong!(1074, imp_shmem_ctx_ulong_atomic_fetch_or_nbi, probe_shmem_ctx_ulong_atomic_fetch_or_nbi)
-}
-routine!(imp_shmem_ctx_ulong_atomic_fetch_or_nbi, probe_shmem_ctx_ulong_atomic_fetch_or_nbi, intercepted_shmem_ctx_ulong_atomic_fetch_or_nbi, 1074, sampled, (ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [on(ctx, 1074, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_or_nbi::<u64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_atomic_fetch_or_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulonglong_atomic_fetch_or_nbi(ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ctx_ulonglong_atomic_fetch_or_nbi", 1075, imp_shmem_ctx_ulonglong_atomic_fetch_or_nbi, probe_shmem_ctx_ulonglong_atomic_fetch_or_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulonglong_atomic_fetch_or_nbi(ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(1075, imp_shmem_ctx_ulonglong_atomic_fetch_or_nbi, probe_shmem_ctx_ulonglong_atomic_fetch_or_nbi)
-}
-routine!(imp_shmem_ctx_ulonglong_atomic_fetch_or_nbi, probe_shmem_ctx_ulonglong_atomic_fetch_or_nbi, intercepted_shmem_ctx_ulonglong_atomic_fetch_or_nbi, 1075, sampled, (ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [on(ctx, 1075, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_or_nbi::<u64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int32_atomic_fetch_or_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int32_atomic_fetch_or_nbi(ctx: Ctx, fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int) {
-    weak!("shmem_ctx_int32_atomic_fetch_or_nbi", 1076, imp_shmem_ctx_int32_atomic_fetch_or_nbi, probe_shmem_ctx_int32_atomic_fetch_or_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int32_atomic_fetch_or_nbi(ctx: Ctx, fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int) {
-    strong!(1076, imp_shmem_ctx_int32_atomic_fetch_or_nbi, probe_shmem_ctx_int32_atomic_fetch_or_nbi)
-}
-routine!(imp_shmem_ctx_int32_atomic_fetch_or_nbi, probe_shmem_ctx_int32_atomic_fetch_or_nbi, intercepted_shmem_ctx_int32_atomic_fetch_or_nbi, 1076, sampled, (ctx: Ctx, fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int), |m| [on(ctx, 1076, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_or_nbi::<i32>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int64_atomic_fetch_or_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int64_atomic_fetch_or_nbi(ctx: Ctx, fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int) {
-    weak!("shmem_ctx_int64_atomic_fetch_or_nbi", 1077, imp_shmem_ctx_int64_atomic_fetch_or_nbi, probe_shmem_ctx_int64_atomic_fetch_or_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int64_atomic_fetch_or_nbi(ctx: Ctx, fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int) {
-    strong!(1077, imp_shmem_ctx_int64_atomic_fetch_or_nbi, probe_shmem_ctx_int64_atomic_fetch_or_nbi)
-}
-routine!(imp_shmem_ctx_int64_atomic_fetch_or_nbi, probe_shmem_ctx_int64_atomic_fetch_or_nbi, intercepted_shmem_ctx_int64_atomic_fetch_or_nbi, 1077, sampled, (ctx: Ctx, fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int), |m| [on(ctx, 1077, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_or_nbi::<i64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint32_atomic_fetch_or_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint32_atomic_fetch_or_nbi(ctx: Ctx, fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int) {
-    weak!("shmem_ctx_uint32_atomic_fetch_or_nbi", 1078, imp_shmem_ctx_uint32_atomic_fetch_or_nbi, probe_shmem_ctx_uint32_atomic_fetch_or_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint32_atomic_fetch_or_nbi(ctx: Ctx, fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int) {
-    strong!(1078, imp_shmem_ctx_uint32_atomic_fetch_or_nbi, probe_shmem_ctx_uint32_atomic_fetch_or_nbi)
-}
-routine!(imp_shmem_ctx_uint32_atomic_fetch_or_nbi, probe_shmem_ctx_uint32_atomic_fetch_or_nbi, intercepted_shmem_ctx_uint32_atomic_fetch_or_nbi, 1078, sampled, (ctx: Ctx, fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int), |m| [on(ctx, 1078, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_or_nbi::<u32>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint64_atomic_fetch_or_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint64_atomic_fetch_or_nbi(ctx: Ctx, fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int) {
-    weak!("shmem_ctx_uint64_atomic_fetch_or_nbi", 1079, imp_shmem_ctx_uint64_atomic_fetch_or_nbi, probe_shmem_ctx_uint64_atomic_fetch_or_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint64_atomic_fetch_or_nbi(ctx: Ctx, fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int) {
-    strong!(1079, imp_shmem_ctx_uint64_atomic_fetch_or_nbi, probe_shmem_ctx_uint64_atomic_fetch_or_nbi)
-}
-routine!(imp_shmem_ctx_uint64_atomic_fetch_or_nbi, probe_shmem_ctx_uint64_atomic_fetch_or_nbi, intercepted_shmem_ctx_uint64_atomic_fetch_or_nbi, 1079, sampled, (ctx: Ctx, fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int), |m| [on(ctx, 1079, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_or_nbi::<u64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_atomic_fetch_xor_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_atomic_fetch_xor_nbi(fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_uint_atomic_fetch_xor_nbi", 1080, imp_shmem_uint_atomic_fetch_xor_nbi, brief_shmem_uint_atomic_fetch_xor_nbi, kept_shmem_uint_atomic_fetch_xor_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_atomic_fetch_xor_nbi(fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    strong!(1080, imp_shmem_uint_atomic_fetch_xor_nbi, brief_shmem_uint_atomic_fetch_xor_nbi, kept_shmem_uint_atomic_fetch_xor_nbi)
-}
-routine!(brief brief_shmem_uint_atomic_fetch_xor_nbi, kept_shmem_uint_atomic_fetch_xor_nbi, imp_shmem_uint_atomic_fetch_xor_nbi, probe_shmem_uint_atomic_fetch_xor_nbi, intercepted_shmem_uint_atomic_fetch_xor_nbi, 1080, sampled, (fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_xor_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_atomic_fetch_xor_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_atomic_fetch_xor_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ulong_atomic_fetch_xor_nbi", 1081, imp_shmem_ulong_atomic_fetch_xor_nbi, brief_shmem_ulong_atomic_fetch_xor_nbi, kept_shmem_ulong_atomic_fetch_xor_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_atomic_fetch_xor_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    strong!(1081, imp_shmem_ulong_atomic_fetch_xor_nbi, brief_shmem_ulong_atomic_fetch_xor_nbi, kept_shmem_ulong_atomic_fetch_xor_nbi)
-}
-routine!(brief brief_shmem_ulong_atomic_fetch_xor_nbi, kept_shmem_ulong_atomic_fetch_xor_nbi, imp_shmem_ulong_atomic_fetch_xor_nbi, probe_shmem_ulong_atomic_fetch_xor_nbi, intercepted_shmem_ulong_atomic_fetch_xor_nbi, 1081, sampled, (fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_xor_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_fetch_xor_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_atomic_fetch_xor_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ulonglong_atomic_fetch_xor_nbi", 1082, imp_shmem_ulonglong_atomic_fetch_xor_nbi, brief_shmem_ulonglong_atomic_fetch_xor_nbi, kept_shmem_ulonglong_atomic_fetch_xor_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_atomic_fetch_xor_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(1082, imp_shmem_ulonglong_atomic_fetch_xor_nbi, brief_shmem_ulonglong_atomic_fetch_xor_nbi, kept_shmem_ulonglong_atomic_fetch_xor_nbi)
-}
-routine!(brief brief_shmem_ulonglong_atomic_fetch_xor_nbi, kept_shmem_ulonglong_atomic_fetch_xor_nbi, imp_shmem_ulonglong_atomic_fetch_xor_nbi, probe_shmem_ulonglong_atomic_fetch_xor_nbi, intercepted_shmem_ulonglong_atomic_fetch_xor_nbi, 1082, sampled, (fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_xor_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_atomic_fetch_xor_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_atomic_fetch_xor_nbi(fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int) {
-    weak!("shmem_int32_atomic_fetch_xor_nbi", 1083, imp_shmem_int32_atomic_fetch_xor_nbi, brief_shmem_int32_atomic_fetch_xor_nbi, kept_shmem_int32_atomic_fetch_xor_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_atomic_fetch_xor_nbi(fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int) {
-    strong!(1083, imp_shmem_int32_atomic_fetch_xor_nbi, brief_shmem_int32_atomic_fetch_xor_nbi, kept_shmem_int32_atomic_fetch_xor_nbi)
-}
-routine!(brief brief_shmem_int32_atomic_fetch_xor_nbi, kept_shmem_int32_atomic_fetch_xor_nbi, imp_shmem_int32_atomic_fetch_xor_nbi, probe_shmem_int32_atomic_fetch_xor_nbi, intercepted_shmem_int32_atomic_fetch_xor_nbi, 1083, sampled, (fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_xor_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_atomic_fetch_xor_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_atomic_fetch_xor_nbi(fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int) {
-    weak!("shmem_int64_atomic_fetch_xor_nbi", 1084, imp_shmem_int64_atomic_fetch_xor_nbi, brief_shmem_int64_atomic_fetch_xor_nbi, kept_shmem_int64_atomic_fetch_xor_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_atomic_fetch_xor_nbi(fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int) {
-    strong!(1084, imp_shmem_int64_atomic_fetch_xor_nbi, brief_shmem_int64_atomic_fetch_xor_nbi, kept_shmem_int64_atomic_fetch_xor_nbi)
-}
-routine!(brief brief_shmem_int64_atomic_fetch_xor_nbi, kept_shmem_int64_atomic_fetch_xor_nbi, imp_shmem_int64_atomic_fetch_xor_nbi, probe_shmem_int64_atomic_fetch_xor_nbi, intercepted_shmem_int64_atomic_fetch_xor_nbi, 1084, sampled, (fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_xor_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_atomic_fetch_xor_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_atomic_fetch_xor_nbi(fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int) {
-    weak!("shmem_uint32_atomic_fetch_xor_nbi", 1085, imp_shmem_uint32_atomic_fetch_xor_nbi, brief_shmem_uint32_atomic_fetch_xor_nbi, kept_shmem_uint32_atomic_fetch_xor_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_atomic_fetch_xor_nbi(fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int) {
-    strong!(1085, imp_shmem_uint32_atomic_fetch_xor_nbi, brief_shmem_uint32_atomic_fetch_xor_nbi, kept_shmem_uint32_atomic_fetch_xor_nbi)
-}
-routine!(brief brief_shmem_uint32_atomic_fetch_xor_nbi, kept_shmem_uint32_atomic_fetch_xor_nbi, imp_shmem_uint32_atomic_fetch_xor_nbi, probe_shmem_uint32_atomic_fetch_xor_nbi, intercepted_shmem_uint32_atomic_fetch_xor_nbi, 1085, sampled, (fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_xor_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_atomic_fetch_xor_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_atomic_fetch_xor_nbi(fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int) {
-    weak!("shmem_uint64_atomic_fetch_xor_nbi", 1086, imp_shmem_uint64_atomic_fetch_xor_nbi, brief_shmem_uint64_atomic_fetch_xor_nbi, kept_shmem_uint64_atomic_fetch_xor_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_atomic_fetch_xor_nbi(fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int) {
-    strong!(1086, imp_shmem_uint64_atomic_fetch_xor_nbi, brief_shmem_uint64_atomic_fetch_xor_nbi, kept_shmem_uint64_atomic_fetch_xor_nbi)
-}
-routine!(brief brief_shmem_uint64_atomic_fetch_xor_nbi, kept_shmem_uint64_atomic_fetch_xor_nbi, imp_shmem_uint64_atomic_fetch_xor_nbi, probe_shmem_uint64_atomic_fetch_xor_nbi, intercepted_shmem_uint64_atomic_fetch_xor_nbi, 1086, sampled, (fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_xor_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint_atomic_fetch_xor_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint_atomic_fetch_xor_nbi(ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_ctx_uint_atomic_fetch_xor_nbi", 1087, imp_shmem_ctx_uint_atomic_fetch_xor_nbi, probe_shmem_ctx_uint_atomic_fetch_xor_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint_atomic_fetch_xor_nbi(ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    strong!(1087, imp_shmem_ctx_uint_atomic_fetch_xor_nbi, probe_shmem_ctx_uint_atomic_fetch_xor_nbi)
-}
-routine!(imp_shmem_ctx_uint_atomic_fetch_xor_nbi, probe_shmem_ctx_uint_atomic_fetch_xor_nbi, intercepted_shmem_ctx_uint_atomic_fetch_xor_nbi, 1087, sampled, (ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int), |m| [on(ctx, 1087, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_xor_nbi::<u32>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulong_atomic_fetch_xor_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulong_atomic_fetch_xor_nbi(ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ctx_ulong_atomic_fetch_xor_nbi", 1088, imp_shmem_ctx_ulong_atomic_fetch_xor_nbi, probe_shmem_ctx_ulong_atomic_fetch_xor_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulong_atomic_fetch_xor_nbi(ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    strong!(1088, imp_shmem_ctx_ulong_atomic_fetch_xor_nbi, probe_shmem_ctx_ulong_atomic_fetch_xor_nbi)
-}
-routine!(imp_shmem_ctx_ulong_atomic_fetch_xor_nbi, probe_shmem_ctx_ulong_atomic_fetch_xor_nbi, intercepted_shmem_ctx_ulong_atomic_fetch_xor_nbi, 1088, sampled, (ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [on(ctx, 1088, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_xor_nbi::<u64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_atomic_fetch_xor_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulonglong_atomic_fetch_xor_nbi(ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ctx_ulonglong_atomic_fetch_xor_nbi", 1089, imp_shmem_ctx_ulonglong_atomic_fetch_xor_nbi, probe_shmem_ctx_ulonglong_atomic_fetch_xor_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulonglong_atomic_fetch_xor_nbi(ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(1089, imp_shmem_ctx_ulonglong_atomic_fetch_xor_nbi, probe_shmem_ctx_ulonglong_atomic_fetch_xor_nbi)
-}
-routine!(imp_shmem_ctx_ulonglong_atomic_fetch_xor_nbi, probe_shmem_ctx_ulonglong_atomic_fetch_xor_nbi, intercepted_shmem_ctx_ulonglong_atomic_fetch_xor_nbi, 1089, sampled, (ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [on(ctx, 1089, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_xor_nbi::<u64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int32_atomic_fetch_xor_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int32_atomic_fetch_xor_nbi(ctx: Ctx, fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int) {
-    weak!("shmem_ctx_int32_atomic_fetch_xor_nbi", 1090, imp_shmem_ctx_int32_atomic_fetch_xor_nbi, probe_shmem_ctx_int32_atomic_fetch_xor_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int32_atomic_fetch_xor_nbi(ctx: Ctx, fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int) {
-    strong!(1090, imp_shmem_ctx_int32_atomic_fetch_xor_nbi, probe_shmem_ctx_int32_atomic_fetch_xor_nbi)
-}
-routine!(imp_shmem_ctx_int32_atomic_fetch_xor_nbi, probe_shmem_ctx_int32_atomic_fetch_xor_nbi, intercepted_shmem_ctx_int32_atomic_fetch_xor_nbi, 1090, sampled, (ctx: Ctx, fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int), |m| [on(ctx, 1090, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_xor_nbi::<i32>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int64_atomic_fetch_xor_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int64_atomic_fetch_xor_nbi(ctx: Ctx, fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int) {
-    weak!("shmem_ctx_int64_atomic_fetch_xor_nbi", 1091, imp_shmem_ctx_int64_atomic_fetch_xor_nbi, probe_shmem_ctx_int64_atomic_fetch_xor_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int64_atomic_fetch_xor_nbi(ctx: Ctx, fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int) {
-    strong!(1091, imp_shmem_ctx_int64_atomic_fetch_xor_nbi, probe_shmem_ctx_int64_atomic_fetch_xor_nbi)
-}
-routine!(imp_shmem_ctx_int64_atomic_fetch_xor_nbi, probe_shmem_ctx_int64_atomic_fetch_xor_nbi, intercepted_shmem_ctx_int64_atomic_fetch_xor_nbi, 1091, sampled, (ctx: Ctx, fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int), |m| [on(ctx, 1091, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_xor_nbi::<i64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint32_atomic_fetch_xor_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint32_atomic_fetch_xor_nbi(ctx: Ctx, fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int) {
-    weak!("shmem_ctx_uint32_atomic_fetch_xor_nbi", 1092, imp_shmem_ctx_uint32_atomic_fetch_xor_nbi, probe_shmem_ctx_uint32_atomic_fetch_xor_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint32_atomic_fetch_xor_nbi(ctx: Ctx, fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int) {
-    strong!(1092, imp_shmem_ctx_uint32_atomic_fetch_xor_nbi, probe_shmem_ctx_uint32_atomic_fetch_xor_nbi)
-}
-routine!(imp_shmem_ctx_uint32_atomic_fetch_xor_nbi, probe_shmem_ctx_uint32_atomic_fetch_xor_nbi, intercepted_shmem_ctx_uint32_atomic_fetch_xor_nbi, 1092, sampled, (ctx: Ctx, fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int), |m| [on(ctx, 1092, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_xor_nbi::<u32>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint64_atomic_fetch_xor_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint64_atomic_fetch_xor_nbi(ctx: Ctx, fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int) {
-    weak!("shmem_ctx_uint64_atomic_fetch_xor_nbi", 1093, imp_shmem_ctx_uint64_atomic_fetch_xor_nbi, probe_shmem_ctx_uint64_atomic_fetch_xor_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint64_atomic_fetch_xor_nbi(ctx: Ctx, fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int) {
-    strong!(1093, imp_shmem_ctx_uint64_atomic_fetch_xor_nbi, probe_shmem_ctx_uint64_atomic_fetch_xor_nbi)
-}
-routine!(imp_shmem_ctx_uint64_atomic_fetch_xor_nbi, probe_shmem_ctx_uint64_atomic_fetch_xor_nbi, intercepted_shmem_ctx_uint64_atomic_fetch_xor_nbi, 1093, sampled, (ctx: Ctx, fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int), |m| [on(ctx, 1093, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_xor_nbi::<u64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
+unsafe extern "C" {
+    pub fn shmem_float_atomic_fetch_nbi(fetch: *mut f32, source: *const f32, pe: c_int);
+    pub fn pshmem_float_atomic_fetch_nbi(fetch: *mut f32, source: *const f32, pe: c_int);
+    pub fn shmem_double_atomic_fetch_nbi(fetch: *mut f64, source: *const f64, pe: c_int);
+    pub fn pshmem_double_atomic_fetch_nbi(fetch: *mut f64, source: *const f64, pe: c_int);
+    pub fn shmem_int_atomic_fetch_nbi(fetch: *mut c_int, source: *const c_int, pe: c_int);
+    pub fn pshmem_int_atomic_fetch_nbi(fetch: *mut c_int, source: *const c_int, pe: c_int);
+    pub fn shmem_long_atomic_fetch_nbi(fetch: *mut c_long, source: *const c_long, pe: c_int);
+    pub fn pshmem_long_atomic_fetch_nbi(fetch: *mut c_long, source: *const c_long, pe: c_int);
+    pub fn shmem_longlong_atomic_fetch_nbi(fetch: *mut c_longlong, source: *const c_longlong, pe: c_int);
+    pub fn pshmem_longlong_atomic_fetch_nbi(fetch: *mut c_longlong, source: *const c_longlong, pe: c_int);
+    pub fn shmem_uint_atomic_fetch_nbi(fetch: *mut c_uint, source: *const c_uint, pe: c_int);
+    pub fn pshmem_uint_atomic_fetch_nbi(fetch: *mut c_uint, source: *const c_uint, pe: c_int);
+    pub fn shmem_ulong_atomic_fetch_nbi(fetch: *mut c_ulong, source: *const c_ulong, pe: c_int);
+    pub fn pshmem_ulong_atomic_fetch_nbi(fetch: *mut c_ulong, source: *const c_ulong, pe: c_int);
+    pub fn shmem_ulonglong_atomic_fetch_nbi(fetch: *mut c_ulonglong, source: *const c_ulonglong, pe: c_int);
+    pub fn pshmem_ulonglong_atomic_fetch_nbi(fetch: *mut c_ulonglong, source: *const c_ulonglong, pe: c_int);
+    pub fn shmem_int32_atomic_fetch_nbi(fetch: *mut i32, source: *const i32, pe: c_int);
+    pub fn pshmem_int32_atomic_fetch_nbi(fetch: *mut i32, source: *const i32, pe: c_int);
+    pub fn shmem_int64_atomic_fetch_nbi(fetch: *mut i64, source: *const i64, pe: c_int);
+    pub fn pshmem_int64_atomic_fetch_nbi(fetch: *mut i64, source: *const i64, pe: c_int);
+    pub fn shmem_uint32_atomic_fetch_nbi(fetch: *mut u32, source: *const u32, pe: c_int);
+    pub fn pshmem_uint32_atomic_fetch_nbi(fetch: *mut u32, source: *const u32, pe: c_int);
+    pub fn shmem_uint64_atomic_fetch_nbi(fetch: *mut u64, source: *const u64, pe: c_int);
+    pub fn pshmem_uint64_atomic_fetch_nbi(fetch: *mut u64, source: *const u64, pe: c_int);
+    pub fn shmem_size_atomic_fetch_nbi(fetch: *mut usize, source: *const usize, pe: c_int);
+    pub fn pshmem_size_atomic_fetch_nbi(fetch: *mut usize, source: *const usize, pe: c_int);
+    pub fn shmem_ptrdiff_atomic_fetch_nbi(fetch: *mut isize, source: *const isize, pe: c_int);
+    pub fn pshmem_ptrdiff_atomic_fetch_nbi(fetch: *mut isize, source: *const isize, pe: c_int);
+    pub fn shmem_ctx_float_atomic_fetch_nbi(ctx: Ctx, fetch: *mut f32, source: *const f32, pe: c_int);
+    pub fn pshmem_ctx_float_atomic_fetch_nbi(ctx: Ctx, fetch: *mut f32, source: *const f32, pe: c_int);
+    pub fn shmem_ctx_double_atomic_fetch_nbi(ctx: Ctx, fetch: *mut f64, source: *const f64, pe: c_int);
+    pub fn pshmem_ctx_double_atomic_fetch_nbi(ctx: Ctx, fetch: *mut f64, source: *const f64, pe: c_int);
+    pub fn shmem_ctx_int_atomic_fetch_nbi(ctx: Ctx, fetch: *mut c_int, source: *const c_int, pe: c_int);
+    pub fn pshmem_ctx_int_atomic_fetch_nbi(ctx: Ctx, fetch: *mut c_int, source: *const c_int, pe: c_int);
+    pub fn shmem_ctx_long_atomic_fetch_nbi(ctx: Ctx, fetch: *mut c_long, source: *const c_long, pe: c_int);
+    pub fn pshmem_ctx_long_atomic_fetch_nbi(ctx: Ctx, fetch: *mut c_long, source: *const c_long, pe: c_int);
+    pub fn shmem_ctx_longlong_atomic_fetch_nbi(ctx: Ctx, fetch: *mut c_longlong, source: *const c_longlong, pe: c_int);
+    pub fn pshmem_ctx_longlong_atomic_fetch_nbi(ctx: Ctx, fetch: *mut c_longlong, source: *const c_longlong, pe: c_int);
+    pub fn shmem_ctx_uint_atomic_fetch_nbi(ctx: Ctx, fetch: *mut c_uint, source: *const c_uint, pe: c_int);
+    pub fn pshmem_ctx_uint_atomic_fetch_nbi(ctx: Ctx, fetch: *mut c_uint, source: *const c_uint, pe: c_int);
+    pub fn shmem_ctx_ulong_atomic_fetch_nbi(ctx: Ctx, fetch: *mut c_ulong, source: *const c_ulong, pe: c_int);
+    pub fn pshmem_ctx_ulong_atomic_fetch_nbi(ctx: Ctx, fetch: *mut c_ulong, source: *const c_ulong, pe: c_int);
+    pub fn shmem_ctx_ulonglong_atomic_fetch_nbi(ctx: Ctx, fetch: *mut c_ulonglong, source: *const c_ulonglong, pe: c_int);
+    pub fn pshmem_ctx_ulonglong_atomic_fetch_nbi(ctx: Ctx, fetch: *mut c_ulonglong, source: *const c_ulonglong, pe: c_int);
+    pub fn shmem_ctx_int32_atomic_fetch_nbi(ctx: Ctx, fetch: *mut i32, source: *const i32, pe: c_int);
+    pub fn pshmem_ctx_int32_atomic_fetch_nbi(ctx: Ctx, fetch: *mut i32, source: *const i32, pe: c_int);
+    pub fn shmem_ctx_int64_atomic_fetch_nbi(ctx: Ctx, fetch: *mut i64, source: *const i64, pe: c_int);
+    pub fn pshmem_ctx_int64_atomic_fetch_nbi(ctx: Ctx, fetch: *mut i64, source: *const i64, pe: c_int);
+    pub fn shmem_ctx_uint32_atomic_fetch_nbi(ctx: Ctx, fetch: *mut u32, source: *const u32, pe: c_int);
+    pub fn pshmem_ctx_uint32_atomic_fetch_nbi(ctx: Ctx, fetch: *mut u32, source: *const u32, pe: c_int);
+    pub fn shmem_ctx_uint64_atomic_fetch_nbi(ctx: Ctx, fetch: *mut u64, source: *const u64, pe: c_int);
+    pub fn pshmem_ctx_uint64_atomic_fetch_nbi(ctx: Ctx, fetch: *mut u64, source: *const u64, pe: c_int);
+    pub fn shmem_ctx_size_atomic_fetch_nbi(ctx: Ctx, fetch: *mut usize, source: *const usize, pe: c_int);
+    pub fn pshmem_ctx_size_atomic_fetch_nbi(ctx: Ctx, fetch: *mut usize, source: *const usize, pe: c_int);
+    pub fn shmem_ctx_ptrdiff_atomic_fetch_nbi(ctx: Ctx, fetch: *mut isize, source: *const isize, pe: c_int);
+    pub fn pshmem_ctx_ptrdiff_atomic_fetch_nbi(ctx: Ctx, fetch: *mut isize, source: *const isize, pe: c_int);
+    pub fn shmem_int_atomic_compare_swap_nbi(fetch: *mut c_int, dest: *mut c_int, cond: c_int, value: c_int, pe: c_int);
+    pub fn pshmem_int_atomic_compare_swap_nbi(fetch: *mut c_int, dest: *mut c_int, cond: c_int, value: c_int, pe: c_int);
+    pub fn shmem_long_atomic_compare_swap_nbi(fetch: *mut c_long, dest: *mut c_long, cond: c_long, value: c_long, pe: c_int);
+    pub fn pshmem_long_atomic_compare_swap_nbi(fetch: *mut c_long, dest: *mut c_long, cond: c_long, value: c_long, pe: c_int);
+    pub fn shmem_longlong_atomic_compare_swap_nbi(fetch: *mut c_longlong, dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int);
+    pub fn pshmem_longlong_atomic_compare_swap_nbi(fetch: *mut c_longlong, dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int);
+    pub fn shmem_uint_atomic_compare_swap_nbi(fetch: *mut c_uint, dest: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int);
+    pub fn pshmem_uint_atomic_compare_swap_nbi(fetch: *mut c_uint, dest: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int);
+    pub fn shmem_ulong_atomic_compare_swap_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int);
+    pub fn pshmem_ulong_atomic_compare_swap_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int);
+    pub fn shmem_ulonglong_atomic_compare_swap_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn pshmem_ulonglong_atomic_compare_swap_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn shmem_int32_atomic_compare_swap_nbi(fetch: *mut i32, dest: *mut i32, cond: i32, value: i32, pe: c_int);
+    pub fn pshmem_int32_atomic_compare_swap_nbi(fetch: *mut i32, dest: *mut i32, cond: i32, value: i32, pe: c_int);
+    pub fn shmem_int64_atomic_compare_swap_nbi(fetch: *mut i64, dest: *mut i64, cond: i64, value: i64, pe: c_int);
+    pub fn pshmem_int64_atomic_compare_swap_nbi(fetch: *mut i64, dest: *mut i64, cond: i64, value: i64, pe: c_int);
+    pub fn shmem_uint32_atomic_compare_swap_nbi(fetch: *mut u32, dest: *mut u32, cond: u32, value: u32, pe: c_int);
+    pub fn pshmem_uint32_atomic_compare_swap_nbi(fetch: *mut u32, dest: *mut u32, cond: u32, value: u32, pe: c_int);
+    pub fn shmem_uint64_atomic_compare_swap_nbi(fetch: *mut u64, dest: *mut u64, cond: u64, value: u64, pe: c_int);
+    pub fn pshmem_uint64_atomic_compare_swap_nbi(fetch: *mut u64, dest: *mut u64, cond: u64, value: u64, pe: c_int);
+    pub fn shmem_size_atomic_compare_swap_nbi(fetch: *mut usize, dest: *mut usize, cond: usize, value: usize, pe: c_int);
+    pub fn pshmem_size_atomic_compare_swap_nbi(fetch: *mut usize, dest: *mut usize, cond: usize, value: usize, pe: c_int);
+    pub fn shmem_ptrdiff_atomic_compare_swap_nbi(fetch: *mut isize, dest: *mut isize, cond: isize, value: isize, pe: c_int);
+    pub fn pshmem_ptrdiff_atomic_compare_swap_nbi(fetch: *mut isize, dest: *mut isize, cond: isize, value: isize, pe: c_int);
+    pub fn shmem_ctx_int_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut c_int, dest: *mut c_int, cond: c_int, value: c_int, pe: c_int);
+    pub fn pshmem_ctx_int_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut c_int, dest: *mut c_int, cond: c_int, value: c_int, pe: c_int);
+    pub fn shmem_ctx_long_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut c_long, dest: *mut c_long, cond: c_long, value: c_long, pe: c_int);
+    pub fn pshmem_ctx_long_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut c_long, dest: *mut c_long, cond: c_long, value: c_long, pe: c_int);
+    pub fn shmem_ctx_longlong_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut c_longlong, dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int);
+    pub fn pshmem_ctx_longlong_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut c_longlong, dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int);
+    pub fn shmem_ctx_uint_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int);
+    pub fn pshmem_ctx_uint_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int);
+    pub fn shmem_ctx_ulong_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int);
+    pub fn pshmem_ctx_ulong_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int);
+    pub fn shmem_ctx_ulonglong_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn pshmem_ctx_ulonglong_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn shmem_ctx_int32_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut i32, dest: *mut i32, cond: i32, value: i32, pe: c_int);
+    pub fn pshmem_ctx_int32_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut i32, dest: *mut i32, cond: i32, value: i32, pe: c_int);
+    pub fn shmem_ctx_int64_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut i64, dest: *mut i64, cond: i64, value: i64, pe: c_int);
+    pub fn pshmem_ctx_int64_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut i64, dest: *mut i64, cond: i64, value: i64, pe: c_int);
+    pub fn shmem_ctx_uint32_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut u32, dest: *mut u32, cond: u32, value: u32, pe: c_int);
+    pub fn pshmem_ctx_uint32_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut u32, dest: *mut u32, cond: u32, value: u32, pe: c_int);
+    pub fn shmem_ctx_uint64_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut u64, dest: *mut u64, cond: u64, value: u64, pe: c_int);
+    pub fn pshmem_ctx_uint64_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut u64, dest: *mut u64, cond: u64, value: u64, pe: c_int);
+    pub fn shmem_ctx_size_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut usize, dest: *mut usize, cond: usize, value: usize, pe: c_int);
+    pub fn pshmem_ctx_size_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut usize, dest: *mut usize, cond: usize, value: usize, pe: c_int);
+    pub fn shmem_ctx_ptrdiff_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut isize, dest: *mut isize, cond: isize, value: isize, pe: c_int);
+    pub fn pshmem_ctx_ptrdiff_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut isize, dest: *mut isize, cond: isize, value: isize, pe: c_int);
+    pub fn shmem_float_atomic_swap_nbi(fetch: *mut f32, dest: *mut f32, value: f32, pe: c_int);
+    pub fn pshmem_float_atomic_swap_nbi(fetch: *mut f32, dest: *mut f32, value: f32, pe: c_int);
+    pub fn shmem_double_atomic_swap_nbi(fetch: *mut f64, dest: *mut f64, value: f64, pe: c_int);
+    pub fn pshmem_double_atomic_swap_nbi(fetch: *mut f64, dest: *mut f64, value: f64, pe: c_int);
+    pub fn shmem_int_atomic_swap_nbi(fetch: *mut c_int, dest: *mut c_int, value: c_int, pe: c_int);
+    pub fn pshmem_int_atomic_swap_nbi(fetch: *mut c_int, dest: *mut c_int, value: c_int, pe: c_int);
+    pub fn shmem_long_atomic_swap_nbi(fetch: *mut c_long, dest: *mut c_long, value: c_long, pe: c_int);
+    pub fn pshmem_long_atomic_swap_nbi(fetch: *mut c_long, dest: *mut c_long, value: c_long, pe: c_int);
+    pub fn shmem_longlong_atomic_swap_nbi(fetch: *mut c_longlong, dest: *mut c_longlong, value: c_longlong, pe: c_int);
+    pub fn pshmem_longlong_atomic_swap_nbi(fetch: *mut c_longlong, dest: *mut c_longlong, value: c_longlong, pe: c_int);
+    pub fn shmem_uint_atomic_swap_nbi(fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn pshmem_uint_atomic_swap_nbi(fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn shmem_ulong_atomic_swap_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn pshmem_ulong_atomic_swap_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn shmem_ulonglong_atomic_swap_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn pshmem_ulonglong_atomic_swap_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn shmem_int32_atomic_swap_nbi(fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int);
+    pub fn pshmem_int32_atomic_swap_nbi(fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int);
+    pub fn shmem_int64_atomic_swap_nbi(fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int);
+    pub fn pshmem_int64_atomic_swap_nbi(fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int);
+    pub fn shmem_uint32_atomic_swap_nbi(fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int);
+    pub fn pshmem_uint32_atomic_swap_nbi(fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int);
+    pub fn shmem_uint64_atomic_swap_nbi(fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int);
+    pub fn pshmem_uint64_atomic_swap_nbi(fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int);
+    pub fn shmem_size_atomic_swap_nbi(fetch: *mut usize, dest: *mut usize, value: usize, pe: c_int);
+    pub fn pshmem_size_atomic_swap_nbi(fetch: *mut usize, dest: *mut usize, value: usize, pe: c_int);
+    pub fn shmem_ptrdiff_atomic_swap_nbi(fetch: *mut isize, dest: *mut isize, value: isize, pe: c_int);
+    pub fn pshmem_ptrdiff_atomic_swap_nbi(fetch: *mut isize, dest: *mut isize, value: isize, pe: c_int);
+    pub fn shmem_ctx_float_atomic_swap_nbi(ctx: Ctx, fetch: *mut f32, dest: *mut f32, value: f32, pe: c_int);
+    pub fn pshmem_ctx_float_atomic_swap_nbi(ctx: Ctx, fetch: *mut f32, dest: *mut f32, value: f32, pe: c_int);
+    pub fn shmem_ctx_double_atomic_swap_nbi(ctx: Ctx, fetch: *mut f64, dest: *mut f64, value: f64, pe: c_int);
+    pub fn pshmem_ctx_double_atomic_swap_nbi(ctx: Ctx, fetch: *mut f64, dest: *mut f64, value: f64, pe: c_int);
+    pub fn shmem_ctx_int_atomic_swap_nbi(ctx: Ctx, fetch: *mut c_int, dest: *mut c_int, value: c_int, pe: c_int);
+    pub fn pshmem_ctx_int_atomic_swap_nbi(ctx: Ctx, fetch: *mut c_int, dest: *mut c_int, value: c_int, pe: c_int);
+    pub fn shmem_ctx_long_atomic_swap_nbi(ctx: Ctx, fetch: *mut c_long, dest: *mut c_long, value: c_long, pe: c_int);
+    pub fn pshmem_ctx_long_atomic_swap_nbi(ctx: Ctx, fetch: *mut c_long, dest: *mut c_long, value: c_long, pe: c_int);
+    pub fn shmem_ctx_longlong_atomic_swap_nbi(ctx: Ctx, fetch: *mut c_longlong, dest: *mut c_longlong, value: c_longlong, pe: c_int);
+    pub fn pshmem_ctx_longlong_atomic_swap_nbi(ctx: Ctx, fetch: *mut c_longlong, dest: *mut c_longlong, value: c_longlong, pe: c_int);
+    pub fn shmem_ctx_uint_atomic_swap_nbi(ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn pshmem_ctx_uint_atomic_swap_nbi(ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn shmem_ctx_ulong_atomic_swap_nbi(ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn pshmem_ctx_ulong_atomic_swap_nbi(ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn shmem_ctx_ulonglong_atomic_swap_nbi(ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn pshmem_ctx_ulonglong_atomic_swap_nbi(ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn shmem_ctx_int32_atomic_swap_nbi(ctx: Ctx, fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int);
+    pub fn pshmem_ctx_int32_atomic_swap_nbi(ctx: Ctx, fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int);
+    pub fn shmem_ctx_int64_atomic_swap_nbi(ctx: Ctx, fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int);
+    pub fn pshmem_ctx_int64_atomic_swap_nbi(ctx: Ctx, fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int);
+    pub fn shmem_ctx_uint32_atomic_swap_nbi(ctx: Ctx, fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int);
+    pub fn pshmem_ctx_uint32_atomic_swap_nbi(ctx: Ctx, fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int);
+    pub fn shmem_ctx_uint64_atomic_swap_nbi(ctx: Ctx, fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int);
+    pub fn pshmem_ctx_uint64_atomic_swap_nbi(ctx: Ctx, fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int);
+    pub fn shmem_ctx_size_atomic_swap_nbi(ctx: Ctx, fetch: *mut usize, dest: *mut usize, value: usize, pe: c_int);
+    pub fn pshmem_ctx_size_atomic_swap_nbi(ctx: Ctx, fetch: *mut usize, dest: *mut usize, value: usize, pe: c_int);
+    pub fn shmem_ctx_ptrdiff_atomic_swap_nbi(ctx: Ctx, fetch: *mut isize, dest: *mut isize, value: isize, pe: c_int);
+    pub fn pshmem_ctx_ptrdiff_atomic_swap_nbi(ctx: Ctx, fetch: *mut isize, dest: *mut isize, value: isize, pe: c_int);
+    pub fn shmem_int_atomic_fetch_inc_nbi(fetch: *mut c_int, dest: *mut c_int, pe: c_int);
+    pub fn pshmem_int_atomic_fetch_inc_nbi(fetch: *mut c_int, dest: *mut c_int, pe: c_int);
+    pub fn shmem_long_atomic_fetch_inc_nbi(fetch: *mut c_long, dest: *mut c_long, pe: c_int);
+    pub fn pshmem_long_atomic_fetch_inc_nbi(fetch: *mut c_long, dest: *mut c_long, pe: c_int);
+    pub fn shmem_longlong_atomic_fetch_inc_nbi(fetch: *mut c_longlong, dest: *mut c_longlong, pe: c_int);
+    pub fn pshmem_longlong_atomic_fetch_inc_nbi(fetch: *mut c_longlong, dest: *mut c_longlong, pe: c_int);
+    pub fn shmem_uint_atomic_fetch_inc_nbi(fetch: *mut c_uint, dest: *mut c_uint, pe: c_int);
+    pub fn pshmem_uint_atomic_fetch_inc_nbi(fetch: *mut c_uint, dest: *mut c_uint, pe: c_int);
+    pub fn shmem_ulong_atomic_fetch_inc_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, pe: c_int);
+    pub fn pshmem_ulong_atomic_fetch_inc_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, pe: c_int);
+    pub fn shmem_ulonglong_atomic_fetch_inc_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, pe: c_int);
+    pub fn pshmem_ulonglong_atomic_fetch_inc_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, pe: c_int);
+    pub fn shmem_int32_atomic_fetch_inc_nbi(fetch: *mut i32, dest: *mut i32, pe: c_int);
+    pub fn pshmem_int32_atomic_fetch_inc_nbi(fetch: *mut i32, dest: *mut i32, pe: c_int);
+    pub fn shmem_int64_atomic_fetch_inc_nbi(fetch: *mut i64, dest: *mut i64, pe: c_int);
+    pub fn pshmem_int64_atomic_fetch_inc_nbi(fetch: *mut i64, dest: *mut i64, pe: c_int);
+    pub fn shmem_uint32_atomic_fetch_inc_nbi(fetch: *mut u32, dest: *mut u32, pe: c_int);
+    pub fn pshmem_uint32_atomic_fetch_inc_nbi(fetch: *mut u32, dest: *mut u32, pe: c_int);
+    pub fn shmem_uint64_atomic_fetch_inc_nbi(fetch: *mut u64, dest: *mut u64, pe: c_int);
+    pub fn pshmem_uint64_atomic_fetch_inc_nbi(fetch: *mut u64, dest: *mut u64, pe: c_int);
+    pub fn shmem_size_atomic_fetch_inc_nbi(fetch: *mut usize, dest: *mut usize, pe: c_int);
+    pub fn pshmem_size_atomic_fetch_inc_nbi(fetch: *mut usize, dest: *mut usize, pe: c_int);
+    pub fn shmem_ptrdiff_atomic_fetch_inc_nbi(fetch: *mut isize, dest: *mut isize, pe: c_int);
+    pub fn pshmem_ptrdiff_atomic_fetch_inc_nbi(fetch: *mut isize, dest: *mut isize, pe: c_int);
+    pub fn shmem_ctx_int_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut c_int, dest: *mut c_int, pe: c_int);
+    pub fn pshmem_ctx_int_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut c_int, dest: *mut c_int, pe: c_int);
+    pub fn shmem_ctx_long_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut c_long, dest: *mut c_long, pe: c_int);
+    pub fn pshmem_ctx_long_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut c_long, dest: *mut c_long, pe: c_int);
+    pub fn shmem_ctx_longlong_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut c_longlong, dest: *mut c_longlong, pe: c_int);
+    pub fn pshmem_ctx_longlong_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut c_longlong, dest: *mut c_longlong, pe: c_int);
+    pub fn shmem_ctx_uint_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, pe: c_int);
+    pub fn pshmem_ctx_uint_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, pe: c_int);
+    pub fn shmem_ctx_ulong_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, pe: c_int);
+    pub fn pshmem_ctx_ulong_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, pe: c_int);
+    pub fn shmem_ctx_ulonglong_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, pe: c_int);
+    pub fn pshmem_ctx_ulonglong_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, pe: c_int);
+    pub fn shmem_ctx_int32_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut i32, dest: *mut i32, pe: c_int);
+    pub fn pshmem_ctx_int32_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut i32, dest: *mut i32, pe: c_int);
+    pub fn shmem_ctx_int64_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut i64, dest: *mut i64, pe: c_int);
+    pub fn pshmem_ctx_int64_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut i64, dest: *mut i64, pe: c_int);
+    pub fn shmem_ctx_uint32_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut u32, dest: *mut u32, pe: c_int);
+    pub fn pshmem_ctx_uint32_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut u32, dest: *mut u32, pe: c_int);
+    pub fn shmem_ctx_uint64_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut u64, dest: *mut u64, pe: c_int);
+    pub fn pshmem_ctx_uint64_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut u64, dest: *mut u64, pe: c_int);
+    pub fn shmem_ctx_size_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut usize, dest: *mut usize, pe: c_int);
+    pub fn pshmem_ctx_size_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut usize, dest: *mut usize, pe: c_int);
+    pub fn shmem_ctx_ptrdiff_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut isize, dest: *mut isize, pe: c_int);
+    pub fn pshmem_ctx_ptrdiff_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut isize, dest: *mut isize, pe: c_int);
+    pub fn shmem_int_atomic_fetch_add_nbi(fetch: *mut c_int, dest: *mut c_int, value: c_int, pe: c_int);
+    pub fn pshmem_int_atomic_fetch_add_nbi(fetch: *mut c_int, dest: *mut c_int, value: c_int, pe: c_int);
+    pub fn shmem_long_atomic_fetch_add_nbi(fetch: *mut c_long, dest: *mut c_long, value: c_long, pe: c_int);
+    pub fn pshmem_long_atomic_fetch_add_nbi(fetch: *mut c_long, dest: *mut c_long, value: c_long, pe: c_int);
+    pub fn shmem_longlong_atomic_fetch_add_nbi(fetch: *mut c_longlong, dest: *mut c_longlong, value: c_longlong, pe: c_int);
+    pub fn pshmem_longlong_atomic_fetch_add_nbi(fetch: *mut c_longlong, dest: *mut c_longlong, value: c_longlong, pe: c_int);
+    pub fn shmem_uint_atomic_fetch_add_nbi(fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn pshmem_uint_atomic_fetch_add_nbi(fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn shmem_ulong_atomic_fetch_add_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn pshmem_ulong_atomic_fetch_add_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn shmem_ulonglong_atomic_fetch_add_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn pshmem_ulonglong_atomic_fetch_add_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn shmem_int32_atomic_fetch_add_nbi(fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int);
+    pub fn pshmem_int32_atomic_fetch_add_nbi(fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int);
+    pub fn shmem_int64_atomic_fetch_add_nbi(fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int);
+    pub fn pshmem_int64_atomic_fetch_add_nbi(fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int);
+    pub fn shmem_uint32_atomic_fetch_add_nbi(fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int);
+    pub fn pshmem_uint32_atomic_fetch_add_nbi(fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int);
+    pub fn shmem_uint64_atomic_fetch_add_nbi(fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int);
+    pub fn pshmem_uint64_atomic_fetch_add_nbi(fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int);
+    pub fn shmem_size_atomic_fetch_add_nbi(fetch: *mut usize, dest: *mut usize, value: usize, pe: c_int);
+    pub fn pshmem_size_atomic_fetch_add_nbi(fetch: *mut usize, dest: *mut usize, value: usize, pe: c_int);
+    pub fn shmem_ptrdiff_atomic_fetch_add_nbi(fetch: *mut isize, dest: *mut isize, value: isize, pe: c_int);
+    pub fn pshmem_ptrdiff_atomic_fetch_add_nbi(fetch: *mut isize, dest: *mut isize, value: isize, pe: c_int);
+    pub fn shmem_ctx_int_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut c_int, dest: *mut c_int, value: c_int, pe: c_int);
+    pub fn pshmem_ctx_int_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut c_int, dest: *mut c_int, value: c_int, pe: c_int);
+    pub fn shmem_ctx_long_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut c_long, dest: *mut c_long, value: c_long, pe: c_int);
+    pub fn pshmem_ctx_long_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut c_long, dest: *mut c_long, value: c_long, pe: c_int);
+    pub fn shmem_ctx_longlong_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut c_longlong, dest: *mut c_longlong, value: c_longlong, pe: c_int);
+    pub fn pshmem_ctx_longlong_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut c_longlong, dest: *mut c_longlong, value: c_longlong, pe: c_int);
+    pub fn shmem_ctx_uint_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn pshmem_ctx_uint_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn shmem_ctx_ulong_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn pshmem_ctx_ulong_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn shmem_ctx_ulonglong_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn pshmem_ctx_ulonglong_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn shmem_ctx_int32_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int);
+    pub fn pshmem_ctx_int32_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int);
+    pub fn shmem_ctx_int64_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int);
+    pub fn pshmem_ctx_int64_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int);
+    pub fn shmem_ctx_uint32_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int);
+    pub fn pshmem_ctx_uint32_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int);
+    pub fn shmem_ctx_uint64_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int);
+    pub fn pshmem_ctx_uint64_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int);
+    pub fn shmem_ctx_size_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut usize, dest: *mut usize, value: usize, pe: c_int);
+    pub fn pshmem_ctx_size_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut usize, dest: *mut usize, value: usize, pe: c_int);
+    pub fn shmem_ctx_ptrdiff_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut isize, dest: *mut isize, value: isize, pe: c_int);
+    pub fn pshmem_ctx_ptrdiff_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut isize, dest: *mut isize, value: isize, pe: c_int);
+    pub fn shmem_uint_atomic_fetch_and_nbi(fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn pshmem_uint_atomic_fetch_and_nbi(fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn shmem_ulong_atomic_fetch_and_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn pshmem_ulong_atomic_fetch_and_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn shmem_ulonglong_atomic_fetch_and_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn pshmem_ulonglong_atomic_fetch_and_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn shmem_int32_atomic_fetch_and_nbi(fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int);
+    pub fn pshmem_int32_atomic_fetch_and_nbi(fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int);
+    pub fn shmem_int64_atomic_fetch_and_nbi(fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int);
+    pub fn pshmem_int64_atomic_fetch_and_nbi(fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int);
+    pub fn shmem_uint32_atomic_fetch_and_nbi(fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int);
+    pub fn pshmem_uint32_atomic_fetch_and_nbi(fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int);
+    pub fn shmem_uint64_atomic_fetch_and_nbi(fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int);
+    pub fn pshmem_uint64_atomic_fetch_and_nbi(fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int);
+    pub fn shmem_ctx_uint_atomic_fetch_and_nbi(ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn pshmem_ctx_uint_atomic_fetch_and_nbi(ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn shmem_ctx_ulong_atomic_fetch_and_nbi(ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn pshmem_ctx_ulong_atomic_fetch_and_nbi(ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn shmem_ctx_ulonglong_atomic_fetch_and_nbi(ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn pshmem_ctx_ulonglong_atomic_fetch_and_nbi(ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn shmem_ctx_int32_atomic_fetch_and_nbi(ctx: Ctx, fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int);
+    pub fn pshmem_ctx_int32_atomic_fetch_and_nbi(ctx: Ctx, fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int);
+    pub fn shmem_ctx_int64_atomic_fetch_and_nbi(ctx: Ctx, fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int);
+    pub fn pshmem_ctx_int64_atomic_fetch_and_nbi(ctx: Ctx, fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int);
+    pub fn shmem_ctx_uint32_atomic_fetch_and_nbi(ctx: Ctx, fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int);
+    pub fn pshmem_ctx_uint32_atomic_fetch_and_nbi(ctx: Ctx, fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int);
+    pub fn shmem_ctx_uint64_atomic_fetch_and_nbi(ctx: Ctx, fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int);
+    pub fn pshmem_ctx_uint64_atomic_fetch_and_nbi(ctx: Ctx, fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int);
+    pub fn shmem_uint_atomic_fetch_or_nbi(fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn pshmem_uint_atomic_fetch_or_nbi(fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn shmem_ulong_atomic_fetch_or_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn pshmem_ulong_atomic_fetch_or_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn shmem_ulonglong_atomic_fetch_or_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn pshmem_ulonglong_atomic_fetch_or_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn shmem_int32_atomic_fetch_or_nbi(fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int);
+    pub fn pshmem_int32_atomic_fetch_or_nbi(fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int);
+    pub fn shmem_int64_atomic_fetch_or_nbi(fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int);
+    pub fn pshmem_int64_atomic_fetch_or_nbi(fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int);
+    pub fn shmem_uint32_atomic_fetch_or_nbi(fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int);
+    pub fn pshmem_uint32_atomic_fetch_or_nbi(fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int);
+    pub fn shmem_uint64_atomic_fetch_or_nbi(fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int);
+    pub fn pshmem_uint64_atomic_fetch_or_nbi(fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int);
+    pub fn shmem_ctx_uint_atomic_fetch_or_nbi(ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn pshmem_ctx_uint_atomic_fetch_or_nbi(ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn shmem_ctx_ulong_atomic_fetch_or_nbi(ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn pshmem_ctx_ulong_atomic_fetch_or_nbi(ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn shmem_ctx_ulonglong_atomic_fetch_or_nbi(ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn pshmem_ctx_ulonglong_atomic_fetch_or_nbi(ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn shmem_ctx_int32_atomic_fetch_or_nbi(ctx: Ctx, fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int);
+    pub fn pshmem_ctx_int32_atomic_fetch_or_nbi(ctx: Ctx, fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int);
+    pub fn shmem_ctx_int64_atomic_fetch_or_nbi(ctx: Ctx, fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int);
+    pub fn pshmem_ctx_int64_atomic_fetch_or_nbi(ctx: Ctx, fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int);
+    pub fn shmem_ctx_uint32_atomic_fetch_or_nbi(ctx: Ctx, fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int);
+    pub fn pshmem_ctx_uint32_atomic_fetch_or_nbi(ctx: Ctx, fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int);
+    pub fn shmem_ctx_uint64_atomic_fetch_or_nbi(ctx: Ctx, fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int);
+    pub fn pshmem_ctx_uint64_atomic_fetch_or_nbi(ctx: Ctx, fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int);
+    pub fn shmem_uint_atomic_fetch_xor_nbi(fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn pshmem_uint_atomic_fetch_xor_nbi(fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn shmem_ulong_atomic_fetch_xor_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn pshmem_ulong_atomic_fetch_xor_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn shmem_ulonglong_atomic_fetch_xor_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn pshmem_ulonglong_atomic_fetch_xor_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn shmem_int32_atomic_fetch_xor_nbi(fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int);
+    pub fn pshmem_int32_atomic_fetch_xor_nbi(fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int);
+    pub fn shmem_int64_atomic_fetch_xor_nbi(fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int);
+    pub fn pshmem_int64_atomic_fetch_xor_nbi(fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int);
+    pub fn shmem_uint32_atomic_fetch_xor_nbi(fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int);
+    pub fn pshmem_uint32_atomic_fetch_xor_nbi(fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int);
+    pub fn shmem_uint64_atomic_fetch_xor_nbi(fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int);
+    pub fn pshmem_uint64_atomic_fetch_xor_nbi(fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int);
+    pub fn shmem_ctx_uint_atomic_fetch_xor_nbi(ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn pshmem_ctx_uint_atomic_fetch_xor_nbi(ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn shmem_ctx_ulong_atomic_fetch_xor_nbi(ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn pshmem_ctx_ulong_atomic_fetch_xor_nbi(ctx: Ctx, fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn shmem_ctx_ulonglong_atomic_fetch_xor_nbi(ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn pshmem_ctx_ulonglong_atomic_fetch_xor_nbi(ctx: Ctx, fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn shmem_ctx_int32_atomic_fetch_xor_nbi(ctx: Ctx, fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int);
+    pub fn pshmem_ctx_int32_atomic_fetch_xor_nbi(ctx: Ctx, fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int);
+    pub fn shmem_ctx_int64_atomic_fetch_xor_nbi(ctx: Ctx, fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int);
+    pub fn pshmem_ctx_int64_atomic_fetch_xor_nbi(ctx: Ctx, fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int);
+    pub fn shmem_ctx_uint32_atomic_fetch_xor_nbi(ctx: Ctx, fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int);
+    pub fn pshmem_ctx_uint32_atomic_fetch_xor_nbi(ctx: Ctx, fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int);
+    pub fn shmem_ctx_uint64_atomic_fetch_xor_nbi(ctx: Ctx, fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int);
+    pub fn pshmem_ctx_uint64_atomic_fetch_xor_nbi(ctx: Ctx, fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int);
+}
+
+routine!(brief pellucid_brief_shmem_float_atomic_fetch_nbi, pellucid_kept_shmem_float_atomic_fetch_nbi, [pe, ()], pellucid_imp_shmem_float_atomic_fetch_nbi, pellucid_probe_shmem_float_atomic_fetch_nbi, 924, 924_u16, sampled, (fetch: *mut f32, source: *const f32, pe: c_int), |m| [pe, source.addr(), 4] amo::fetch_nbi::<f32>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe));
+routine!(brief pellucid_brief_shmem_double_atomic_fetch_nbi, pellucid_kept_shmem_double_atomic_fetch_nbi, [pe, ()], pellucid_imp_shmem_double_atomic_fetch_nbi, pellucid_probe_shmem_double_atomic_fetch_nbi, 925, 925_u16, sampled, (fetch: *mut f64, source: *const f64, pe: c_int), |m| [pe, source.addr(), 8] amo::fetch_nbi::<f64>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe));
+routine!(brief pellucid_brief_shmem_int_atomic_fetch_nbi, pellucid_kept_shmem_int_atomic_fetch_nbi, [pe, ()], pellucid_imp_shmem_int_atomic_fetch_nbi, pellucid_probe_shmem_int_atomic_fetch_nbi, 926, number, sampled, (fetch: *mut c_void, source: *const c_void, pe: c_int, number: u32), |m| [pe, source.addr(), 4] amo::fetch_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe));
+routine!(brief pellucid_brief_shmem_long_atomic_fetch_nbi, pellucid_kept_shmem_long_atomic_fetch_nbi, [pe, ()], pellucid_imp_shmem_long_atomic_fetch_nbi, pellucid_probe_shmem_long_atomic_fetch_nbi, 927, number, sampled, (fetch: *mut c_void, source: *const c_void, pe: c_int, number: u32), |m| [pe, source.addr(), 8] amo::fetch_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe));
+routine!(brief pellucid_brief_shmem_ctx_float_atomic_fetch_nbi, pellucid_kept_shmem_ctx_float_atomic_fetch_nbi, [world_pe(m, ctx, pe), note(ctx, 938, 4)], pellucid_imp_shmem_ctx_float_atomic_fetch_nbi, pellucid_probe_shmem_ctx_float_atomic_fetch_nbi, 938, 938_u16, sampled, (ctx: Ctx, fetch: *mut f32, source: *const f32, pe: c_int), |m| [on(ctx, 938, 4, world_pe(m, ctx, pe)), source.addr(), 4] amo::fetch_nbi::<f32>(m, ctx, fetch.cast(), source.cast(), pe));
+routine!(brief pellucid_brief_shmem_ctx_double_atomic_fetch_nbi, pellucid_kept_shmem_ctx_double_atomic_fetch_nbi, [world_pe(m, ctx, pe), note(ctx, 939, 8)], pellucid_imp_shmem_ctx_double_atomic_fetch_nbi, pellucid_probe_shmem_ctx_double_atomic_fetch_nbi, 939, 939_u16, sampled, (ctx: Ctx, fetch: *mut f64, source: *const f64, pe: c_int), |m| [on(ctx, 939, 8, world_pe(m, ctx, pe)), source.addr(), 8] amo::fetch_nbi::<f64>(m, ctx, fetch.cast(), source.cast(), pe));
+routine!(brief pellucid_brief_shmem_ctx_int_atomic_fetch_nbi, pellucid_kept_shmem_ctx_int_atomic_fetch_nbi, [world_pe(m, ctx, pe), note(ctx, op(number), 4)], pellucid_imp_shmem_ctx_int_atomic_fetch_nbi, pellucid_probe_shmem_ctx_int_atomic_fetch_nbi, 940, number, sampled, (ctx: Ctx, fetch: *mut c_void, source: *const c_void, pe: c_int, number: u32), |m| [on(ctx, op(number), 4, world_pe(m, ctx, pe)), source.addr(), 4] amo::fetch_nbi::<u32>(m, ctx, fetch.cast(), source.cast(), pe));
+routine!(brief pellucid_brief_shmem_ctx_long_atomic_fetch_nbi, pellucid_kept_shmem_ctx_long_atomic_fetch_nbi, [world_pe(m, ctx, pe), note(ctx, op(number), 8)], pellucid_imp_shmem_ctx_long_atomic_fetch_nbi, pellucid_probe_shmem_ctx_long_atomic_fetch_nbi, 941, number, sampled, (ctx: Ctx, fetch: *mut c_void, source: *const c_void, pe: c_int, number: u32), |m| [on(ctx, op(number), 8, world_pe(m, ctx, pe)), source.addr(), 8] amo::fetch_nbi::<u64>(m, ctx, fetch.cast(), source.cast(), pe));
+routine!(brief pellucid_brief_shmem_int_atomic_compare_swap_nbi, pellucid_kept_shmem_int_atomic_compare_swap_nbi, [pe, ()], pellucid_imp_shmem_int_atomic_compare_swap_nbi, pellucid_probe_shmem_int_atomic_compare_swap_nbi, 952, number, sampled, (fetch: *mut c_void, dest: *mut c_void, cond: u32, value: u32, pe: c_int, number: u32), |m| [pe, dest.addr(), 4] amo::compare_swap_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe));
+routine!(brief pellucid_brief_shmem_long_atomic_compare_swap_nbi, pellucid_kept_shmem_long_atomic_compare_swap_nbi, [pe, ()], pellucid_imp_shmem_long_atomic_compare_swap_nbi, pellucid_probe_shmem_long_atomic_compare_swap_nbi, 953, number, sampled, (fetch: *mut c_void, dest: *mut c_void, cond: u64, value: u64, pe: c_int, number: u32), |m| [pe, dest.addr(), 8] amo::compare_swap_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe));
+routine!(brief pellucid_brief_shmem_ctx_int_atomic_compare_swap_nbi, pellucid_kept_shmem_ctx_int_atomic_compare_swap_nbi, [world_pe(m, ctx, pe), note(ctx, op(number), 4)], pellucid_imp_shmem_ctx_int_atomic_compare_swap_nbi, pellucid_probe_shmem_ctx_int_atomic_compare_swap_nbi, 964, number, sampled, (ctx: Ctx, fetch: *mut c_void, dest: *mut c_void, cond: u32, value: u32, pe: c_int, number: f64), |m| [on(ctx, op(number), 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::compare_swap_nbi::<u32>(m, ctx, fetch.cast(), dest.cast(), word(cond), word(value), pe));
+routine!(brief pellucid_brief_shmem_ctx_long_atomic_compare_swap_nbi, pellucid_kept_shmem_ctx_long_atomic_compare_swap_nbi, [world_pe(m, ctx, pe), note(ctx, op(number), 8)], pellucid_imp_shmem_ctx_long_atomic_compare_swap_nbi, pellucid_probe_shmem_ctx_long_atomic_compare_swap_nbi, 965, number, sampled, (ctx: Ctx, fetch: *mut c_void, dest: *mut c_void, cond: u64, value: u64, pe: c_int, number: f64), |m| [on(ctx, op(number), 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::compare_swap_nbi::<u64>(m, ctx, fetch.cast(), dest.cast(), word(cond), word(value), pe));
+routine!(brief pellucid_brief_shmem_float_atomic_swap_nbi, pellucid_kept_shmem_float_atomic_swap_nbi, [pe, ()], pellucid_imp_shmem_float_atomic_swap_nbi, pellucid_probe_shmem_float_atomic_swap_nbi, 976, 976_u16, sampled, (fetch: *mut f32, dest: *mut f32, value: f32, pe: c_int), |m| [pe, dest.addr(), 4] amo::swap_nbi::<f32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_double_atomic_swap_nbi, pellucid_kept_shmem_double_atomic_swap_nbi, [pe, ()], pellucid_imp_shmem_double_atomic_swap_nbi, pellucid_probe_shmem_double_atomic_swap_nbi, 977, 977_u16, sampled, (fetch: *mut f64, dest: *mut f64, value: f64, pe: c_int), |m| [pe, dest.addr(), 8] amo::swap_nbi::<f64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_int_atomic_swap_nbi, pellucid_kept_shmem_int_atomic_swap_nbi, [pe, ()], pellucid_imp_shmem_int_atomic_swap_nbi, pellucid_probe_shmem_int_atomic_swap_nbi, 978, number, sampled, (fetch: *mut c_void, dest: *mut c_void, value: u32, pe: c_int, number: u32), |m| [pe, dest.addr(), 4] amo::swap_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_long_atomic_swap_nbi, pellucid_kept_shmem_long_atomic_swap_nbi, [pe, ()], pellucid_imp_shmem_long_atomic_swap_nbi, pellucid_probe_shmem_long_atomic_swap_nbi, 979, number, sampled, (fetch: *mut c_void, dest: *mut c_void, value: u64, pe: c_int, number: u32), |m| [pe, dest.addr(), 8] amo::swap_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ctx_float_atomic_swap_nbi, pellucid_kept_shmem_ctx_float_atomic_swap_nbi, [world_pe(m, ctx, pe), note(ctx, 990, 4)], pellucid_imp_shmem_ctx_float_atomic_swap_nbi, pellucid_probe_shmem_ctx_float_atomic_swap_nbi, 990, 990_u16, sampled, (ctx: Ctx, fetch: *mut f32, dest: *mut f32, value: f32, pe: c_int), |m| [on(ctx, 990, 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::swap_nbi::<f32>(m, ctx, fetch.cast(), dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ctx_double_atomic_swap_nbi, pellucid_kept_shmem_ctx_double_atomic_swap_nbi, [world_pe(m, ctx, pe), note(ctx, 991, 8)], pellucid_imp_shmem_ctx_double_atomic_swap_nbi, pellucid_probe_shmem_ctx_double_atomic_swap_nbi, 991, 991_u16, sampled, (ctx: Ctx, fetch: *mut f64, dest: *mut f64, value: f64, pe: c_int), |m| [on(ctx, 991, 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::swap_nbi::<f64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ctx_int_atomic_swap_nbi, pellucid_kept_shmem_ctx_int_atomic_swap_nbi, [world_pe(m, ctx, pe), note(ctx, op(number), 4)], pellucid_imp_shmem_ctx_int_atomic_swap_nbi, pellucid_probe_shmem_ctx_int_atomic_swap_nbi, 992, number, sampled, (ctx: Ctx, fetch: *mut c_void, dest: *mut c_void, value: u32, pe: c_int, number: u32), |m| [on(ctx, op(number), 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::swap_nbi::<u32>(m, ctx, fetch.cast(), dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ctx_long_atomic_swap_nbi, pellucid_kept_shmem_ctx_long_atomic_swap_nbi, [world_pe(m, ctx, pe), note(ctx, op(number), 8)], pellucid_imp_shmem_ctx_long_atomic_swap_nbi, pellucid_probe_shmem_ctx_long_atomic_swap_nbi, 993, number, sampled, (ctx: Ctx, fetch: *mut c_void, dest: *mut c_void, value: u64, pe: c_int, number: u32), |m| [on(ctx, op(number), 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::swap_nbi::<u64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_int_atomic_fetch_inc_nbi, pellucid_kept_shmem_int_atomic_fetch_inc_nbi, [pe, ()], pellucid_imp_shmem_int_atomic_fetch_inc_nbi, pellucid_probe_shmem_int_atomic_fetch_inc_nbi, 1004, number, sampled, (fetch: *mut c_void, dest: *mut c_void, pe: c_int, number: u32), |m| [pe, dest.addr(), 4] amo::fetch_inc_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe));
+routine!(brief pellucid_brief_shmem_long_atomic_fetch_inc_nbi, pellucid_kept_shmem_long_atomic_fetch_inc_nbi, [pe, ()], pellucid_imp_shmem_long_atomic_fetch_inc_nbi, pellucid_probe_shmem_long_atomic_fetch_inc_nbi, 1005, number, sampled, (fetch: *mut c_void, dest: *mut c_void, pe: c_int, number: u32), |m| [pe, dest.addr(), 8] amo::fetch_inc_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe));
+routine!(brief pellucid_brief_shmem_ctx_int_atomic_fetch_inc_nbi, pellucid_kept_shmem_ctx_int_atomic_fetch_inc_nbi, [world_pe(m, ctx, pe), note(ctx, op(number), 4)], pellucid_imp_shmem_ctx_int_atomic_fetch_inc_nbi, pellucid_probe_shmem_ctx_int_atomic_fetch_inc_nbi, 1016, number, sampled, (ctx: Ctx, fetch: *mut c_void, dest: *mut c_void, pe: c_int, number: u32), |m| [on(ctx, op(number), 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_inc_nbi::<u32>(m, ctx, fetch.cast(), dest.cast(), pe));
+routine!(brief pellucid_brief_shmem_ctx_long_atomic_fetch_inc_nbi, pellucid_kept_shmem_ctx_long_atomic_fetch_inc_nbi, [world_pe(m, ctx, pe), note(ctx, op(number), 8)], pellucid_imp_shmem_ctx_long_atomic_fetch_inc_nbi, pellucid_probe_shmem_ctx_long_atomic_fetch_inc_nbi, 1017, number, sampled, (ctx: Ctx, fetch: *mut c_void, dest: *mut c_void, pe: c_int, number: u32), |m| [on(ctx, op(number), 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_inc_nbi::<u64>(m, ctx, fetch.cast(), dest.cast(), pe));
+routine!(brief pellucid_brief_shmem_int_atomic_fetch_add_nbi, pellucid_kept_shmem_int_atomic_fetch_add_nbi, [pe, ()], pellucid_imp_shmem_int_atomic_fetch_add_nbi, pellucid_probe_shmem_int_atomic_fetch_add_nbi, 1028, number, sampled, (fetch: *mut c_void, dest: *mut c_void, value: u32, pe: c_int, number: u32), |m| [pe, dest.addr(), 4] amo::fetch_add_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_long_atomic_fetch_add_nbi, pellucid_kept_shmem_long_atomic_fetch_add_nbi, [pe, ()], pellucid_imp_shmem_long_atomic_fetch_add_nbi, pellucid_probe_shmem_long_atomic_fetch_add_nbi, 1029, number, sampled, (fetch: *mut c_void, dest: *mut c_void, value: u64, pe: c_int, number: u32), |m| [pe, dest.addr(), 8] amo::fetch_add_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ctx_int_atomic_fetch_add_nbi, pellucid_kept_shmem_ctx_int_atomic_fetch_add_nbi, [world_pe(m, ctx, pe), note(ctx, op(number), 4)], pellucid_imp_shmem_ctx_int_atomic_fetch_add_nbi, pellucid_probe_shmem_ctx_int_atomic_fetch_add_nbi, 1040, number, sampled, (ctx: Ctx, fetch: *mut c_void, dest: *mut c_void, value: u32, pe: c_int, number: u32), |m| [on(ctx, op(number), 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_add_nbi::<u32>(m, ctx, fetch.cast(), dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ctx_long_atomic_fetch_add_nbi, pellucid_kept_shmem_ctx_long_atomic_fetch_add_nbi, [world_pe(m, ctx, pe), note(ctx, op(number), 8)], pellucid_imp_shmem_ctx_long_atomic_fetch_add_nbi, pellucid_probe_shmem_ctx_long_atomic_fetch_add_nbi, 1041, number, sampled, (ctx: Ctx, fetch: *mut c_void, dest: *mut c_void, value: u64, pe: c_int, number: u32), |m| [on(ctx, op(number), 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_add_nbi::<u64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_uint_atomic_fetch_and_nbi, pellucid_kept_shmem_uint_atomic_fetch_and_nbi, [pe, ()], pellucid_imp_shmem_uint_atomic_fetch_and_nbi, pellucid_probe_shmem_uint_atomic_fetch_and_nbi, 1052, number, sampled, (fetch: *mut c_void, dest: *mut c_void, value: u32, pe: c_int, number: u32), |m| [pe, dest.addr(), 4] amo::fetch_and_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ulong_atomic_fetch_and_nbi, pellucid_kept_shmem_ulong_atomic_fetch_and_nbi, [pe, ()], pellucid_imp_shmem_ulong_atomic_fetch_and_nbi, pellucid_probe_shmem_ulong_atomic_fetch_and_nbi, 1053, number, sampled, (fetch: *mut c_void, dest: *mut c_void, value: u64, pe: c_int, number: u32), |m| [pe, dest.addr(), 8] amo::fetch_and_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ctx_uint_atomic_fetch_and_nbi, pellucid_kept_shmem_ctx_uint_atomic_fetch_and_nbi, [world_pe(m, ctx, pe), note(ctx, op(number), 4)], pellucid_imp_shmem_ctx_uint_atomic_fetch_and_nbi, pellucid_probe_shmem_ctx_uint_atomic_fetch_and_nbi, 1059, number, sampled, (ctx: Ctx, fetch: *mut c_void, dest: *mut c_void, value: u32, pe: c_int, number: u32), |m| [on(ctx, op(number), 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_and_nbi::<u32>(m, ctx, fetch.cast(), dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ctx_ulong_atomic_fetch_and_nbi, pellucid_kept_shmem_ctx_ulong_atomic_fetch_and_nbi, [world_pe(m, ctx, pe), note(ctx, op(number), 8)], pellucid_imp_shmem_ctx_ulong_atomic_fetch_and_nbi, pellucid_probe_shmem_ctx_ulong_atomic_fetch_and_nbi, 1060, number, sampled, (ctx: Ctx, fetch: *mut c_void, dest: *mut c_void, value: u64, pe: c_int, number: u32), |m| [on(ctx, op(number), 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_and_nbi::<u64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_uint_atomic_fetch_or_nbi, pellucid_kept_shmem_uint_atomic_fetch_or_nbi, [pe, ()], pellucid_imp_shmem_uint_atomic_fetch_or_nbi, pellucid_probe_shmem_uint_atomic_fetch_or_nbi, 1066, number, sampled, (fetch: *mut c_void, dest: *mut c_void, value: u32, pe: c_int, number: u32), |m| [pe, dest.addr(), 4] amo::fetch_or_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ulong_atomic_fetch_or_nbi, pellucid_kept_shmem_ulong_atomic_fetch_or_nbi, [pe, ()], pellucid_imp_shmem_ulong_atomic_fetch_or_nbi, pellucid_probe_shmem_ulong_atomic_fetch_or_nbi, 1067, number, sampled, (fetch: *mut c_void, dest: *mut c_void, value: u64, pe: c_int, number: u32), |m| [pe, dest.addr(), 8] amo::fetch_or_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ctx_uint_atomic_fetch_or_nbi, pellucid_kept_shmem_ctx_uint_atomic_fetch_or_nbi, [world_pe(m, ctx, pe), note(ctx, op(number), 4)], pellucid_imp_shmem_ctx_uint_atomic_fetch_or_nbi, pellucid_probe_shmem_ctx_uint_atomic_fetch_or_nbi, 1073, number, sampled, (ctx: Ctx, fetch: *mut c_void, dest: *mut c_void, value: u32, pe: c_int, number: u32), |m| [on(ctx, op(number), 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_or_nbi::<u32>(m, ctx, fetch.cast(), dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ctx_ulong_atomic_fetch_or_nbi, pellucid_kept_shmem_ctx_ulong_atomic_fetch_or_nbi, [world_pe(m, ctx, pe), note(ctx, op(number), 8)], pellucid_imp_shmem_ctx_ulong_atomic_fetch_or_nbi, pellucid_probe_shmem_ctx_ulong_atomic_fetch_or_nbi, 1074, number, sampled, (ctx: Ctx, fetch: *mut c_void, dest: *mut c_void, value: u64, pe: c_int, number: u32), |m| [on(ctx, op(number), 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_or_nbi::<u64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_uint_atomic_fetch_xor_nbi, pellucid_kept_shmem_uint_atomic_fetch_xor_nbi, [pe, ()], pellucid_imp_shmem_uint_atomic_fetch_xor_nbi, pellucid_probe_shmem_uint_atomic_fetch_xor_nbi, 1080, number, sampled, (fetch: *mut c_void, dest: *mut c_void, value: u32, pe: c_int, number: u32), |m| [pe, dest.addr(), 4] amo::fetch_xor_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ulong_atomic_fetch_xor_nbi, pellucid_kept_shmem_ulong_atomic_fetch_xor_nbi, [pe, ()], pellucid_imp_shmem_ulong_atomic_fetch_xor_nbi, pellucid_probe_shmem_ulong_atomic_fetch_xor_nbi, 1081, number, sampled, (fetch: *mut c_void, dest: *mut c_void, value: u64, pe: c_int, number: u32), |m| [pe, dest.addr(), 8] amo::fetch_xor_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ctx_uint_atomic_fetch_xor_nbi, pellucid_kept_shmem_ctx_uint_atomic_fetch_xor_nbi, [world_pe(m, ctx, pe), note(ctx, op(number), 4)], pellucid_imp_shmem_ctx_uint_atomic_fetch_xor_nbi, pellucid_probe_shmem_ctx_uint_atomic_fetch_xor_nbi, 1087, number, sampled, (ctx: Ctx, fetch: *mut c_void, dest: *mut c_void, value: u32, pe: c_int, number: u32), |m| [on(ctx, op(number), 4, world_pe(m, ctx, pe)), dest.addr(), 4] amo::fetch_xor_nbi::<u32>(m, ctx, fetch.cast(), dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ctx_ulong_atomic_fetch_xor_nbi, pellucid_kept_shmem_ctx_ulong_atomic_fetch_xor_nbi, [world_pe(m, ctx, pe), note(ctx, op(number), 8)], pellucid_imp_shmem_ctx_ulong_atomic_fetch_xor_nbi, pellucid_probe_shmem_ctx_ulong_atomic_fetch_xor_nbi, 1088, number, sampled, (ctx: Ctx, fetch: *mut c_void, dest: *mut c_void, value: u64, pe: c_int, number: u32), |m| [on(ctx, op(number), 8, world_pe(m, ctx, pe)), dest.addr(), 8] amo::fetch_xor_nbi::<u64>(m, ctx, fetch.cast(), dest.cast(), word(value), pe));

@@ -8,642 +8,191 @@ use pellucid_core::collectives::asets;
 use pellucid_core::collectives::kernel;
 use crate::shim;
 
-#[unsafe(export_name = "pellucid_shmemx_create_strided_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_create_strided_aset(PE_start: c_int, PE_stride: c_int, PE_size: c_int) -> *mut Aset {
-    weak!("shmemx_create_strided_aset", 1794, imp_shmemx_create_strided_aset, probe_shmemx_create_strided_aset)
+unsafe extern "C" {
+    pub fn shmemx_create_strided_aset(PE_start: c_int, PE_stride: c_int, PE_size: c_int) -> *mut Aset;
+    pub fn pshmemx_create_strided_aset(PE_start: c_int, PE_stride: c_int, PE_size: c_int) -> *mut Aset;
+    pub fn shmemx_create_log_strided_aset(PE_start: c_int, PE_log_stride: c_int, PE_size: c_int, stride_base: c_int) -> *mut Aset;
+    pub fn pshmemx_create_log_strided_aset(PE_start: c_int, PE_log_stride: c_int, PE_size: c_int, stride_base: c_int) -> *mut Aset;
+    pub fn shmemx_create_custom_aset(PE_start: c_int, offset: OffsetFunction, PE_size: c_int, const_params: *mut c_void) -> *mut Aset;
+    pub fn pshmemx_create_custom_aset(PE_start: c_int, offset: OffsetFunction, PE_size: c_int, const_params: *mut c_void) -> *mut Aset;
+    pub fn shmemx_create_generic_aset(PE_list: *mut c_int, PE_size: c_int) -> *mut Aset;
+    pub fn pshmemx_create_generic_aset(PE_list: *mut c_int, PE_size: c_int) -> *mut Aset;
+    pub fn shmemx_in_aset(aset: *mut Aset) -> c_int;
+    pub fn pshmemx_in_aset(aset: *mut Aset) -> c_int;
+    pub fn shmemx_aset_size(aset: *mut Aset) -> c_int;
+    pub fn pshmemx_aset_size(aset: *mut Aset) -> c_int;
+    pub fn shmemx_aset_pe(aset: *mut Aset, index: c_int) -> c_int;
+    pub fn pshmemx_aset_pe(aset: *mut Aset, index: c_int) -> c_int;
+    pub fn shmemx_aset_index(aset: *mut Aset, pe: c_int) -> c_int;
+    pub fn pshmemx_aset_index(aset: *mut Aset, pe: c_int) -> c_int;
+    pub fn shmemx_delete_aset(aset: *mut Aset);
+    pub fn pshmemx_delete_aset(aset: *mut Aset);
+    pub fn shmemx_team_split_aset(parent: Team, aset: *mut Aset, config: *const TeamConfig, config_mask: c_long, new_team: *mut Team) -> c_int;
+    pub fn pshmemx_team_split_aset(parent: Team, aset: *mut Aset, config: *const TeamConfig, config_mask: c_long, new_team: *mut Team) -> c_int;
+    pub fn shmemx_barrier_aset(aset: *mut Aset, pSync: *mut c_long);
+    pub fn pshmemx_barrier_aset(aset: *mut Aset, pSync: *mut c_long);
+    pub fn shmemx_sync_aset(aset: *mut Aset, pSync: *mut c_long);
+    pub fn pshmemx_sync_aset(aset: *mut Aset, pSync: *mut c_long);
+    pub fn shmemx_broadcast32_aset(target: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, aset: *mut Aset, pSync: *mut c_long);
+    pub fn pshmemx_broadcast32_aset(target: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, aset: *mut Aset, pSync: *mut c_long);
+    pub fn shmemx_broadcast64_aset(target: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, aset: *mut Aset, pSync: *mut c_long);
+    pub fn pshmemx_broadcast64_aset(target: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, aset: *mut Aset, pSync: *mut c_long);
+    pub fn shmemx_collect32_aset(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long);
+    pub fn pshmemx_collect32_aset(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long);
+    pub fn shmemx_collect64_aset(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long);
+    pub fn pshmemx_collect64_aset(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long);
+    pub fn shmemx_fcollect32_aset(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long);
+    pub fn pshmemx_fcollect32_aset(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long);
+    pub fn shmemx_fcollect64_aset(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long);
+    pub fn pshmemx_fcollect64_aset(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long);
+    pub fn shmemx_alltoall32_aset(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long);
+    pub fn pshmemx_alltoall32_aset(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long);
+    pub fn shmemx_alltoall64_aset(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long);
+    pub fn pshmemx_alltoall64_aset(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long);
+    pub fn shmemx_short_and_to_all_aset(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long);
+    pub fn pshmemx_short_and_to_all_aset(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long);
+    pub fn shmemx_int_and_to_all_aset(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long);
+    pub fn pshmemx_int_and_to_all_aset(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long);
+    pub fn shmemx_long_and_to_all_aset(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long);
+    pub fn pshmemx_long_and_to_all_aset(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long);
+    pub fn shmemx_longlong_and_to_all_aset(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long);
+    pub fn pshmemx_longlong_and_to_all_aset(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long);
+    pub fn shmemx_short_or_to_all_aset(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long);
+    pub fn pshmemx_short_or_to_all_aset(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long);
+    pub fn shmemx_int_or_to_all_aset(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long);
+    pub fn pshmemx_int_or_to_all_aset(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long);
+    pub fn shmemx_long_or_to_all_aset(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long);
+    pub fn pshmemx_long_or_to_all_aset(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long);
+    pub fn shmemx_longlong_or_to_all_aset(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long);
+    pub fn pshmemx_longlong_or_to_all_aset(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long);
+    pub fn shmemx_short_xor_to_all_aset(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long);
+    pub fn pshmemx_short_xor_to_all_aset(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long);
+    pub fn shmemx_int_xor_to_all_aset(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long);
+    pub fn pshmemx_int_xor_to_all_aset(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long);
+    pub fn shmemx_long_xor_to_all_aset(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long);
+    pub fn pshmemx_long_xor_to_all_aset(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long);
+    pub fn shmemx_longlong_xor_to_all_aset(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long);
+    pub fn pshmemx_longlong_xor_to_all_aset(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long);
+    pub fn shmemx_short_max_to_all_aset(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long);
+    pub fn pshmemx_short_max_to_all_aset(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long);
+    pub fn shmemx_int_max_to_all_aset(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long);
+    pub fn pshmemx_int_max_to_all_aset(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long);
+    pub fn shmemx_long_max_to_all_aset(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long);
+    pub fn pshmemx_long_max_to_all_aset(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long);
+    pub fn shmemx_longlong_max_to_all_aset(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long);
+    pub fn pshmemx_longlong_max_to_all_aset(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long);
+    pub fn shmemx_float_max_to_all_aset(target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long);
+    pub fn pshmemx_float_max_to_all_aset(target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long);
+    pub fn shmemx_double_max_to_all_aset(target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long);
+    pub fn pshmemx_double_max_to_all_aset(target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long);
+    pub fn shmemx_longdouble_max_to_all_aset(target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long);
+    pub fn pshmemx_longdouble_max_to_all_aset(target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long);
+    pub fn shmemx_short_min_to_all_aset(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long);
+    pub fn pshmemx_short_min_to_all_aset(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long);
+    pub fn shmemx_int_min_to_all_aset(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long);
+    pub fn pshmemx_int_min_to_all_aset(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long);
+    pub fn shmemx_long_min_to_all_aset(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long);
+    pub fn pshmemx_long_min_to_all_aset(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long);
+    pub fn shmemx_longlong_min_to_all_aset(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long);
+    pub fn pshmemx_longlong_min_to_all_aset(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long);
+    pub fn shmemx_float_min_to_all_aset(target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long);
+    pub fn pshmemx_float_min_to_all_aset(target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long);
+    pub fn shmemx_double_min_to_all_aset(target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long);
+    pub fn pshmemx_double_min_to_all_aset(target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long);
+    pub fn shmemx_longdouble_min_to_all_aset(target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long);
+    pub fn pshmemx_longdouble_min_to_all_aset(target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long);
+    pub fn shmemx_short_sum_to_all_aset(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long);
+    pub fn pshmemx_short_sum_to_all_aset(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long);
+    pub fn shmemx_int_sum_to_all_aset(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long);
+    pub fn pshmemx_int_sum_to_all_aset(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long);
+    pub fn shmemx_long_sum_to_all_aset(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long);
+    pub fn pshmemx_long_sum_to_all_aset(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long);
+    pub fn shmemx_longlong_sum_to_all_aset(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long);
+    pub fn pshmemx_longlong_sum_to_all_aset(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long);
+    pub fn shmemx_float_sum_to_all_aset(target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long);
+    pub fn pshmemx_float_sum_to_all_aset(target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long);
+    pub fn shmemx_double_sum_to_all_aset(target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long);
+    pub fn pshmemx_double_sum_to_all_aset(target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long);
+    pub fn shmemx_longdouble_sum_to_all_aset(target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long);
+    pub fn pshmemx_longdouble_sum_to_all_aset(target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long);
+    pub fn shmemx_complexd_sum_to_all_aset(target: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexDouble, pSync: *mut c_long);
+    pub fn pshmemx_complexd_sum_to_all_aset(target: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexDouble, pSync: *mut c_long);
+    pub fn shmemx_complexf_sum_to_all_aset(target: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexFloat, pSync: *mut c_long);
+    pub fn pshmemx_complexf_sum_to_all_aset(target: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexFloat, pSync: *mut c_long);
+    pub fn shmemx_short_prod_to_all_aset(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long);
+    pub fn pshmemx_short_prod_to_all_aset(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long);
+    pub fn shmemx_int_prod_to_all_aset(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long);
+    pub fn pshmemx_int_prod_to_all_aset(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long);
+    pub fn shmemx_long_prod_to_all_aset(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long);
+    pub fn pshmemx_long_prod_to_all_aset(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long);
+    pub fn shmemx_longlong_prod_to_all_aset(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long);
+    pub fn pshmemx_longlong_prod_to_all_aset(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long);
+    pub fn shmemx_float_prod_to_all_aset(target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long);
+    pub fn pshmemx_float_prod_to_all_aset(target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long);
+    pub fn shmemx_double_prod_to_all_aset(target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long);
+    pub fn pshmemx_double_prod_to_all_aset(target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long);
+    pub fn shmemx_longdouble_prod_to_all_aset(target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long);
+    pub fn pshmemx_longdouble_prod_to_all_aset(target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long);
+    pub fn shmemx_complexd_prod_to_all_aset(target: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexDouble, pSync: *mut c_long);
+    pub fn pshmemx_complexd_prod_to_all_aset(target: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexDouble, pSync: *mut c_long);
+    pub fn shmemx_complexf_prod_to_all_aset(target: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexFloat, pSync: *mut c_long);
+    pub fn pshmemx_complexf_prod_to_all_aset(target: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexFloat, pSync: *mut c_long);
 }
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_create_strided_aset(PE_start: c_int, PE_stride: c_int, PE_size: c_int) -> *mut Aset {
-    strong!(1794, imp_shmemx_create_strided_aset, probe_shmemx_create_strided_aset)
-}
-routine!(imp_shmemx_create_strided_aset, probe_shmemx_create_strided_aset, intercepted_shmemx_create_strided_aset, 1794, timed, (PE_start: c_int, PE_stride: c_int, PE_size: c_int) -> *mut Aset, |m| [-1, 0, 0] sets::create_strided(m, PE_start, PE_stride, PE_size), args [0, 0, 0, 0]);
 
-#[unsafe(export_name = "pellucid_shmemx_create_log_strided_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_create_log_strided_aset(PE_start: c_int, PE_log_stride: c_int, PE_size: c_int, stride_base: c_int) -> *mut Aset {
-    weak!("shmemx_create_log_strided_aset", 1795, imp_shmemx_create_log_strided_aset, probe_shmemx_create_log_strided_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_create_log_strided_aset(PE_start: c_int, PE_log_stride: c_int, PE_size: c_int, stride_base: c_int) -> *mut Aset {
-    strong!(1795, imp_shmemx_create_log_strided_aset, probe_shmemx_create_log_strided_aset)
-}
-routine!(imp_shmemx_create_log_strided_aset, probe_shmemx_create_log_strided_aset, intercepted_shmemx_create_log_strided_aset, 1795, timed, (PE_start: c_int, PE_log_stride: c_int, PE_size: c_int, stride_base: c_int) -> *mut Aset, |m| [-1, 0, 0] sets::create_log_strided(m, PE_start, PE_log_stride, PE_size, stride_base), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_create_custom_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_create_custom_aset(PE_start: c_int, offset: OffsetFunction, PE_size: c_int, const_params: *mut c_void) -> *mut Aset {
-    weak!("shmemx_create_custom_aset", 1796, imp_shmemx_create_custom_aset, probe_shmemx_create_custom_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_create_custom_aset(PE_start: c_int, offset: OffsetFunction, PE_size: c_int, const_params: *mut c_void) -> *mut Aset {
-    strong!(1796, imp_shmemx_create_custom_aset, probe_shmemx_create_custom_aset)
-}
-routine!(imp_shmemx_create_custom_aset, probe_shmemx_create_custom_aset, intercepted_shmemx_create_custom_aset, 1796, timed, (PE_start: c_int, offset: OffsetFunction, PE_size: c_int, const_params: *mut c_void) -> *mut Aset, |m| [-1, 0, 0] sets::create_custom(m, PE_start, offset, PE_size, const_params), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_create_generic_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_create_generic_aset(PE_list: *mut c_int, PE_size: c_int) -> *mut Aset {
-    weak!("shmemx_create_generic_aset", 1797, imp_shmemx_create_generic_aset, probe_shmemx_create_generic_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_create_generic_aset(PE_list: *mut c_int, PE_size: c_int) -> *mut Aset {
-    strong!(1797, imp_shmemx_create_generic_aset, probe_shmemx_create_generic_aset)
-}
-routine!(imp_shmemx_create_generic_aset, probe_shmemx_create_generic_aset, intercepted_shmemx_create_generic_aset, 1797, timed, (PE_list: *mut c_int, PE_size: c_int) -> *mut Aset, |m| [-1, 0, 0] sets::create_generic(m, PE_list, PE_size), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_in_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_in_aset(aset: *mut Aset) -> c_int {
-    weak!("shmemx_in_aset", 1798, imp_shmemx_in_aset, probe_shmemx_in_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_in_aset(aset: *mut Aset) -> c_int {
-    strong!(1798, imp_shmemx_in_aset, probe_shmemx_in_aset)
-}
-routine!(imp_shmemx_in_aset, probe_shmemx_in_aset, intercepted_shmemx_in_aset, 1798, sampled, (aset: *mut Aset) -> c_int, [-1, 0, 0] sets::contains_me(aset), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_aset_size")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_aset_size(aset: *mut Aset) -> c_int {
-    weak!("shmemx_aset_size", 1799, imp_shmemx_aset_size, probe_shmemx_aset_size)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_aset_size(aset: *mut Aset) -> c_int {
-    strong!(1799, imp_shmemx_aset_size, probe_shmemx_aset_size)
-}
-routine!(imp_shmemx_aset_size, probe_shmemx_aset_size, intercepted_shmemx_aset_size, 1799, sampled, (aset: *mut Aset) -> c_int, [-1, 0, 0] sets::count(aset), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_aset_pe")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_aset_pe(aset: *mut Aset, index: c_int) -> c_int {
-    weak!("shmemx_aset_pe", 1800, imp_shmemx_aset_pe, probe_shmemx_aset_pe)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_aset_pe(aset: *mut Aset, index: c_int) -> c_int {
-    strong!(1800, imp_shmemx_aset_pe, probe_shmemx_aset_pe)
-}
-routine!(imp_shmemx_aset_pe, probe_shmemx_aset_pe, intercepted_shmemx_aset_pe, 1800, sampled, (aset: *mut Aset, index: c_int) -> c_int, [-1, 0, 0] sets::pe(aset, index), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_aset_index")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_aset_index(aset: *mut Aset, pe: c_int) -> c_int {
-    weak!("shmemx_aset_index", 1801, imp_shmemx_aset_index, probe_shmemx_aset_index)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_aset_index(aset: *mut Aset, pe: c_int) -> c_int {
-    strong!(1801, imp_shmemx_aset_index, probe_shmemx_aset_index)
-}
-routine!(imp_shmemx_aset_index, probe_shmemx_aset_index, intercepted_shmemx_aset_index, 1801, sampled, (aset: *mut Aset, pe: c_int) -> c_int, [-1, 0, 0] sets::index(aset, pe), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_delete_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_delete_aset(aset: *mut Aset) {
-    weak!("shmemx_delete_aset", 1802, imp_shmemx_delete_aset, probe_shmemx_delete_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_delete_aset(aset: *mut Aset) {
-    strong!(1802, imp_shmemx_delete_aset, probe_shmemx_delete_aset)
-}
-routine!(imp_shmemx_delete_aset, probe_shmemx_delete_aset, intercepted_shmemx_delete_aset, 1802, timed, (aset: *mut Aset), [-1, 0, 0] sets::delete(aset), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_team_split_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_team_split_aset(parent: Team, aset: *mut Aset, config: *const TeamConfig, config_mask: c_long, new_team: *mut Team) -> c_int {
-    weak!("shmemx_team_split_aset", 1803, imp_shmemx_team_split_aset, probe_shmemx_team_split_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_team_split_aset(parent: Team, aset: *mut Aset, config: *const TeamConfig, config_mask: c_long, new_team: *mut Team) -> c_int {
-    strong!(1803, imp_shmemx_team_split_aset, probe_shmemx_team_split_aset)
-}
-routine!(imp_shmemx_team_split_aset, probe_shmemx_team_split_aset, intercepted_shmemx_team_split_aset, 1803, timed, (parent: Team, aset: *mut Aset, config: *const TeamConfig, config_mask: c_long, new_team: *mut Team) -> c_int, |m| [-1, 0, 0] team::split_aset(m, parent, aset, config, config_mask, new_team), args [0, 0, 0, word(parent)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_barrier_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_barrier_aset(aset: *mut Aset, pSync: *mut c_long) {
-    weak!("shmemx_barrier_aset", 1804, imp_shmemx_barrier_aset, probe_shmemx_barrier_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_barrier_aset(aset: *mut Aset, pSync: *mut c_long) {
-    strong!(1804, imp_shmemx_barrier_aset, probe_shmemx_barrier_aset)
-}
-routine!(imp_shmemx_barrier_aset, probe_shmemx_barrier_aset, intercepted_shmemx_barrier_aset, 1804, timed, (aset: *mut Aset, pSync: *mut c_long), |m| [of_aset(aset), 0, 0] asets::barrier(m, aset, pSync), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_sync_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_sync_aset(aset: *mut Aset, pSync: *mut c_long) {
-    weak!("shmemx_sync_aset", 1805, imp_shmemx_sync_aset, probe_shmemx_sync_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_sync_aset(aset: *mut Aset, pSync: *mut c_long) {
-    strong!(1805, imp_shmemx_sync_aset, probe_shmemx_sync_aset)
-}
-routine!(imp_shmemx_sync_aset, probe_shmemx_sync_aset, intercepted_shmemx_sync_aset, 1805, timed, (aset: *mut Aset, pSync: *mut c_long), |m| [of_aset(aset), 0, 0] asets::sync(m, aset, pSync), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_broadcast32_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_broadcast32_aset(target: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, aset: *mut Aset, pSync: *mut c_long) {
-    weak!("shmemx_broadcast32_aset", 1806, imp_shmemx_broadcast32_aset, probe_shmemx_broadcast32_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_broadcast32_aset(target: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, aset: *mut Aset, pSync: *mut c_long) {
-    strong!(1806, imp_shmemx_broadcast32_aset, probe_shmemx_broadcast32_aset)
-}
-routine!(imp_shmemx_broadcast32_aset, probe_shmemx_broadcast32_aset, intercepted_shmemx_broadcast32_aset, 1806, timed, (target: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, aset: *mut Aset, pSync: *mut c_long), |m| [rooted(1806, of_aset(aset), PE_root), target.addr(), nelems.wrapping_mul(4)] asets::broadcast(m, aset, pSync, target.cast(), source.cast(), bytes::<u32>(nelems), PE_root), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_broadcast64_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_broadcast64_aset(target: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, aset: *mut Aset, pSync: *mut c_long) {
-    weak!("shmemx_broadcast64_aset", 1807, imp_shmemx_broadcast64_aset, probe_shmemx_broadcast64_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_broadcast64_aset(target: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, aset: *mut Aset, pSync: *mut c_long) {
-    strong!(1807, imp_shmemx_broadcast64_aset, probe_shmemx_broadcast64_aset)
-}
-routine!(imp_shmemx_broadcast64_aset, probe_shmemx_broadcast64_aset, intercepted_shmemx_broadcast64_aset, 1807, timed, (target: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, aset: *mut Aset, pSync: *mut c_long), |m| [rooted(1807, of_aset(aset), PE_root), target.addr(), nelems.wrapping_mul(8)] asets::broadcast(m, aset, pSync, target.cast(), source.cast(), bytes::<u64>(nelems), PE_root), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_collect32_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_collect32_aset(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long) {
-    weak!("shmemx_collect32_aset", 1808, imp_shmemx_collect32_aset, probe_shmemx_collect32_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_collect32_aset(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long) {
-    strong!(1808, imp_shmemx_collect32_aset, probe_shmemx_collect32_aset)
-}
-routine!(imp_shmemx_collect32_aset, probe_shmemx_collect32_aset, intercepted_shmemx_collect32_aset, 1808, timed, (target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), nelems.wrapping_mul(4)] asets::collect(m, aset, pSync, target.cast(), source.cast(), bytes::<u32>(nelems)), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_collect64_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_collect64_aset(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long) {
-    weak!("shmemx_collect64_aset", 1809, imp_shmemx_collect64_aset, probe_shmemx_collect64_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_collect64_aset(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long) {
-    strong!(1809, imp_shmemx_collect64_aset, probe_shmemx_collect64_aset)
-}
-routine!(imp_shmemx_collect64_aset, probe_shmemx_collect64_aset, intercepted_shmemx_collect64_aset, 1809, timed, (target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), nelems.wrapping_mul(8)] asets::collect(m, aset, pSync, target.cast(), source.cast(), bytes::<u64>(nelems)), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_fcollect32_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_fcollect32_aset(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long) {
-    weak!("shmemx_fcollect32_aset", 1810, imp_shmemx_fcollect32_aset, probe_shmemx_fcollect32_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_fcollect32_aset(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long) {
-    strong!(1810, imp_shmemx_fcollect32_aset, probe_shmemx_fcollect32_aset)
-}
-routine!(imp_shmemx_fcollect32_aset, probe_shmemx_fcollect32_aset, intercepted_shmemx_fcollect32_aset, 1810, timed, (target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), nelems.wrapping_mul(4)] asets::fcollect(m, aset, pSync, target.cast(), source.cast(), bytes::<u32>(nelems)), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_fcollect64_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_fcollect64_aset(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long) {
-    weak!("shmemx_fcollect64_aset", 1811, imp_shmemx_fcollect64_aset, probe_shmemx_fcollect64_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_fcollect64_aset(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long) {
-    strong!(1811, imp_shmemx_fcollect64_aset, probe_shmemx_fcollect64_aset)
-}
-routine!(imp_shmemx_fcollect64_aset, probe_shmemx_fcollect64_aset, intercepted_shmemx_fcollect64_aset, 1811, timed, (target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), nelems.wrapping_mul(8)] asets::fcollect(m, aset, pSync, target.cast(), source.cast(), bytes::<u64>(nelems)), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_alltoall32_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_alltoall32_aset(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long) {
-    weak!("shmemx_alltoall32_aset", 1812, imp_shmemx_alltoall32_aset, probe_shmemx_alltoall32_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_alltoall32_aset(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long) {
-    strong!(1812, imp_shmemx_alltoall32_aset, probe_shmemx_alltoall32_aset)
-}
-routine!(imp_shmemx_alltoall32_aset, probe_shmemx_alltoall32_aset, intercepted_shmemx_alltoall32_aset, 1812, timed, (target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), nelems.wrapping_mul(4)] asets::alltoall(m, aset, pSync, target.cast(), source.cast(), bytes::<u32>(nelems)), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_alltoall64_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_alltoall64_aset(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long) {
-    weak!("shmemx_alltoall64_aset", 1813, imp_shmemx_alltoall64_aset, probe_shmemx_alltoall64_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_alltoall64_aset(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long) {
-    strong!(1813, imp_shmemx_alltoall64_aset, probe_shmemx_alltoall64_aset)
-}
-routine!(imp_shmemx_alltoall64_aset, probe_shmemx_alltoall64_aset, intercepted_shmemx_alltoall64_aset, 1813, timed, (target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), nelems.wrapping_mul(8)] asets::alltoall(m, aset, pSync, target.cast(), source.cast(), bytes::<u64>(nelems)), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_short_and_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_short_and_to_all_aset(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long) {
-    weak!("shmemx_short_and_to_all_aset", 1814, imp_shmemx_short_and_to_all_aset, probe_shmemx_short_and_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_short_and_to_all_aset(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long) {
-    strong!(1814, imp_shmemx_short_and_to_all_aset, probe_shmemx_short_and_to_all_aset)
-}
-routine!(imp_shmemx_short_and_to_all_aset, probe_shmemx_short_and_to_all_aset, intercepted_shmemx_short_and_to_all_aset, 1814, timed, (target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::and::<i16>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int_and_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int_and_to_all_aset(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long) {
-    weak!("shmemx_int_and_to_all_aset", 1815, imp_shmemx_int_and_to_all_aset, probe_shmemx_int_and_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int_and_to_all_aset(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long) {
-    strong!(1815, imp_shmemx_int_and_to_all_aset, probe_shmemx_int_and_to_all_aset)
-}
-routine!(imp_shmemx_int_and_to_all_aset, probe_shmemx_int_and_to_all_aset, intercepted_shmemx_int_and_to_all_aset, 1815, timed, (target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::and::<i32>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_long_and_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_long_and_to_all_aset(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long) {
-    weak!("shmemx_long_and_to_all_aset", 1816, imp_shmemx_long_and_to_all_aset, probe_shmemx_long_and_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_long_and_to_all_aset(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long) {
-    strong!(1816, imp_shmemx_long_and_to_all_aset, probe_shmemx_long_and_to_all_aset)
-}
-routine!(imp_shmemx_long_and_to_all_aset, probe_shmemx_long_and_to_all_aset, intercepted_shmemx_long_and_to_all_aset, 1816, timed, (target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::and::<i64>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_longlong_and_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longlong_and_to_all_aset(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long) {
-    weak!("shmemx_longlong_and_to_all_aset", 1817, imp_shmemx_longlong_and_to_all_aset, probe_shmemx_longlong_and_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longlong_and_to_all_aset(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long) {
-    strong!(1817, imp_shmemx_longlong_and_to_all_aset, probe_shmemx_longlong_and_to_all_aset)
-}
-routine!(imp_shmemx_longlong_and_to_all_aset, probe_shmemx_longlong_and_to_all_aset, intercepted_shmemx_longlong_and_to_all_aset, 1817, timed, (target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::and::<i64>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_short_or_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_short_or_to_all_aset(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long) {
-    weak!("shmemx_short_or_to_all_aset", 1818, imp_shmemx_short_or_to_all_aset, probe_shmemx_short_or_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_short_or_to_all_aset(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long) {
-    strong!(1818, imp_shmemx_short_or_to_all_aset, probe_shmemx_short_or_to_all_aset)
-}
-routine!(imp_shmemx_short_or_to_all_aset, probe_shmemx_short_or_to_all_aset, intercepted_shmemx_short_or_to_all_aset, 1818, timed, (target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::or::<i16>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int_or_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int_or_to_all_aset(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long) {
-    weak!("shmemx_int_or_to_all_aset", 1819, imp_shmemx_int_or_to_all_aset, probe_shmemx_int_or_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int_or_to_all_aset(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long) {
-    strong!(1819, imp_shmemx_int_or_to_all_aset, probe_shmemx_int_or_to_all_aset)
-}
-routine!(imp_shmemx_int_or_to_all_aset, probe_shmemx_int_or_to_all_aset, intercepted_shmemx_int_or_to_all_aset, 1819, timed, (target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::or::<i32>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_long_or_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_long_or_to_all_aset(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long) {
-    weak!("shmemx_long_or_to_all_aset", 1820, imp_shmemx_long_or_to_all_aset, probe_shmemx_long_or_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_long_or_to_all_aset(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long) {
-    strong!(1820, imp_shmemx_long_or_to_all_aset, probe_shmemx_long_or_to_all_aset)
-}
-routine!(imp_shmemx_long_or_to_all_aset, probe_shmemx_long_or_to_all_aset, intercepted_shmemx_long_or_to_all_aset, 1820, timed, (target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::or::<i64>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_longlong_or_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longlong_or_to_all_aset(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long) {
-    weak!("shmemx_longlong_or_to_all_aset", 1821, imp_shmemx_longlong_or_to_all_aset, probe_shmemx_longlong_or_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longlong_or_to_all_aset(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long) {
-    strong!(1821, imp_shmemx_longlong_or_to_all_aset, probe_shmemx_longlong_or_to_all_aset)
-}
-routine!(imp_shmemx_longlong_or_to_all_aset, probe_shmemx_longlong_or_to_all_aset, intercepted_shmemx_longlong_or_to_all_aset, 1821, timed, (target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::or::<i64>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_short_xor_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_short_xor_to_all_aset(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long) {
-    weak!("shmemx_short_xor_to_all_aset", 1822, imp_shmemx_short_xor_to_all_aset, probe_shmemx_short_xor_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_short_xor_to_all_aset(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long) {
-    strong!(1822, imp_shmemx_short_xor_to_all_aset, probe_shmemx_short_xor_to_all_aset)
-}
-routine!(imp_shmemx_short_xor_to_all_aset, probe_shmemx_short_xor_to_all_aset, intercepted_shmemx_short_xor_to_all_aset, 1822, timed, (target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::xor::<i16>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int_xor_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int_xor_to_all_aset(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long) {
-    weak!("shmemx_int_xor_to_all_aset", 1823, imp_shmemx_int_xor_to_all_aset, probe_shmemx_int_xor_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int_xor_to_all_aset(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long) {
-    strong!(1823, imp_shmemx_int_xor_to_all_aset, probe_shmemx_int_xor_to_all_aset)
-}
-routine!(imp_shmemx_int_xor_to_all_aset, probe_shmemx_int_xor_to_all_aset, intercepted_shmemx_int_xor_to_all_aset, 1823, timed, (target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::xor::<i32>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_long_xor_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_long_xor_to_all_aset(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long) {
-    weak!("shmemx_long_xor_to_all_aset", 1824, imp_shmemx_long_xor_to_all_aset, probe_shmemx_long_xor_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_long_xor_to_all_aset(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long) {
-    strong!(1824, imp_shmemx_long_xor_to_all_aset, probe_shmemx_long_xor_to_all_aset)
-}
-routine!(imp_shmemx_long_xor_to_all_aset, probe_shmemx_long_xor_to_all_aset, intercepted_shmemx_long_xor_to_all_aset, 1824, timed, (target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::xor::<i64>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_longlong_xor_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longlong_xor_to_all_aset(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long) {
-    weak!("shmemx_longlong_xor_to_all_aset", 1825, imp_shmemx_longlong_xor_to_all_aset, probe_shmemx_longlong_xor_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longlong_xor_to_all_aset(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long) {
-    strong!(1825, imp_shmemx_longlong_xor_to_all_aset, probe_shmemx_longlong_xor_to_all_aset)
-}
-routine!(imp_shmemx_longlong_xor_to_all_aset, probe_shmemx_longlong_xor_to_all_aset, intercepted_shmemx_longlong_xor_to_all_aset, 1825, timed, (target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::xor::<i64>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_short_max_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_short_max_to_all_aset(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long) {
-    weak!("shmemx_short_max_to_all_aset", 1826, imp_shmemx_short_max_to_all_aset, probe_shmemx_short_max_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_short_max_to_all_aset(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long) {
-    strong!(1826, imp_shmemx_short_max_to_all_aset, probe_shmemx_short_max_to_all_aset)
-}
-routine!(imp_shmemx_short_max_to_all_aset, probe_shmemx_short_max_to_all_aset, intercepted_shmemx_short_max_to_all_aset, 1826, timed, (target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::max::<i16>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int_max_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int_max_to_all_aset(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long) {
-    weak!("shmemx_int_max_to_all_aset", 1827, imp_shmemx_int_max_to_all_aset, probe_shmemx_int_max_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int_max_to_all_aset(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long) {
-    strong!(1827, imp_shmemx_int_max_to_all_aset, probe_shmemx_int_max_to_all_aset)
-}
-routine!(imp_shmemx_int_max_to_all_aset, probe_shmemx_int_max_to_all_aset, intercepted_shmemx_int_max_to_all_aset, 1827, timed, (target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::max::<i32>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_long_max_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_long_max_to_all_aset(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long) {
-    weak!("shmemx_long_max_to_all_aset", 1828, imp_shmemx_long_max_to_all_aset, probe_shmemx_long_max_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_long_max_to_all_aset(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long) {
-    strong!(1828, imp_shmemx_long_max_to_all_aset, probe_shmemx_long_max_to_all_aset)
-}
-routine!(imp_shmemx_long_max_to_all_aset, probe_shmemx_long_max_to_all_aset, intercepted_shmemx_long_max_to_all_aset, 1828, timed, (target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::max::<i64>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_longlong_max_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longlong_max_to_all_aset(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long) {
-    weak!("shmemx_longlong_max_to_all_aset", 1829, imp_shmemx_longlong_max_to_all_aset, probe_shmemx_longlong_max_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longlong_max_to_all_aset(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long) {
-    strong!(1829, imp_shmemx_longlong_max_to_all_aset, probe_shmemx_longlong_max_to_all_aset)
-}
-routine!(imp_shmemx_longlong_max_to_all_aset, probe_shmemx_longlong_max_to_all_aset, intercepted_shmemx_longlong_max_to_all_aset, 1829, timed, (target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::max::<i64>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_float_max_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_float_max_to_all_aset(target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long) {
-    weak!("shmemx_float_max_to_all_aset", 1830, imp_shmemx_float_max_to_all_aset, probe_shmemx_float_max_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_float_max_to_all_aset(target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long) {
-    strong!(1830, imp_shmemx_float_max_to_all_aset, probe_shmemx_float_max_to_all_aset)
-}
-routine!(imp_shmemx_float_max_to_all_aset, probe_shmemx_float_max_to_all_aset, intercepted_shmemx_float_max_to_all_aset, 1830, timed, (target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::max::<f32>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_double_max_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_double_max_to_all_aset(target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long) {
-    weak!("shmemx_double_max_to_all_aset", 1831, imp_shmemx_double_max_to_all_aset, probe_shmemx_double_max_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_double_max_to_all_aset(target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long) {
-    strong!(1831, imp_shmemx_double_max_to_all_aset, probe_shmemx_double_max_to_all_aset)
-}
-routine!(imp_shmemx_double_max_to_all_aset, probe_shmemx_double_max_to_all_aset, intercepted_shmemx_double_max_to_all_aset, 1831, timed, (target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::max::<f64>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_longdouble_max_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longdouble_max_to_all_aset(target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long) {
-    weak!("shmemx_longdouble_max_to_all_aset", 1832, imp_shmemx_longdouble_max_to_all_aset, probe_shmemx_longdouble_max_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longdouble_max_to_all_aset(target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long) {
-    strong!(1832, imp_shmemx_longdouble_max_to_all_aset, probe_shmemx_longdouble_max_to_all_aset)
-}
-routine!(imp_shmemx_longdouble_max_to_all_aset, probe_shmemx_longdouble_max_to_all_aset, intercepted_shmemx_longdouble_max_to_all_aset, 1832, timed, (target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, shim::longdouble_max()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_short_min_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_short_min_to_all_aset(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long) {
-    weak!("shmemx_short_min_to_all_aset", 1833, imp_shmemx_short_min_to_all_aset, probe_shmemx_short_min_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_short_min_to_all_aset(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long) {
-    strong!(1833, imp_shmemx_short_min_to_all_aset, probe_shmemx_short_min_to_all_aset)
-}
-routine!(imp_shmemx_short_min_to_all_aset, probe_shmemx_short_min_to_all_aset, intercepted_shmemx_short_min_to_all_aset, 1833, timed, (target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::min::<i16>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int_min_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int_min_to_all_aset(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long) {
-    weak!("shmemx_int_min_to_all_aset", 1834, imp_shmemx_int_min_to_all_aset, probe_shmemx_int_min_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int_min_to_all_aset(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long) {
-    strong!(1834, imp_shmemx_int_min_to_all_aset, probe_shmemx_int_min_to_all_aset)
-}
-routine!(imp_shmemx_int_min_to_all_aset, probe_shmemx_int_min_to_all_aset, intercepted_shmemx_int_min_to_all_aset, 1834, timed, (target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::min::<i32>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_long_min_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_long_min_to_all_aset(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long) {
-    weak!("shmemx_long_min_to_all_aset", 1835, imp_shmemx_long_min_to_all_aset, probe_shmemx_long_min_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_long_min_to_all_aset(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long) {
-    strong!(1835, imp_shmemx_long_min_to_all_aset, probe_shmemx_long_min_to_all_aset)
-}
-routine!(imp_shmemx_long_min_to_all_aset, probe_shmemx_long_min_to_all_aset, intercepted_shmemx_long_min_to_all_aset, 1835, timed, (target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::min::<i64>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_longlong_min_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longlong_min_to_all_aset(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long) {
-    weak!("shmemx_longlong_min_to_all_aset", 1836, imp_shmemx_longlong_min_to_all_aset, probe_shmemx_longlong_min_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longlong_min_to_all_aset(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long) {
-    strong!(1836, imp_shmemx_longlong_min_to_all_aset, probe_shmemx_longlong_min_to_all_aset)
-}
-routine!(imp_shmemx_longlong_min_to_all_aset, probe_shmemx_longlong_min_to_all_aset, intercepted_shmemx_longlong_min_to_all_aset, 1836, timed, (target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::min::<i64>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_float_min_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_float_min_to_all_aset(target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long) {
-    weak!("shmemx_float_min_to_all_aset", 1837, imp_shmemx_float_min_to_all_aset, probe_shmemx_float_min_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_float_min_to_all_aset(target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long) {
-    strong!(1837, imp_shmemx_float_min_to_all_aset, probe_shmemx_float_min_to_all_aset)
-}
-routine!(imp_shmemx_float_min_to_all_aset, probe_shmemx_float_min_to_all_aset, intercepted_shmemx_float_min_to_all_aset, 1837, timed, (target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::min::<f32>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_double_min_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_double_min_to_all_aset(target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long) {
-    weak!("shmemx_double_min_to_all_aset", 1838, imp_shmemx_double_min_to_all_aset, probe_shmemx_double_min_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_double_min_to_all_aset(target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long) {
-    strong!(1838, imp_shmemx_double_min_to_all_aset, probe_shmemx_double_min_to_all_aset)
-}
-routine!(imp_shmemx_double_min_to_all_aset, probe_shmemx_double_min_to_all_aset, intercepted_shmemx_double_min_to_all_aset, 1838, timed, (target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::min::<f64>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_longdouble_min_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longdouble_min_to_all_aset(target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long) {
-    weak!("shmemx_longdouble_min_to_all_aset", 1839, imp_shmemx_longdouble_min_to_all_aset, probe_shmemx_longdouble_min_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longdouble_min_to_all_aset(target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long) {
-    strong!(1839, imp_shmemx_longdouble_min_to_all_aset, probe_shmemx_longdouble_min_to_all_aset)
-}
-routine!(imp_shmemx_longdouble_min_to_all_aset, probe_shmemx_longdouble_min_to_all_aset, intercepted_shmemx_longdouble_min_to_all_aset, 1839, timed, (target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, shim::longdouble_min()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_short_sum_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_short_sum_to_all_aset(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long) {
-    weak!("shmemx_short_sum_to_all_aset", 1840, imp_shmemx_short_sum_to_all_aset, probe_shmemx_short_sum_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_short_sum_to_all_aset(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long) {
-    strong!(1840, imp_shmemx_short_sum_to_all_aset, probe_shmemx_short_sum_to_all_aset)
-}
-routine!(imp_shmemx_short_sum_to_all_aset, probe_shmemx_short_sum_to_all_aset, intercepted_shmemx_short_sum_to_all_aset, 1840, timed, (target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::sum::<i16>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int_sum_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int_sum_to_all_aset(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long) {
-    weak!("shmemx_int_sum_to_all_aset", 1841, imp_shmemx_int_sum_to_all_aset, probe_shmemx_int_sum_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int_sum_to_all_aset(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long) {
-    strong!(1841, imp_shmemx_int_sum_to_all_aset, probe_shmemx_int_sum_to_all_aset)
-}
-routine!(imp_shmemx_int_sum_to_all_aset, probe_shmemx_int_sum_to_all_aset, intercepted_shmemx_int_sum_to_all_aset, 1841, timed, (target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::sum::<i32>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_long_sum_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_long_sum_to_all_aset(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long) {
-    weak!("shmemx_long_sum_to_all_aset", 1842, imp_shmemx_long_sum_to_all_aset, probe_shmemx_long_sum_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_long_sum_to_all_aset(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long) {
-    strong!(1842, imp_shmemx_long_sum_to_all_aset, probe_shmemx_long_sum_to_all_aset)
-}
-routine!(imp_shmemx_long_sum_to_all_aset, probe_shmemx_long_sum_to_all_aset, intercepted_shmemx_long_sum_to_all_aset, 1842, timed, (target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::sum::<i64>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_longlong_sum_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longlong_sum_to_all_aset(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long) {
-    weak!("shmemx_longlong_sum_to_all_aset", 1843, imp_shmemx_longlong_sum_to_all_aset, probe_shmemx_longlong_sum_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longlong_sum_to_all_aset(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long) {
-    strong!(1843, imp_shmemx_longlong_sum_to_all_aset, probe_shmemx_longlong_sum_to_all_aset)
-}
-routine!(imp_shmemx_longlong_sum_to_all_aset, probe_shmemx_longlong_sum_to_all_aset, intercepted_shmemx_longlong_sum_to_all_aset, 1843, timed, (target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::sum::<i64>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_float_sum_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_float_sum_to_all_aset(target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long) {
-    weak!("shmemx_float_sum_to_all_aset", 1844, imp_shmemx_float_sum_to_all_aset, probe_shmemx_float_sum_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_float_sum_to_all_aset(target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long) {
-    strong!(1844, imp_shmemx_float_sum_to_all_aset, probe_shmemx_float_sum_to_all_aset)
-}
-routine!(imp_shmemx_float_sum_to_all_aset, probe_shmemx_float_sum_to_all_aset, intercepted_shmemx_float_sum_to_all_aset, 1844, timed, (target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::sum::<f32>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_double_sum_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_double_sum_to_all_aset(target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long) {
-    weak!("shmemx_double_sum_to_all_aset", 1845, imp_shmemx_double_sum_to_all_aset, probe_shmemx_double_sum_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_double_sum_to_all_aset(target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long) {
-    strong!(1845, imp_shmemx_double_sum_to_all_aset, probe_shmemx_double_sum_to_all_aset)
-}
-routine!(imp_shmemx_double_sum_to_all_aset, probe_shmemx_double_sum_to_all_aset, intercepted_shmemx_double_sum_to_all_aset, 1845, timed, (target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::sum::<f64>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_longdouble_sum_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longdouble_sum_to_all_aset(target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long) {
-    weak!("shmemx_longdouble_sum_to_all_aset", 1846, imp_shmemx_longdouble_sum_to_all_aset, probe_shmemx_longdouble_sum_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longdouble_sum_to_all_aset(target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long) {
-    strong!(1846, imp_shmemx_longdouble_sum_to_all_aset, probe_shmemx_longdouble_sum_to_all_aset)
-}
-routine!(imp_shmemx_longdouble_sum_to_all_aset, probe_shmemx_longdouble_sum_to_all_aset, intercepted_shmemx_longdouble_sum_to_all_aset, 1846, timed, (target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, shim::longdouble_sum()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_complexd_sum_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_complexd_sum_to_all_aset(target: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexDouble, pSync: *mut c_long) {
-    weak!("shmemx_complexd_sum_to_all_aset", 1847, imp_shmemx_complexd_sum_to_all_aset, probe_shmemx_complexd_sum_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_complexd_sum_to_all_aset(target: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexDouble, pSync: *mut c_long) {
-    strong!(1847, imp_shmemx_complexd_sum_to_all_aset, probe_shmemx_complexd_sum_to_all_aset)
-}
-routine!(imp_shmemx_complexd_sum_to_all_aset, probe_shmemx_complexd_sum_to_all_aset, intercepted_shmemx_complexd_sum_to_all_aset, 1847, timed, (target: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexDouble, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, shim::complexd_sum()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_complexf_sum_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_complexf_sum_to_all_aset(target: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexFloat, pSync: *mut c_long) {
-    weak!("shmemx_complexf_sum_to_all_aset", 1848, imp_shmemx_complexf_sum_to_all_aset, probe_shmemx_complexf_sum_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_complexf_sum_to_all_aset(target: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexFloat, pSync: *mut c_long) {
-    strong!(1848, imp_shmemx_complexf_sum_to_all_aset, probe_shmemx_complexf_sum_to_all_aset)
-}
-routine!(imp_shmemx_complexf_sum_to_all_aset, probe_shmemx_complexf_sum_to_all_aset, intercepted_shmemx_complexf_sum_to_all_aset, 1848, timed, (target: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexFloat, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, shim::complexf_sum()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_short_prod_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_short_prod_to_all_aset(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long) {
-    weak!("shmemx_short_prod_to_all_aset", 1849, imp_shmemx_short_prod_to_all_aset, probe_shmemx_short_prod_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_short_prod_to_all_aset(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long) {
-    strong!(1849, imp_shmemx_short_prod_to_all_aset, probe_shmemx_short_prod_to_all_aset)
-}
-routine!(imp_shmemx_short_prod_to_all_aset, probe_shmemx_short_prod_to_all_aset, intercepted_shmemx_short_prod_to_all_aset, 1849, timed, (target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::prod::<i16>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int_prod_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int_prod_to_all_aset(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long) {
-    weak!("shmemx_int_prod_to_all_aset", 1850, imp_shmemx_int_prod_to_all_aset, probe_shmemx_int_prod_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int_prod_to_all_aset(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long) {
-    strong!(1850, imp_shmemx_int_prod_to_all_aset, probe_shmemx_int_prod_to_all_aset)
-}
-routine!(imp_shmemx_int_prod_to_all_aset, probe_shmemx_int_prod_to_all_aset, intercepted_shmemx_int_prod_to_all_aset, 1850, timed, (target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::prod::<i32>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_long_prod_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_long_prod_to_all_aset(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long) {
-    weak!("shmemx_long_prod_to_all_aset", 1851, imp_shmemx_long_prod_to_all_aset, probe_shmemx_long_prod_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_long_prod_to_all_aset(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long) {
-    strong!(1851, imp_shmemx_long_prod_to_all_aset, probe_shmemx_long_prod_to_all_aset)
-}
-routine!(imp_shmemx_long_prod_to_all_aset, probe_shmemx_long_prod_to_all_aset, intercepted_shmemx_long_prod_to_all_aset, 1851, timed, (target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::prod::<i64>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_longlong_prod_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longlong_prod_to_all_aset(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long) {
-    weak!("shmemx_longlong_prod_to_all_aset", 1852, imp_shmemx_longlong_prod_to_all_aset, probe_shmemx_longlong_prod_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longlong_prod_to_all_aset(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long) {
-    strong!(1852, imp_shmemx_longlong_prod_to_all_aset, probe_shmemx_longlong_prod_to_all_aset)
-}
-routine!(imp_shmemx_longlong_prod_to_all_aset, probe_shmemx_longlong_prod_to_all_aset, intercepted_shmemx_longlong_prod_to_all_aset, 1852, timed, (target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::prod::<i64>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_float_prod_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_float_prod_to_all_aset(target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long) {
-    weak!("shmemx_float_prod_to_all_aset", 1853, imp_shmemx_float_prod_to_all_aset, probe_shmemx_float_prod_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_float_prod_to_all_aset(target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long) {
-    strong!(1853, imp_shmemx_float_prod_to_all_aset, probe_shmemx_float_prod_to_all_aset)
-}
-routine!(imp_shmemx_float_prod_to_all_aset, probe_shmemx_float_prod_to_all_aset, intercepted_shmemx_float_prod_to_all_aset, 1853, timed, (target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::prod::<f32>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_double_prod_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_double_prod_to_all_aset(target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long) {
-    weak!("shmemx_double_prod_to_all_aset", 1854, imp_shmemx_double_prod_to_all_aset, probe_shmemx_double_prod_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_double_prod_to_all_aset(target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long) {
-    strong!(1854, imp_shmemx_double_prod_to_all_aset, probe_shmemx_double_prod_to_all_aset)
-}
-routine!(imp_shmemx_double_prod_to_all_aset, probe_shmemx_double_prod_to_all_aset, intercepted_shmemx_double_prod_to_all_aset, 1854, timed, (target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::prod::<f64>()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_longdouble_prod_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longdouble_prod_to_all_aset(target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long) {
-    weak!("shmemx_longdouble_prod_to_all_aset", 1855, imp_shmemx_longdouble_prod_to_all_aset, probe_shmemx_longdouble_prod_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longdouble_prod_to_all_aset(target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long) {
-    strong!(1855, imp_shmemx_longdouble_prod_to_all_aset, probe_shmemx_longdouble_prod_to_all_aset)
-}
-routine!(imp_shmemx_longdouble_prod_to_all_aset, probe_shmemx_longdouble_prod_to_all_aset, intercepted_shmemx_longdouble_prod_to_all_aset, 1855, timed, (target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, shim::longdouble_prod()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_complexd_prod_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_complexd_prod_to_all_aset(target: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexDouble, pSync: *mut c_long) {
-    weak!("shmemx_complexd_prod_to_all_aset", 1856, imp_shmemx_complexd_prod_to_all_aset, probe_shmemx_complexd_prod_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_complexd_prod_to_all_aset(target: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexDouble, pSync: *mut c_long) {
-    strong!(1856, imp_shmemx_complexd_prod_to_all_aset, probe_shmemx_complexd_prod_to_all_aset)
-}
-routine!(imp_shmemx_complexd_prod_to_all_aset, probe_shmemx_complexd_prod_to_all_aset, intercepted_shmemx_complexd_prod_to_all_aset, 1856, timed, (target: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexDouble, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, shim::complexd_prod()), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_complexf_prod_to_all_aset")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_complexf_prod_to_all_aset(target: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexFloat, pSync: *mut c_long) {
-    weak!("shmemx_complexf_prod_to_all_aset", 1857, imp_shmemx_complexf_prod_to_all_aset, probe_shmemx_complexf_prod_to_all_aset)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_complexf_prod_to_all_aset(target: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexFloat, pSync: *mut c_long) {
-    strong!(1857, imp_shmemx_complexf_prod_to_all_aset, probe_shmemx_complexf_prod_to_all_aset)
-}
-routine!(imp_shmemx_complexf_prod_to_all_aset, probe_shmemx_complexf_prod_to_all_aset, intercepted_shmemx_complexf_prod_to_all_aset, 1857, timed, (target: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexFloat, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, shim::complexf_prod()), args [target.addr(), source.addr(), 0, 0]);
+routine!(pellucid_imp_shmemx_create_strided_aset, pellucid_probe_shmemx_create_strided_aset, 1794, 1794_u16, timed, (PE_start: c_int, PE_stride: c_int, PE_size: c_int) -> *mut Aset, |m| [-1, 0, 0] sets::create_strided(m, PE_start, PE_stride, PE_size));
+routine!(pellucid_imp_shmemx_create_log_strided_aset, pellucid_probe_shmemx_create_log_strided_aset, 1795, 1795_u16, timed, (PE_start: c_int, PE_log_stride: c_int, PE_size: c_int, stride_base: c_int) -> *mut Aset, |m| [-1, 0, 0] sets::create_log_strided(m, PE_start, PE_log_stride, PE_size, stride_base));
+routine!(pellucid_imp_shmemx_create_custom_aset, pellucid_probe_shmemx_create_custom_aset, 1796, 1796_u16, timed, (PE_start: c_int, offset: OffsetFunction, PE_size: c_int, const_params: *mut c_void) -> *mut Aset, |m| [-1, 0, 0] sets::create_custom(m, PE_start, offset, PE_size, const_params));
+routine!(pellucid_imp_shmemx_create_generic_aset, pellucid_probe_shmemx_create_generic_aset, 1797, 1797_u16, timed, (PE_list: *mut c_int, PE_size: c_int) -> *mut Aset, |m| [-1, 0, 0] sets::create_generic(m, PE_list, PE_size));
+routine!(brief pellucid_brief_shmemx_in_aset, pellucid_kept_shmemx_in_aset, [-1, ()], pellucid_imp_shmemx_in_aset, pellucid_probe_shmemx_in_aset, 1798, 1798_u16, sampled, (aset: *mut Aset) -> c_int, [-1, 0, 0] sets::contains_me(aset));
+routine!(brief pellucid_brief_shmemx_aset_size, pellucid_kept_shmemx_aset_size, [-1, ()], pellucid_imp_shmemx_aset_size, pellucid_probe_shmemx_aset_size, 1799, 1799_u16, sampled, (aset: *mut Aset) -> c_int, [-1, 0, 0] sets::count(aset));
+routine!(brief pellucid_brief_shmemx_aset_pe, pellucid_kept_shmemx_aset_pe, [-1, ()], pellucid_imp_shmemx_aset_pe, pellucid_probe_shmemx_aset_pe, 1800, 1800_u16, sampled, (aset: *mut Aset, index: c_int) -> c_int, [-1, 0, 0] sets::pe(aset, index));
+routine!(brief pellucid_brief_shmemx_aset_index, pellucid_kept_shmemx_aset_index, [-1, ()], pellucid_imp_shmemx_aset_index, pellucid_probe_shmemx_aset_index, 1801, 1801_u16, sampled, (aset: *mut Aset, pe: c_int) -> c_int, [-1, 0, 0] sets::index(aset, pe));
+routine!(pellucid_imp_shmemx_delete_aset, pellucid_probe_shmemx_delete_aset, 1802, 1802_u16, timed, (aset: *mut Aset), [-1, 0, 0] sets::delete(aset));
+routine!(pellucid_imp_shmemx_team_split_aset, pellucid_probe_shmemx_team_split_aset, 1803, 1803_u16, timed, (parent: Team, aset: *mut Aset, config: *const TeamConfig, config_mask: c_long, new_team: *mut Team) -> c_int, |m| [-1, 0, 0] team::split_aset(m, parent, aset, config, config_mask, new_team), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_barrier_aset, pellucid_probe_shmemx_barrier_aset, 1804, 1804_u16, timed, (aset: *mut Aset, pSync: *mut c_long), |m| [of_aset(aset), 0, 0] asets::barrier(m, aset, pSync));
+routine!(pellucid_imp_shmemx_sync_aset, pellucid_probe_shmemx_sync_aset, 1805, 1805_u16, timed, (aset: *mut Aset, pSync: *mut c_long), |m| [of_aset(aset), 0, 0] asets::sync(m, aset, pSync));
+routine!(pellucid_imp_shmemx_broadcast32_aset, pellucid_probe_shmemx_broadcast32_aset, 1806, 1806_u16, timed, (target: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, aset: *mut Aset, pSync: *mut c_long), |m| [rooted(1806, of_aset(aset), PE_root), target.addr(), nelems.wrapping_mul(4)] asets::broadcast(m, aset, pSync, target.cast(), source.cast(), bytes::<u32>(nelems), PE_root));
+routine!(pellucid_imp_shmemx_broadcast64_aset, pellucid_probe_shmemx_broadcast64_aset, 1807, 1807_u16, timed, (target: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, aset: *mut Aset, pSync: *mut c_long), |m| [rooted(1807, of_aset(aset), PE_root), target.addr(), nelems.wrapping_mul(8)] asets::broadcast(m, aset, pSync, target.cast(), source.cast(), bytes::<u64>(nelems), PE_root));
+routine!(pellucid_imp_shmemx_collect32_aset, pellucid_probe_shmemx_collect32_aset, 1808, 1808_u16, timed, (target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), nelems.wrapping_mul(4)] asets::collect(m, aset, pSync, target.cast(), source.cast(), bytes::<u32>(nelems)));
+routine!(pellucid_imp_shmemx_collect64_aset, pellucid_probe_shmemx_collect64_aset, 1809, 1809_u16, timed, (target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), nelems.wrapping_mul(8)] asets::collect(m, aset, pSync, target.cast(), source.cast(), bytes::<u64>(nelems)));
+routine!(pellucid_imp_shmemx_fcollect32_aset, pellucid_probe_shmemx_fcollect32_aset, 1810, 1810_u16, timed, (target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), nelems.wrapping_mul(4)] asets::fcollect(m, aset, pSync, target.cast(), source.cast(), bytes::<u32>(nelems)));
+routine!(pellucid_imp_shmemx_fcollect64_aset, pellucid_probe_shmemx_fcollect64_aset, 1811, 1811_u16, timed, (target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), nelems.wrapping_mul(8)] asets::fcollect(m, aset, pSync, target.cast(), source.cast(), bytes::<u64>(nelems)));
+routine!(pellucid_imp_shmemx_alltoall32_aset, pellucid_probe_shmemx_alltoall32_aset, 1812, 1812_u16, timed, (target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), nelems.wrapping_mul(4)] asets::alltoall(m, aset, pSync, target.cast(), source.cast(), bytes::<u32>(nelems)));
+routine!(pellucid_imp_shmemx_alltoall64_aset, pellucid_probe_shmemx_alltoall64_aset, 1813, 1813_u16, timed, (target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), nelems.wrapping_mul(8)] asets::alltoall(m, aset, pSync, target.cast(), source.cast(), bytes::<u64>(nelems)));
+routine!(pellucid_imp_shmemx_short_and_to_all_aset, pellucid_probe_shmemx_short_and_to_all_aset, 1814, 1814_u16, timed, (target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::and::<u16>()));
+routine!(pellucid_imp_shmemx_int_and_to_all_aset, pellucid_probe_shmemx_int_and_to_all_aset, 1815, 1815_u16, timed, (target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::and::<u32>()));
+routine!(pellucid_imp_shmemx_long_and_to_all_aset, pellucid_probe_shmemx_long_and_to_all_aset, 1816, number, timed, (target: *mut c_void, source: *const c_void, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_void, pSync: *mut c_long, number: f64), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::and::<u64>()));
+routine!(pellucid_imp_shmemx_short_or_to_all_aset, pellucid_probe_shmemx_short_or_to_all_aset, 1818, 1818_u16, timed, (target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::or::<u16>()));
+routine!(pellucid_imp_shmemx_int_or_to_all_aset, pellucid_probe_shmemx_int_or_to_all_aset, 1819, 1819_u16, timed, (target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::or::<u32>()));
+routine!(pellucid_imp_shmemx_long_or_to_all_aset, pellucid_probe_shmemx_long_or_to_all_aset, 1820, number, timed, (target: *mut c_void, source: *const c_void, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_void, pSync: *mut c_long, number: f64), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::or::<u64>()));
+routine!(pellucid_imp_shmemx_short_xor_to_all_aset, pellucid_probe_shmemx_short_xor_to_all_aset, 1822, 1822_u16, timed, (target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::xor::<u16>()));
+routine!(pellucid_imp_shmemx_int_xor_to_all_aset, pellucid_probe_shmemx_int_xor_to_all_aset, 1823, 1823_u16, timed, (target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::xor::<u32>()));
+routine!(pellucid_imp_shmemx_long_xor_to_all_aset, pellucid_probe_shmemx_long_xor_to_all_aset, 1824, number, timed, (target: *mut c_void, source: *const c_void, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_void, pSync: *mut c_long, number: f64), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::xor::<u64>()));
+routine!(pellucid_imp_shmemx_short_max_to_all_aset, pellucid_probe_shmemx_short_max_to_all_aset, 1826, 1826_u16, timed, (target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::max::<i16>()));
+routine!(pellucid_imp_shmemx_int_max_to_all_aset, pellucid_probe_shmemx_int_max_to_all_aset, 1827, 1827_u16, timed, (target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::max::<i32>()));
+routine!(pellucid_imp_shmemx_long_max_to_all_aset, pellucid_probe_shmemx_long_max_to_all_aset, 1828, number, timed, (target: *mut c_void, source: *const c_void, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_void, pSync: *mut c_long, number: f64), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::max::<i64>()));
+routine!(pellucid_imp_shmemx_float_max_to_all_aset, pellucid_probe_shmemx_float_max_to_all_aset, 1830, 1830_u16, timed, (target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::max::<f32>()));
+routine!(pellucid_imp_shmemx_double_max_to_all_aset, pellucid_probe_shmemx_double_max_to_all_aset, 1831, 1831_u16, timed, (target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::max::<f64>()));
+routine!(pellucid_imp_shmemx_longdouble_max_to_all_aset, pellucid_probe_shmemx_longdouble_max_to_all_aset, 1832, 1832_u16, timed, (target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, shim::longdouble_max()));
+routine!(pellucid_imp_shmemx_short_min_to_all_aset, pellucid_probe_shmemx_short_min_to_all_aset, 1833, 1833_u16, timed, (target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::min::<i16>()));
+routine!(pellucid_imp_shmemx_int_min_to_all_aset, pellucid_probe_shmemx_int_min_to_all_aset, 1834, 1834_u16, timed, (target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::min::<i32>()));
+routine!(pellucid_imp_shmemx_long_min_to_all_aset, pellucid_probe_shmemx_long_min_to_all_aset, 1835, number, timed, (target: *mut c_void, source: *const c_void, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_void, pSync: *mut c_long, number: f64), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::min::<i64>()));
+routine!(pellucid_imp_shmemx_float_min_to_all_aset, pellucid_probe_shmemx_float_min_to_all_aset, 1837, 1837_u16, timed, (target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::min::<f32>()));
+routine!(pellucid_imp_shmemx_double_min_to_all_aset, pellucid_probe_shmemx_double_min_to_all_aset, 1838, 1838_u16, timed, (target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::min::<f64>()));
+routine!(pellucid_imp_shmemx_longdouble_min_to_all_aset, pellucid_probe_shmemx_longdouble_min_to_all_aset, 1839, 1839_u16, timed, (target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, shim::longdouble_min()));
+routine!(pellucid_imp_shmemx_short_sum_to_all_aset, pellucid_probe_shmemx_short_sum_to_all_aset, 1840, 1840_u16, timed, (target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::sum::<u16>()));
+routine!(pellucid_imp_shmemx_int_sum_to_all_aset, pellucid_probe_shmemx_int_sum_to_all_aset, 1841, 1841_u16, timed, (target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::sum::<u32>()));
+routine!(pellucid_imp_shmemx_long_sum_to_all_aset, pellucid_probe_shmemx_long_sum_to_all_aset, 1842, number, timed, (target: *mut c_void, source: *const c_void, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_void, pSync: *mut c_long, number: f64), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::sum::<u64>()));
+routine!(pellucid_imp_shmemx_float_sum_to_all_aset, pellucid_probe_shmemx_float_sum_to_all_aset, 1844, 1844_u16, timed, (target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::sum::<f32>()));
+routine!(pellucid_imp_shmemx_double_sum_to_all_aset, pellucid_probe_shmemx_double_sum_to_all_aset, 1845, 1845_u16, timed, (target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::sum::<f64>()));
+routine!(pellucid_imp_shmemx_longdouble_sum_to_all_aset, pellucid_probe_shmemx_longdouble_sum_to_all_aset, 1846, 1846_u16, timed, (target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, shim::longdouble_sum()));
+routine!(pellucid_imp_shmemx_complexd_sum_to_all_aset, pellucid_probe_shmemx_complexd_sum_to_all_aset, 1847, 1847_u16, timed, (target: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexDouble, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, shim::complexd_sum()));
+routine!(pellucid_imp_shmemx_complexf_sum_to_all_aset, pellucid_probe_shmemx_complexf_sum_to_all_aset, 1848, 1848_u16, timed, (target: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexFloat, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, shim::complexf_sum()));
+routine!(pellucid_imp_shmemx_short_prod_to_all_aset, pellucid_probe_shmemx_short_prod_to_all_aset, 1849, 1849_u16, timed, (target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::prod::<u16>()));
+routine!(pellucid_imp_shmemx_int_prod_to_all_aset, pellucid_probe_shmemx_int_prod_to_all_aset, 1850, 1850_u16, timed, (target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::prod::<u32>()));
+routine!(pellucid_imp_shmemx_long_prod_to_all_aset, pellucid_probe_shmemx_long_prod_to_all_aset, 1851, number, timed, (target: *mut c_void, source: *const c_void, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_void, pSync: *mut c_long, number: f64), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::prod::<u64>()));
+routine!(pellucid_imp_shmemx_float_prod_to_all_aset, pellucid_probe_shmemx_float_prod_to_all_aset, 1853, 1853_u16, timed, (target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::prod::<f32>()));
+routine!(pellucid_imp_shmemx_double_prod_to_all_aset, pellucid_probe_shmemx_double_prod_to_all_aset, 1854, 1854_u16, timed, (target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::prod::<f64>()));
+routine!(pellucid_imp_shmemx_longdouble_prod_to_all_aset, pellucid_probe_shmemx_longdouble_prod_to_all_aset, 1855, 1855_u16, timed, (target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, shim::longdouble_prod()));
+routine!(pellucid_imp_shmemx_complexd_prod_to_all_aset, pellucid_probe_shmemx_complexd_prod_to_all_aset, 1856, 1856_u16, timed, (target: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexDouble, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, shim::complexd_prod()));
+routine!(pellucid_imp_shmemx_complexf_prod_to_all_aset, pellucid_probe_shmemx_complexf_prod_to_all_aset, 1857, 1857_u16, timed, (target: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexFloat, pSync: *mut c_long), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce(m, aset, pSync, target.cast(), source.cast(), nreduce, shim::complexf_prod()));

@@ -3,62 +3,20 @@
 
 use crate::routine::prelude::*;
 
-#[unsafe(export_name = "pellucid_shmem_clear_cache_inv")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_clear_cache_inv() {
-    weak!("shmem_clear_cache_inv", 1788, imp_shmem_clear_cache_inv, probe_shmem_clear_cache_inv)
+unsafe extern "C" {
+    pub fn shmem_clear_cache_inv();
+    pub fn pshmem_clear_cache_inv();
+    pub fn shmem_set_cache_inv();
+    pub fn pshmem_set_cache_inv();
+    pub fn shmem_clear_cache_line_inv(dest: *mut c_void);
+    pub fn pshmem_clear_cache_line_inv(dest: *mut c_void);
+    pub fn shmem_set_cache_line_inv(dest: *mut c_void);
+    pub fn pshmem_set_cache_line_inv(dest: *mut c_void);
+    pub fn shmem_udcflush();
+    pub fn pshmem_udcflush();
+    pub fn shmem_udcflush_line(dest: *mut c_void);
+    pub fn pshmem_udcflush_line(dest: *mut c_void);
 }
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_clear_cache_inv() {
-    strong!(1788, imp_shmem_clear_cache_inv, probe_shmem_clear_cache_inv)
-}
-routine!(imp_shmem_clear_cache_inv, probe_shmem_clear_cache_inv, intercepted_shmem_clear_cache_inv, 1788, sampled, (), [-1, 0, 0] Ok(()), args [0, 0, 0, 0]);
 
-#[unsafe(export_name = "pellucid_shmem_set_cache_inv")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_set_cache_inv() {
-    weak!("shmem_set_cache_inv", 1789, imp_shmem_set_cache_inv, probe_shmem_set_cache_inv)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_set_cache_inv() {
-    strong!(1789, imp_shmem_set_cache_inv, probe_shmem_set_cache_inv)
-}
-routine!(imp_shmem_set_cache_inv, probe_shmem_set_cache_inv, intercepted_shmem_set_cache_inv, 1789, sampled, (), [-1, 0, 0] Ok(()), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_clear_cache_line_inv")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_clear_cache_line_inv(dest: *mut c_void) {
-    weak!("shmem_clear_cache_line_inv", 1790, imp_shmem_clear_cache_line_inv, probe_shmem_clear_cache_line_inv)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_clear_cache_line_inv(dest: *mut c_void) {
-    strong!(1790, imp_shmem_clear_cache_line_inv, probe_shmem_clear_cache_line_inv)
-}
-routine!(imp_shmem_clear_cache_line_inv, probe_shmem_clear_cache_line_inv, intercepted_shmem_clear_cache_line_inv, 1790, sampled, (dest: *mut c_void), [-1, dest.addr(), 0] Ok(()), args [dest.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_set_cache_line_inv")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_set_cache_line_inv(dest: *mut c_void) {
-    weak!("shmem_set_cache_line_inv", 1791, imp_shmem_set_cache_line_inv, probe_shmem_set_cache_line_inv)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_set_cache_line_inv(dest: *mut c_void) {
-    strong!(1791, imp_shmem_set_cache_line_inv, probe_shmem_set_cache_line_inv)
-}
-routine!(imp_shmem_set_cache_line_inv, probe_shmem_set_cache_line_inv, intercepted_shmem_set_cache_line_inv, 1791, sampled, (dest: *mut c_void), [-1, dest.addr(), 0] Ok(()), args [dest.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_udcflush")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_udcflush() {
-    weak!("shmem_udcflush", 1792, imp_shmem_udcflush, probe_shmem_udcflush)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_udcflush() {
-    strong!(1792, imp_shmem_udcflush, probe_shmem_udcflush)
-}
-routine!(imp_shmem_udcflush, probe_shmem_udcflush, intercepted_shmem_udcflush, 1792, sampled, (), [-1, 0, 0] Ok(()), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_udcflush_line")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_udcflush_line(dest: *mut c_void) {
-    weak!("shmem_udcflush_line", 1793, imp_shmem_udcflush_line, probe_shmem_udcflush_line)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_udcflush_line(dest: *mut c_void) {
-    strong!(1793, imp_shmem_udcflush_line, probe_shmem_udcflush_line)
-}
-routine!(imp_shmem_udcflush_line, probe_shmem_udcflush_line, intercepted_shmem_udcflush_line, 1793, sampled, (dest: *mut c_void), [-1, dest.addr(), 0] Ok(()), args [dest.addr(), 0, 0, 0]);
+routine!(brief pellucid_brief_shmem_clear_cache_inv, pellucid_kept_shmem_clear_cache_inv, [-1, ()], pellucid_imp_shmem_clear_cache_inv, pellucid_probe_shmem_clear_cache_inv, 1788, number, sampled, (number: u32), [-1, 0, 0] Ok(()));
+routine!(brief pellucid_brief_shmem_clear_cache_line_inv, pellucid_kept_shmem_clear_cache_line_inv, [-1, ()], pellucid_imp_shmem_clear_cache_line_inv, pellucid_probe_shmem_clear_cache_line_inv, 1790, number, sampled, (dest: *mut c_void, number: u32), [-1, dest.addr(), 0] Ok(()));

@@ -7,3782 +7,911 @@ use pellucid_core::collectives::active;
 use pellucid_core::collectives::kernel;
 use crate::shim;
 
-#[unsafe(export_name = "pellucid_shmem_barrier_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_barrier_all() {
-    weak!("shmem_barrier_all", 1221, imp_shmem_barrier_all, probe_shmem_barrier_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_barrier_all() {
-    strong!(1221, imp_shmem_barrier_all, probe_shmem_barrier_all)
-}
-routine!(imp_shmem_barrier_all, probe_shmem_barrier_all, intercepted_shmem_barrier_all, 1221, timed, (), |m| [-1, 0, 0] collectives::barrier_all(m), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_barrier")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_barrier(PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long) {
-    weak!("shmem_barrier", 1222, imp_shmem_barrier, probe_shmem_barrier)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_barrier(PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long) {
-    strong!(1222, imp_shmem_barrier, probe_shmem_barrier)
-}
-routine!(imp_shmem_barrier, probe_shmem_barrier, intercepted_shmem_barrier, 1222, timed, (PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), 0, 0] active::barrier(m, active::set(PE_start, logPE_stride, PE_size, pSync)), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_team_sync")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_team_sync(team: Team) -> c_int {
-    weak!("shmem_team_sync", 1223, imp_shmem_team_sync, probe_shmem_team_sync)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_team_sync(team: Team) -> c_int {
-    strong!(1223, imp_shmem_team_sync, probe_shmem_team_sync)
-}
-routine!(imp_shmem_team_sync, probe_shmem_team_sync, intercepted_shmem_team_sync, 1223, timed, (team: Team) -> c_int, |m| [of_team(m, team), 0, 0] collectives::team_sync(m, team), args [0, 0, 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_sync")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_sync(PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long) {
-    weak!("shmem_sync", 1224, imp_shmem_sync, probe_shmem_sync)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_sync(PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long) {
-    strong!(1224, imp_shmem_sync, probe_shmem_sync)
-}
-routine!(imp_shmem_sync, probe_shmem_sync, intercepted_shmem_sync, 1224, timed, (PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), 0, 0] active::sync(m, active::set(PE_start, logPE_stride, PE_size, pSync)), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_sync_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_sync_all() {
-    weak!("shmem_sync_all", 1225, imp_shmem_sync_all, probe_shmem_sync_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_sync_all() {
-    strong!(1225, imp_shmem_sync_all, probe_shmem_sync_all)
-}
-routine!(imp_shmem_sync_all, probe_shmem_sync_all, intercepted_shmem_sync_all, 1225, timed, (), |m| [-1, 0, 0] collectives::sync_all(m), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_float_alltoall")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_alltoall(team: Team, dest: *mut f32, source: *const f32, nelems: usize) -> c_int {
-    weak!("shmem_float_alltoall", 1226, imp_shmem_float_alltoall, probe_shmem_float_alltoall)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_alltoall(team: Team, dest: *mut f32, source: *const f32, nelems: usize) -> c_int {
-    strong!(1226, imp_shmem_float_alltoall, probe_shmem_float_alltoall)
-}
-routine!(imp_shmem_float_alltoall, probe_shmem_float_alltoall, intercepted_shmem_float_alltoall, 1226, timed, (team: Team, dest: *mut f32, source: *const f32, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::alltoall(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_double_alltoall")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_alltoall(team: Team, dest: *mut f64, source: *const f64, nelems: usize) -> c_int {
-    weak!("shmem_double_alltoall", 1227, imp_shmem_double_alltoall, probe_shmem_double_alltoall)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_alltoall(team: Team, dest: *mut f64, source: *const f64, nelems: usize) -> c_int {
-    strong!(1227, imp_shmem_double_alltoall, probe_shmem_double_alltoall)
-}
-routine!(imp_shmem_double_alltoall, probe_shmem_double_alltoall, intercepted_shmem_double_alltoall, 1227, timed, (team: Team, dest: *mut f64, source: *const f64, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::alltoall(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_longdouble_alltoall")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longdouble_alltoall(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize) -> c_int {
-    weak!("shmem_longdouble_alltoall", 1228, imp_shmem_longdouble_alltoall, probe_shmem_longdouble_alltoall)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longdouble_alltoall(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize) -> c_int {
-    strong!(1228, imp_shmem_longdouble_alltoall, probe_shmem_longdouble_alltoall)
-}
-routine!(imp_shmem_longdouble_alltoall, probe_shmem_longdouble_alltoall, intercepted_shmem_longdouble_alltoall, 1228, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(16)] collectives::alltoall(m, team, dest.cast(), source.cast(), bytes::<W128>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_char_alltoall")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_char_alltoall(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize) -> c_int {
-    weak!("shmem_char_alltoall", 1229, imp_shmem_char_alltoall, probe_shmem_char_alltoall)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_char_alltoall(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize) -> c_int {
-    strong!(1229, imp_shmem_char_alltoall, probe_shmem_char_alltoall)
-}
-routine!(imp_shmem_char_alltoall, probe_shmem_char_alltoall, intercepted_shmem_char_alltoall, 1229, timed, (team: Team, dest: *mut c_char, source: *const c_char, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::alltoall(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_schar_alltoall")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_schar_alltoall(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize) -> c_int {
-    weak!("shmem_schar_alltoall", 1230, imp_shmem_schar_alltoall, probe_shmem_schar_alltoall)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_schar_alltoall(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize) -> c_int {
-    strong!(1230, imp_shmem_schar_alltoall, probe_shmem_schar_alltoall)
-}
-routine!(imp_shmem_schar_alltoall, probe_shmem_schar_alltoall, intercepted_shmem_schar_alltoall, 1230, timed, (team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::alltoall(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_short_alltoall")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_short_alltoall(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize) -> c_int {
-    weak!("shmem_short_alltoall", 1231, imp_shmem_short_alltoall, probe_shmem_short_alltoall)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_short_alltoall(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize) -> c_int {
-    strong!(1231, imp_shmem_short_alltoall, probe_shmem_short_alltoall)
-}
-routine!(imp_shmem_short_alltoall, probe_shmem_short_alltoall, intercepted_shmem_short_alltoall, 1231, timed, (team: Team, dest: *mut c_short, source: *const c_short, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] collectives::alltoall(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int_alltoall")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_alltoall(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize) -> c_int {
-    weak!("shmem_int_alltoall", 1232, imp_shmem_int_alltoall, probe_shmem_int_alltoall)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_alltoall(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize) -> c_int {
-    strong!(1232, imp_shmem_int_alltoall, probe_shmem_int_alltoall)
-}
-routine!(imp_shmem_int_alltoall, probe_shmem_int_alltoall, intercepted_shmem_int_alltoall, 1232, timed, (team: Team, dest: *mut c_int, source: *const c_int, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::alltoall(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_long_alltoall")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_alltoall(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize) -> c_int {
-    weak!("shmem_long_alltoall", 1233, imp_shmem_long_alltoall, probe_shmem_long_alltoall)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_alltoall(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize) -> c_int {
-    strong!(1233, imp_shmem_long_alltoall, probe_shmem_long_alltoall)
-}
-routine!(imp_shmem_long_alltoall, probe_shmem_long_alltoall, intercepted_shmem_long_alltoall, 1233, timed, (team: Team, dest: *mut c_long, source: *const c_long, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::alltoall(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_alltoall")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_alltoall(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize) -> c_int {
-    weak!("shmem_longlong_alltoall", 1234, imp_shmem_longlong_alltoall, probe_shmem_longlong_alltoall)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_alltoall(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize) -> c_int {
-    strong!(1234, imp_shmem_longlong_alltoall, probe_shmem_longlong_alltoall)
-}
-routine!(imp_shmem_longlong_alltoall, probe_shmem_longlong_alltoall, intercepted_shmem_longlong_alltoall, 1234, timed, (team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::alltoall(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uchar_alltoall")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uchar_alltoall(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize) -> c_int {
-    weak!("shmem_uchar_alltoall", 1235, imp_shmem_uchar_alltoall, probe_shmem_uchar_alltoall)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uchar_alltoall(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize) -> c_int {
-    strong!(1235, imp_shmem_uchar_alltoall, probe_shmem_uchar_alltoall)
-}
-routine!(imp_shmem_uchar_alltoall, probe_shmem_uchar_alltoall, intercepted_shmem_uchar_alltoall, 1235, timed, (team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::alltoall(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ushort_alltoall")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ushort_alltoall(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize) -> c_int {
-    weak!("shmem_ushort_alltoall", 1236, imp_shmem_ushort_alltoall, probe_shmem_ushort_alltoall)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ushort_alltoall(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize) -> c_int {
-    strong!(1236, imp_shmem_ushort_alltoall, probe_shmem_ushort_alltoall)
-}
-routine!(imp_shmem_ushort_alltoall, probe_shmem_ushort_alltoall, intercepted_shmem_ushort_alltoall, 1236, timed, (team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] collectives::alltoall(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint_alltoall")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_alltoall(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize) -> c_int {
-    weak!("shmem_uint_alltoall", 1237, imp_shmem_uint_alltoall, probe_shmem_uint_alltoall)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_alltoall(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize) -> c_int {
-    strong!(1237, imp_shmem_uint_alltoall, probe_shmem_uint_alltoall)
-}
-routine!(imp_shmem_uint_alltoall, probe_shmem_uint_alltoall, intercepted_shmem_uint_alltoall, 1237, timed, (team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::alltoall(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_alltoall")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_alltoall(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize) -> c_int {
-    weak!("shmem_ulong_alltoall", 1238, imp_shmem_ulong_alltoall, probe_shmem_ulong_alltoall)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_alltoall(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize) -> c_int {
-    strong!(1238, imp_shmem_ulong_alltoall, probe_shmem_ulong_alltoall)
-}
-routine!(imp_shmem_ulong_alltoall, probe_shmem_ulong_alltoall, intercepted_shmem_ulong_alltoall, 1238, timed, (team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::alltoall(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_alltoall")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_alltoall(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize) -> c_int {
-    weak!("shmem_ulonglong_alltoall", 1239, imp_shmem_ulonglong_alltoall, probe_shmem_ulonglong_alltoall)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_alltoall(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize) -> c_int {
-    strong!(1239, imp_shmem_ulonglong_alltoall, probe_shmem_ulonglong_alltoall)
-}
-routine!(imp_shmem_ulonglong_alltoall, probe_shmem_ulonglong_alltoall, intercepted_shmem_ulonglong_alltoall, 1239, timed, (team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::alltoall(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int8_alltoall")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int8_alltoall(team: Team, dest: *mut i8, source: *const i8, nelems: usize) -> c_int {
-    weak!("shmem_int8_alltoall", 1240, imp_shmem_int8_alltoall, probe_shmem_int8_alltoall)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int8_alltoall(team: Team, dest: *mut i8, source: *const i8, nelems: usize) -> c_int {
-    strong!(1240, imp_shmem_int8_alltoall, probe_shmem_int8_alltoall)
-}
-routine!(imp_shmem_int8_alltoall, probe_shmem_int8_alltoall, intercepted_shmem_int8_alltoall, 1240, timed, (team: Team, dest: *mut i8, source: *const i8, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::alltoall(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int16_alltoall")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int16_alltoall(team: Team, dest: *mut i16, source: *const i16, nelems: usize) -> c_int {
-    weak!("shmem_int16_alltoall", 1241, imp_shmem_int16_alltoall, probe_shmem_int16_alltoall)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int16_alltoall(team: Team, dest: *mut i16, source: *const i16, nelems: usize) -> c_int {
-    strong!(1241, imp_shmem_int16_alltoall, probe_shmem_int16_alltoall)
-}
-routine!(imp_shmem_int16_alltoall, probe_shmem_int16_alltoall, intercepted_shmem_int16_alltoall, 1241, timed, (team: Team, dest: *mut i16, source: *const i16, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] collectives::alltoall(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int32_alltoall")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_alltoall(team: Team, dest: *mut i32, source: *const i32, nelems: usize) -> c_int {
-    weak!("shmem_int32_alltoall", 1242, imp_shmem_int32_alltoall, probe_shmem_int32_alltoall)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_alltoall(team: Team, dest: *mut i32, source: *const i32, nelems: usize) -> c_int {
-    strong!(1242, imp_shmem_int32_alltoall, probe_shmem_int32_alltoall)
-}
-routine!(imp_shmem_int32_alltoall, probe_shmem_int32_alltoall, intercepted_shmem_int32_alltoall, 1242, timed, (team: Team, dest: *mut i32, source: *const i32, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::alltoall(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int64_alltoall")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_alltoall(team: Team, dest: *mut i64, source: *const i64, nelems: usize) -> c_int {
-    weak!("shmem_int64_alltoall", 1243, imp_shmem_int64_alltoall, probe_shmem_int64_alltoall)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_alltoall(team: Team, dest: *mut i64, source: *const i64, nelems: usize) -> c_int {
-    strong!(1243, imp_shmem_int64_alltoall, probe_shmem_int64_alltoall)
-}
-routine!(imp_shmem_int64_alltoall, probe_shmem_int64_alltoall, intercepted_shmem_int64_alltoall, 1243, timed, (team: Team, dest: *mut i64, source: *const i64, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::alltoall(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint8_alltoall")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint8_alltoall(team: Team, dest: *mut u8, source: *const u8, nelems: usize) -> c_int {
-    weak!("shmem_uint8_alltoall", 1244, imp_shmem_uint8_alltoall, probe_shmem_uint8_alltoall)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint8_alltoall(team: Team, dest: *mut u8, source: *const u8, nelems: usize) -> c_int {
-    strong!(1244, imp_shmem_uint8_alltoall, probe_shmem_uint8_alltoall)
-}
-routine!(imp_shmem_uint8_alltoall, probe_shmem_uint8_alltoall, intercepted_shmem_uint8_alltoall, 1244, timed, (team: Team, dest: *mut u8, source: *const u8, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::alltoall(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint16_alltoall")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint16_alltoall(team: Team, dest: *mut u16, source: *const u16, nelems: usize) -> c_int {
-    weak!("shmem_uint16_alltoall", 1245, imp_shmem_uint16_alltoall, probe_shmem_uint16_alltoall)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint16_alltoall(team: Team, dest: *mut u16, source: *const u16, nelems: usize) -> c_int {
-    strong!(1245, imp_shmem_uint16_alltoall, probe_shmem_uint16_alltoall)
-}
-routine!(imp_shmem_uint16_alltoall, probe_shmem_uint16_alltoall, intercepted_shmem_uint16_alltoall, 1245, timed, (team: Team, dest: *mut u16, source: *const u16, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] collectives::alltoall(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_alltoall")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_alltoall(team: Team, dest: *mut u32, source: *const u32, nelems: usize) -> c_int {
-    weak!("shmem_uint32_alltoall", 1246, imp_shmem_uint32_alltoall, probe_shmem_uint32_alltoall)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_alltoall(team: Team, dest: *mut u32, source: *const u32, nelems: usize) -> c_int {
-    strong!(1246, imp_shmem_uint32_alltoall, probe_shmem_uint32_alltoall)
-}
-routine!(imp_shmem_uint32_alltoall, probe_shmem_uint32_alltoall, intercepted_shmem_uint32_alltoall, 1246, timed, (team: Team, dest: *mut u32, source: *const u32, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::alltoall(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_alltoall")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_alltoall(team: Team, dest: *mut u64, source: *const u64, nelems: usize) -> c_int {
-    weak!("shmem_uint64_alltoall", 1247, imp_shmem_uint64_alltoall, probe_shmem_uint64_alltoall)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_alltoall(team: Team, dest: *mut u64, source: *const u64, nelems: usize) -> c_int {
-    strong!(1247, imp_shmem_uint64_alltoall, probe_shmem_uint64_alltoall)
-}
-routine!(imp_shmem_uint64_alltoall, probe_shmem_uint64_alltoall, intercepted_shmem_uint64_alltoall, 1247, timed, (team: Team, dest: *mut u64, source: *const u64, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::alltoall(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_size_alltoall")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_alltoall(team: Team, dest: *mut usize, source: *const usize, nelems: usize) -> c_int {
-    weak!("shmem_size_alltoall", 1248, imp_shmem_size_alltoall, probe_shmem_size_alltoall)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_alltoall(team: Team, dest: *mut usize, source: *const usize, nelems: usize) -> c_int {
-    strong!(1248, imp_shmem_size_alltoall, probe_shmem_size_alltoall)
-}
-routine!(imp_shmem_size_alltoall, probe_shmem_size_alltoall, intercepted_shmem_size_alltoall, 1248, timed, (team: Team, dest: *mut usize, source: *const usize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::alltoall(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_alltoall")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_alltoall(team: Team, dest: *mut isize, source: *const isize, nelems: usize) -> c_int {
-    weak!("shmem_ptrdiff_alltoall", 1249, imp_shmem_ptrdiff_alltoall, probe_shmem_ptrdiff_alltoall)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_alltoall(team: Team, dest: *mut isize, source: *const isize, nelems: usize) -> c_int {
-    strong!(1249, imp_shmem_ptrdiff_alltoall, probe_shmem_ptrdiff_alltoall)
-}
-routine!(imp_shmem_ptrdiff_alltoall, probe_shmem_ptrdiff_alltoall, intercepted_shmem_ptrdiff_alltoall, 1249, timed, (team: Team, dest: *mut isize, source: *const isize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::alltoall(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_alltoallmem")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_alltoallmem(team: Team, dest: *mut c_void, source: *const c_void, nelems: usize) -> c_int {
-    weak!("shmem_alltoallmem", 1250, imp_shmem_alltoallmem, probe_shmem_alltoallmem)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_alltoallmem(team: Team, dest: *mut c_void, source: *const c_void, nelems: usize) -> c_int {
-    strong!(1250, imp_shmem_alltoallmem, probe_shmem_alltoallmem)
-}
-routine!(imp_shmem_alltoallmem, probe_shmem_alltoallmem, intercepted_shmem_alltoallmem, 1250, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::alltoall(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_alltoall32")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_alltoall32(dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long) {
-    weak!("shmem_alltoall32", 1251, imp_shmem_alltoall32, probe_shmem_alltoall32)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_alltoall32(dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long) {
-    strong!(1251, imp_shmem_alltoall32, probe_shmem_alltoall32)
-}
-routine!(imp_shmem_alltoall32, probe_shmem_alltoall32, intercepted_shmem_alltoall32, 1251, timed, (dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), nelems.wrapping_mul(4)] active::alltoall(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), bytes::<u32>(nelems)), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_alltoall64")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_alltoall64(dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long) {
-    weak!("shmem_alltoall64", 1252, imp_shmem_alltoall64, probe_shmem_alltoall64)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_alltoall64(dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long) {
-    strong!(1252, imp_shmem_alltoall64, probe_shmem_alltoall64)
-}
-routine!(imp_shmem_alltoall64, probe_shmem_alltoall64, intercepted_shmem_alltoall64, 1252, timed, (dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), nelems.wrapping_mul(8)] active::alltoall(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), bytes::<u64>(nelems)), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_float_alltoalls")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_alltoalls(team: Team, dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize) -> c_int {
-    weak!("shmem_float_alltoalls", 1253, imp_shmem_float_alltoalls, probe_shmem_float_alltoalls)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_alltoalls(team: Team, dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize) -> c_int {
-    strong!(1253, imp_shmem_float_alltoalls, probe_shmem_float_alltoalls)
-}
-routine!(imp_shmem_float_alltoalls, probe_shmem_float_alltoalls, intercepted_shmem_float_alltoalls, 1253, timed, (team: Team, dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::alltoalls(m, team, dest.cast(), source.cast(), dst, sst, nelems, 4), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_double_alltoalls")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_alltoalls(team: Team, dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize) -> c_int {
-    weak!("shmem_double_alltoalls", 1254, imp_shmem_double_alltoalls, probe_shmem_double_alltoalls)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_alltoalls(team: Team, dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize) -> c_int {
-    strong!(1254, imp_shmem_double_alltoalls, probe_shmem_double_alltoalls)
-}
-routine!(imp_shmem_double_alltoalls, probe_shmem_double_alltoalls, intercepted_shmem_double_alltoalls, 1254, timed, (team: Team, dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::alltoalls(m, team, dest.cast(), source.cast(), dst, sst, nelems, 8), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_longdouble_alltoalls")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longdouble_alltoalls(team: Team, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize) -> c_int {
-    weak!("shmem_longdouble_alltoalls", 1255, imp_shmem_longdouble_alltoalls, probe_shmem_longdouble_alltoalls)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longdouble_alltoalls(team: Team, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize) -> c_int {
-    strong!(1255, imp_shmem_longdouble_alltoalls, probe_shmem_longdouble_alltoalls)
-}
-routine!(imp_shmem_longdouble_alltoalls, probe_shmem_longdouble_alltoalls, intercepted_shmem_longdouble_alltoalls, 1255, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(16)] collectives::alltoalls(m, team, dest.cast(), source.cast(), dst, sst, nelems, 16), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_char_alltoalls")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_char_alltoalls(team: Team, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize) -> c_int {
-    weak!("shmem_char_alltoalls", 1256, imp_shmem_char_alltoalls, probe_shmem_char_alltoalls)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_char_alltoalls(team: Team, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize) -> c_int {
-    strong!(1256, imp_shmem_char_alltoalls, probe_shmem_char_alltoalls)
-}
-routine!(imp_shmem_char_alltoalls, probe_shmem_char_alltoalls, intercepted_shmem_char_alltoalls, 1256, timed, (team: Team, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::alltoalls(m, team, dest.cast(), source.cast(), dst, sst, nelems, 1), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_schar_alltoalls")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_schar_alltoalls(team: Team, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize) -> c_int {
-    weak!("shmem_schar_alltoalls", 1257, imp_shmem_schar_alltoalls, probe_shmem_schar_alltoalls)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_schar_alltoalls(team: Team, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize) -> c_int {
-    strong!(1257, imp_shmem_schar_alltoalls, probe_shmem_schar_alltoalls)
-}
-routine!(imp_shmem_schar_alltoalls, probe_shmem_schar_alltoalls, intercepted_shmem_schar_alltoalls, 1257, timed, (team: Team, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::alltoalls(m, team, dest.cast(), source.cast(), dst, sst, nelems, 1), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_short_alltoalls")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_short_alltoalls(team: Team, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize) -> c_int {
-    weak!("shmem_short_alltoalls", 1258, imp_shmem_short_alltoalls, probe_shmem_short_alltoalls)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_short_alltoalls(team: Team, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize) -> c_int {
-    strong!(1258, imp_shmem_short_alltoalls, probe_shmem_short_alltoalls)
-}
-routine!(imp_shmem_short_alltoalls, probe_shmem_short_alltoalls, intercepted_shmem_short_alltoalls, 1258, timed, (team: Team, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] collectives::alltoalls(m, team, dest.cast(), source.cast(), dst, sst, nelems, 2), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int_alltoalls")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_alltoalls(team: Team, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize) -> c_int {
-    weak!("shmem_int_alltoalls", 1259, imp_shmem_int_alltoalls, probe_shmem_int_alltoalls)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_alltoalls(team: Team, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize) -> c_int {
-    strong!(1259, imp_shmem_int_alltoalls, probe_shmem_int_alltoalls)
-}
-routine!(imp_shmem_int_alltoalls, probe_shmem_int_alltoalls, intercepted_shmem_int_alltoalls, 1259, timed, (team: Team, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::alltoalls(m, team, dest.cast(), source.cast(), dst, sst, nelems, 4), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_long_alltoalls")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_alltoalls(team: Team, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize) -> c_int {
-    weak!("shmem_long_alltoalls", 1260, imp_shmem_long_alltoalls, probe_shmem_long_alltoalls)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_alltoalls(team: Team, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize) -> c_int {
-    strong!(1260, imp_shmem_long_alltoalls, probe_shmem_long_alltoalls)
-}
-routine!(imp_shmem_long_alltoalls, probe_shmem_long_alltoalls, intercepted_shmem_long_alltoalls, 1260, timed, (team: Team, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::alltoalls(m, team, dest.cast(), source.cast(), dst, sst, nelems, 8), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_alltoalls")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_alltoalls(team: Team, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize) -> c_int {
-    weak!("shmem_longlong_alltoalls", 1261, imp_shmem_longlong_alltoalls, probe_shmem_longlong_alltoalls)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_alltoalls(team: Team, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize) -> c_int {
-    strong!(1261, imp_shmem_longlong_alltoalls, probe_shmem_longlong_alltoalls)
-}
-routine!(imp_shmem_longlong_alltoalls, probe_shmem_longlong_alltoalls, intercepted_shmem_longlong_alltoalls, 1261, timed, (team: Team, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::alltoalls(m, team, dest.cast(), source.cast(), dst, sst, nelems, 8), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uchar_alltoalls")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uchar_alltoalls(team: Team, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize) -> c_int {
-    weak!("shmem_uchar_alltoalls", 1262, imp_shmem_uchar_alltoalls, probe_shmem_uchar_alltoalls)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uchar_alltoalls(team: Team, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize) -> c_int {
-    strong!(1262, imp_shmem_uchar_alltoalls, probe_shmem_uchar_alltoalls)
-}
-routine!(imp_shmem_uchar_alltoalls, probe_shmem_uchar_alltoalls, intercepted_shmem_uchar_alltoalls, 1262, timed, (team: Team, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::alltoalls(m, team, dest.cast(), source.cast(), dst, sst, nelems, 1), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ushort_alltoalls")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ushort_alltoalls(team: Team, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize) -> c_int {
-    weak!("shmem_ushort_alltoalls", 1263, imp_shmem_ushort_alltoalls, probe_shmem_ushort_alltoalls)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ushort_alltoalls(team: Team, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize) -> c_int {
-    strong!(1263, imp_shmem_ushort_alltoalls, probe_shmem_ushort_alltoalls)
-}
-routine!(imp_shmem_ushort_alltoalls, probe_shmem_ushort_alltoalls, intercepted_shmem_ushort_alltoalls, 1263, timed, (team: Team, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] collectives::alltoalls(m, team, dest.cast(), source.cast(), dst, sst, nelems, 2), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint_alltoalls")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_alltoalls(team: Team, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize) -> c_int {
-    weak!("shmem_uint_alltoalls", 1264, imp_shmem_uint_alltoalls, probe_shmem_uint_alltoalls)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_alltoalls(team: Team, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize) -> c_int {
-    strong!(1264, imp_shmem_uint_alltoalls, probe_shmem_uint_alltoalls)
-}
-routine!(imp_shmem_uint_alltoalls, probe_shmem_uint_alltoalls, intercepted_shmem_uint_alltoalls, 1264, timed, (team: Team, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::alltoalls(m, team, dest.cast(), source.cast(), dst, sst, nelems, 4), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_alltoalls")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_alltoalls(team: Team, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize) -> c_int {
-    weak!("shmem_ulong_alltoalls", 1265, imp_shmem_ulong_alltoalls, probe_shmem_ulong_alltoalls)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_alltoalls(team: Team, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize) -> c_int {
-    strong!(1265, imp_shmem_ulong_alltoalls, probe_shmem_ulong_alltoalls)
-}
-routine!(imp_shmem_ulong_alltoalls, probe_shmem_ulong_alltoalls, intercepted_shmem_ulong_alltoalls, 1265, timed, (team: Team, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::alltoalls(m, team, dest.cast(), source.cast(), dst, sst, nelems, 8), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_alltoalls")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_alltoalls(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize) -> c_int {
-    weak!("shmem_ulonglong_alltoalls", 1266, imp_shmem_ulonglong_alltoalls, probe_shmem_ulonglong_alltoalls)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_alltoalls(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize) -> c_int {
-    strong!(1266, imp_shmem_ulonglong_alltoalls, probe_shmem_ulonglong_alltoalls)
-}
-routine!(imp_shmem_ulonglong_alltoalls, probe_shmem_ulonglong_alltoalls, intercepted_shmem_ulonglong_alltoalls, 1266, timed, (team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::alltoalls(m, team, dest.cast(), source.cast(), dst, sst, nelems, 8), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int8_alltoalls")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int8_alltoalls(team: Team, dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize) -> c_int {
-    weak!("shmem_int8_alltoalls", 1267, imp_shmem_int8_alltoalls, probe_shmem_int8_alltoalls)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int8_alltoalls(team: Team, dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize) -> c_int {
-    strong!(1267, imp_shmem_int8_alltoalls, probe_shmem_int8_alltoalls)
-}
-routine!(imp_shmem_int8_alltoalls, probe_shmem_int8_alltoalls, intercepted_shmem_int8_alltoalls, 1267, timed, (team: Team, dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::alltoalls(m, team, dest.cast(), source.cast(), dst, sst, nelems, 1), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int16_alltoalls")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int16_alltoalls(team: Team, dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize) -> c_int {
-    weak!("shmem_int16_alltoalls", 1268, imp_shmem_int16_alltoalls, probe_shmem_int16_alltoalls)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int16_alltoalls(team: Team, dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize) -> c_int {
-    strong!(1268, imp_shmem_int16_alltoalls, probe_shmem_int16_alltoalls)
-}
-routine!(imp_shmem_int16_alltoalls, probe_shmem_int16_alltoalls, intercepted_shmem_int16_alltoalls, 1268, timed, (team: Team, dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] collectives::alltoalls(m, team, dest.cast(), source.cast(), dst, sst, nelems, 2), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int32_alltoalls")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_alltoalls(team: Team, dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize) -> c_int {
-    weak!("shmem_int32_alltoalls", 1269, imp_shmem_int32_alltoalls, probe_shmem_int32_alltoalls)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_alltoalls(team: Team, dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize) -> c_int {
-    strong!(1269, imp_shmem_int32_alltoalls, probe_shmem_int32_alltoalls)
-}
-routine!(imp_shmem_int32_alltoalls, probe_shmem_int32_alltoalls, intercepted_shmem_int32_alltoalls, 1269, timed, (team: Team, dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::alltoalls(m, team, dest.cast(), source.cast(), dst, sst, nelems, 4), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int64_alltoalls")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_alltoalls(team: Team, dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize) -> c_int {
-    weak!("shmem_int64_alltoalls", 1270, imp_shmem_int64_alltoalls, probe_shmem_int64_alltoalls)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_alltoalls(team: Team, dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize) -> c_int {
-    strong!(1270, imp_shmem_int64_alltoalls, probe_shmem_int64_alltoalls)
-}
-routine!(imp_shmem_int64_alltoalls, probe_shmem_int64_alltoalls, intercepted_shmem_int64_alltoalls, 1270, timed, (team: Team, dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::alltoalls(m, team, dest.cast(), source.cast(), dst, sst, nelems, 8), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint8_alltoalls")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint8_alltoalls(team: Team, dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize) -> c_int {
-    weak!("shmem_uint8_alltoalls", 1271, imp_shmem_uint8_alltoalls, probe_shmem_uint8_alltoalls)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint8_alltoalls(team: Team, dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize) -> c_int {
-    strong!(1271, imp_shmem_uint8_alltoalls, probe_shmem_uint8_alltoalls)
-}
-routine!(imp_shmem_uint8_alltoalls, probe_shmem_uint8_alltoalls, intercepted_shmem_uint8_alltoalls, 1271, timed, (team: Team, dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::alltoalls(m, team, dest.cast(), source.cast(), dst, sst, nelems, 1), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint16_alltoalls")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint16_alltoalls(team: Team, dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize) -> c_int {
-    weak!("shmem_uint16_alltoalls", 1272, imp_shmem_uint16_alltoalls, probe_shmem_uint16_alltoalls)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint16_alltoalls(team: Team, dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize) -> c_int {
-    strong!(1272, imp_shmem_uint16_alltoalls, probe_shmem_uint16_alltoalls)
-}
-routine!(imp_shmem_uint16_alltoalls, probe_shmem_uint16_alltoalls, intercepted_shmem_uint16_alltoalls, 1272, timed, (team: Team, dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] collectives::alltoalls(m, team, dest.cast(), source.cast(), dst, sst, nelems, 2), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_alltoalls")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_alltoalls(team: Team, dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize) -> c_int {
-    weak!("shmem_uint32_alltoalls", 1273, imp_shmem_uint32_alltoalls, probe_shmem_uint32_alltoalls)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_alltoalls(team: Team, dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize) -> c_int {
-    strong!(1273, imp_shmem_uint32_alltoalls, probe_shmem_uint32_alltoalls)
-}
-routine!(imp_shmem_uint32_alltoalls, probe_shmem_uint32_alltoalls, intercepted_shmem_uint32_alltoalls, 1273, timed, (team: Team, dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::alltoalls(m, team, dest.cast(), source.cast(), dst, sst, nelems, 4), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_alltoalls")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_alltoalls(team: Team, dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize) -> c_int {
-    weak!("shmem_uint64_alltoalls", 1274, imp_shmem_uint64_alltoalls, probe_shmem_uint64_alltoalls)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_alltoalls(team: Team, dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize) -> c_int {
-    strong!(1274, imp_shmem_uint64_alltoalls, probe_shmem_uint64_alltoalls)
-}
-routine!(imp_shmem_uint64_alltoalls, probe_shmem_uint64_alltoalls, intercepted_shmem_uint64_alltoalls, 1274, timed, (team: Team, dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::alltoalls(m, team, dest.cast(), source.cast(), dst, sst, nelems, 8), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_size_alltoalls")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_alltoalls(team: Team, dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize) -> c_int {
-    weak!("shmem_size_alltoalls", 1275, imp_shmem_size_alltoalls, probe_shmem_size_alltoalls)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_alltoalls(team: Team, dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize) -> c_int {
-    strong!(1275, imp_shmem_size_alltoalls, probe_shmem_size_alltoalls)
-}
-routine!(imp_shmem_size_alltoalls, probe_shmem_size_alltoalls, intercepted_shmem_size_alltoalls, 1275, timed, (team: Team, dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::alltoalls(m, team, dest.cast(), source.cast(), dst, sst, nelems, 8), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_alltoalls")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_alltoalls(team: Team, dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize) -> c_int {
-    weak!("shmem_ptrdiff_alltoalls", 1276, imp_shmem_ptrdiff_alltoalls, probe_shmem_ptrdiff_alltoalls)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_alltoalls(team: Team, dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize) -> c_int {
-    strong!(1276, imp_shmem_ptrdiff_alltoalls, probe_shmem_ptrdiff_alltoalls)
-}
-routine!(imp_shmem_ptrdiff_alltoalls, probe_shmem_ptrdiff_alltoalls, intercepted_shmem_ptrdiff_alltoalls, 1276, timed, (team: Team, dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::alltoalls(m, team, dest.cast(), source.cast(), dst, sst, nelems, 8), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_alltoallsmem")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_alltoallsmem(team: Team, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize) -> c_int {
-    weak!("shmem_alltoallsmem", 1277, imp_shmem_alltoallsmem, probe_shmem_alltoallsmem)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_alltoallsmem(team: Team, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize) -> c_int {
-    strong!(1277, imp_shmem_alltoallsmem, probe_shmem_alltoallsmem)
-}
-routine!(imp_shmem_alltoallsmem, probe_shmem_alltoallsmem, intercepted_shmem_alltoallsmem, 1277, timed, (team: Team, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::alltoalls(m, team, dest.cast(), source.cast(), dst, sst, nelems, 1), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_alltoalls32")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_alltoalls32(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long) {
-    weak!("shmem_alltoalls32", 1278, imp_shmem_alltoalls32, probe_shmem_alltoalls32)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_alltoalls32(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long) {
-    strong!(1278, imp_shmem_alltoalls32, probe_shmem_alltoalls32)
-}
-routine!(imp_shmem_alltoalls32, probe_shmem_alltoalls32, intercepted_shmem_alltoalls32, 1278, timed, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), nelems.wrapping_mul(4)] active::alltoalls(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), dst, sst, nelems, 4), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_alltoalls64")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_alltoalls64(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long) {
-    weak!("shmem_alltoalls64", 1279, imp_shmem_alltoalls64, probe_shmem_alltoalls64)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_alltoalls64(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long) {
-    strong!(1279, imp_shmem_alltoalls64, probe_shmem_alltoalls64)
-}
-routine!(imp_shmem_alltoalls64, probe_shmem_alltoalls64, intercepted_shmem_alltoalls64, 1279, timed, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), nelems.wrapping_mul(8)] active::alltoalls(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), dst, sst, nelems, 8), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_float_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_broadcast(team: Team, dest: *mut f32, source: *const f32, nelems: usize, PE_root: c_int) -> c_int {
-    weak!("shmem_float_broadcast", 1280, imp_shmem_float_broadcast, probe_shmem_float_broadcast)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_broadcast(team: Team, dest: *mut f32, source: *const f32, nelems: usize, PE_root: c_int) -> c_int {
-    strong!(1280, imp_shmem_float_broadcast, probe_shmem_float_broadcast)
-}
-routine!(imp_shmem_float_broadcast, probe_shmem_float_broadcast, intercepted_shmem_float_broadcast, 1280, timed, (team: Team, dest: *mut f32, source: *const f32, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1280, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(4)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_double_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_broadcast(team: Team, dest: *mut f64, source: *const f64, nelems: usize, PE_root: c_int) -> c_int {
-    weak!("shmem_double_broadcast", 1281, imp_shmem_double_broadcast, probe_shmem_double_broadcast)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_broadcast(team: Team, dest: *mut f64, source: *const f64, nelems: usize, PE_root: c_int) -> c_int {
-    strong!(1281, imp_shmem_double_broadcast, probe_shmem_double_broadcast)
-}
-routine!(imp_shmem_double_broadcast, probe_shmem_double_broadcast, intercepted_shmem_double_broadcast, 1281, timed, (team: Team, dest: *mut f64, source: *const f64, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1281, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(8)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_longdouble_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longdouble_broadcast(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, PE_root: c_int) -> c_int {
-    weak!("shmem_longdouble_broadcast", 1282, imp_shmem_longdouble_broadcast, probe_shmem_longdouble_broadcast)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longdouble_broadcast(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, PE_root: c_int) -> c_int {
-    strong!(1282, imp_shmem_longdouble_broadcast, probe_shmem_longdouble_broadcast)
-}
-routine!(imp_shmem_longdouble_broadcast, probe_shmem_longdouble_broadcast, intercepted_shmem_longdouble_broadcast, 1282, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1282, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(16)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<W128>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_char_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_char_broadcast(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize, PE_root: c_int) -> c_int {
-    weak!("shmem_char_broadcast", 1283, imp_shmem_char_broadcast, probe_shmem_char_broadcast)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_char_broadcast(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize, PE_root: c_int) -> c_int {
-    strong!(1283, imp_shmem_char_broadcast, probe_shmem_char_broadcast)
-}
-routine!(imp_shmem_char_broadcast, probe_shmem_char_broadcast, intercepted_shmem_char_broadcast, 1283, timed, (team: Team, dest: *mut c_char, source: *const c_char, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1283, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(1)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_schar_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_schar_broadcast(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize, PE_root: c_int) -> c_int {
-    weak!("shmem_schar_broadcast", 1284, imp_shmem_schar_broadcast, probe_shmem_schar_broadcast)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_schar_broadcast(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize, PE_root: c_int) -> c_int {
-    strong!(1284, imp_shmem_schar_broadcast, probe_shmem_schar_broadcast)
-}
-routine!(imp_shmem_schar_broadcast, probe_shmem_schar_broadcast, intercepted_shmem_schar_broadcast, 1284, timed, (team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1284, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(1)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_short_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_short_broadcast(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize, PE_root: c_int) -> c_int {
-    weak!("shmem_short_broadcast", 1285, imp_shmem_short_broadcast, probe_shmem_short_broadcast)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_short_broadcast(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize, PE_root: c_int) -> c_int {
-    strong!(1285, imp_shmem_short_broadcast, probe_shmem_short_broadcast)
-}
-routine!(imp_shmem_short_broadcast, probe_shmem_short_broadcast, intercepted_shmem_short_broadcast, 1285, timed, (team: Team, dest: *mut c_short, source: *const c_short, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1285, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(2)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_broadcast(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize, PE_root: c_int) -> c_int {
-    weak!("shmem_int_broadcast", 1286, imp_shmem_int_broadcast, probe_shmem_int_broadcast)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_broadcast(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize, PE_root: c_int) -> c_int {
-    strong!(1286, imp_shmem_int_broadcast, probe_shmem_int_broadcast)
-}
-routine!(imp_shmem_int_broadcast, probe_shmem_int_broadcast, intercepted_shmem_int_broadcast, 1286, timed, (team: Team, dest: *mut c_int, source: *const c_int, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1286, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(4)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_long_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_broadcast(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize, PE_root: c_int) -> c_int {
-    weak!("shmem_long_broadcast", 1287, imp_shmem_long_broadcast, probe_shmem_long_broadcast)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_broadcast(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize, PE_root: c_int) -> c_int {
-    strong!(1287, imp_shmem_long_broadcast, probe_shmem_long_broadcast)
-}
-routine!(imp_shmem_long_broadcast, probe_shmem_long_broadcast, intercepted_shmem_long_broadcast, 1287, timed, (team: Team, dest: *mut c_long, source: *const c_long, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1287, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(8)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_broadcast(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, PE_root: c_int) -> c_int {
-    weak!("shmem_longlong_broadcast", 1288, imp_shmem_longlong_broadcast, probe_shmem_longlong_broadcast)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_broadcast(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, PE_root: c_int) -> c_int {
-    strong!(1288, imp_shmem_longlong_broadcast, probe_shmem_longlong_broadcast)
-}
-routine!(imp_shmem_longlong_broadcast, probe_shmem_longlong_broadcast, intercepted_shmem_longlong_broadcast, 1288, timed, (team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1288, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(8)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uchar_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uchar_broadcast(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, PE_root: c_int) -> c_int {
-    weak!("shmem_uchar_broadcast", 1289, imp_shmem_uchar_broadcast, probe_shmem_uchar_broadcast)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uchar_broadcast(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, PE_root: c_int) -> c_int {
-    strong!(1289, imp_shmem_uchar_broadcast, probe_shmem_uchar_broadcast)
-}
-routine!(imp_shmem_uchar_broadcast, probe_shmem_uchar_broadcast, intercepted_shmem_uchar_broadcast, 1289, timed, (team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1289, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(1)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ushort_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ushort_broadcast(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, PE_root: c_int) -> c_int {
-    weak!("shmem_ushort_broadcast", 1290, imp_shmem_ushort_broadcast, probe_shmem_ushort_broadcast)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ushort_broadcast(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, PE_root: c_int) -> c_int {
-    strong!(1290, imp_shmem_ushort_broadcast, probe_shmem_ushort_broadcast)
-}
-routine!(imp_shmem_ushort_broadcast, probe_shmem_ushort_broadcast, intercepted_shmem_ushort_broadcast, 1290, timed, (team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1290, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(2)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_broadcast(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize, PE_root: c_int) -> c_int {
-    weak!("shmem_uint_broadcast", 1291, imp_shmem_uint_broadcast, probe_shmem_uint_broadcast)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_broadcast(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize, PE_root: c_int) -> c_int {
-    strong!(1291, imp_shmem_uint_broadcast, probe_shmem_uint_broadcast)
-}
-routine!(imp_shmem_uint_broadcast, probe_shmem_uint_broadcast, intercepted_shmem_uint_broadcast, 1291, timed, (team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1291, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(4)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_broadcast(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, PE_root: c_int) -> c_int {
-    weak!("shmem_ulong_broadcast", 1292, imp_shmem_ulong_broadcast, probe_shmem_ulong_broadcast)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_broadcast(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, PE_root: c_int) -> c_int {
-    strong!(1292, imp_shmem_ulong_broadcast, probe_shmem_ulong_broadcast)
-}
-routine!(imp_shmem_ulong_broadcast, probe_shmem_ulong_broadcast, intercepted_shmem_ulong_broadcast, 1292, timed, (team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1292, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(8)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_broadcast(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, PE_root: c_int) -> c_int {
-    weak!("shmem_ulonglong_broadcast", 1293, imp_shmem_ulonglong_broadcast, probe_shmem_ulonglong_broadcast)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_broadcast(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, PE_root: c_int) -> c_int {
-    strong!(1293, imp_shmem_ulonglong_broadcast, probe_shmem_ulonglong_broadcast)
-}
-routine!(imp_shmem_ulonglong_broadcast, probe_shmem_ulonglong_broadcast, intercepted_shmem_ulonglong_broadcast, 1293, timed, (team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1293, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(8)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int8_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int8_broadcast(team: Team, dest: *mut i8, source: *const i8, nelems: usize, PE_root: c_int) -> c_int {
-    weak!("shmem_int8_broadcast", 1294, imp_shmem_int8_broadcast, probe_shmem_int8_broadcast)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int8_broadcast(team: Team, dest: *mut i8, source: *const i8, nelems: usize, PE_root: c_int) -> c_int {
-    strong!(1294, imp_shmem_int8_broadcast, probe_shmem_int8_broadcast)
-}
-routine!(imp_shmem_int8_broadcast, probe_shmem_int8_broadcast, intercepted_shmem_int8_broadcast, 1294, timed, (team: Team, dest: *mut i8, source: *const i8, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1294, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(1)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int16_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int16_broadcast(team: Team, dest: *mut i16, source: *const i16, nelems: usize, PE_root: c_int) -> c_int {
-    weak!("shmem_int16_broadcast", 1295, imp_shmem_int16_broadcast, probe_shmem_int16_broadcast)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int16_broadcast(team: Team, dest: *mut i16, source: *const i16, nelems: usize, PE_root: c_int) -> c_int {
-    strong!(1295, imp_shmem_int16_broadcast, probe_shmem_int16_broadcast)
-}
-routine!(imp_shmem_int16_broadcast, probe_shmem_int16_broadcast, intercepted_shmem_int16_broadcast, 1295, timed, (team: Team, dest: *mut i16, source: *const i16, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1295, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(2)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int32_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_broadcast(team: Team, dest: *mut i32, source: *const i32, nelems: usize, PE_root: c_int) -> c_int {
-    weak!("shmem_int32_broadcast", 1296, imp_shmem_int32_broadcast, probe_shmem_int32_broadcast)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_broadcast(team: Team, dest: *mut i32, source: *const i32, nelems: usize, PE_root: c_int) -> c_int {
-    strong!(1296, imp_shmem_int32_broadcast, probe_shmem_int32_broadcast)
-}
-routine!(imp_shmem_int32_broadcast, probe_shmem_int32_broadcast, intercepted_shmem_int32_broadcast, 1296, timed, (team: Team, dest: *mut i32, source: *const i32, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1296, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(4)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int64_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_broadcast(team: Team, dest: *mut i64, source: *const i64, nelems: usize, PE_root: c_int) -> c_int {
-    weak!("shmem_int64_broadcast", 1297, imp_shmem_int64_broadcast, probe_shmem_int64_broadcast)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_broadcast(team: Team, dest: *mut i64, source: *const i64, nelems: usize, PE_root: c_int) -> c_int {
-    strong!(1297, imp_shmem_int64_broadcast, probe_shmem_int64_broadcast)
-}
-routine!(imp_shmem_int64_broadcast, probe_shmem_int64_broadcast, intercepted_shmem_int64_broadcast, 1297, timed, (team: Team, dest: *mut i64, source: *const i64, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1297, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(8)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint8_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint8_broadcast(team: Team, dest: *mut u8, source: *const u8, nelems: usize, PE_root: c_int) -> c_int {
-    weak!("shmem_uint8_broadcast", 1298, imp_shmem_uint8_broadcast, probe_shmem_uint8_broadcast)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint8_broadcast(team: Team, dest: *mut u8, source: *const u8, nelems: usize, PE_root: c_int) -> c_int {
-    strong!(1298, imp_shmem_uint8_broadcast, probe_shmem_uint8_broadcast)
-}
-routine!(imp_shmem_uint8_broadcast, probe_shmem_uint8_broadcast, intercepted_shmem_uint8_broadcast, 1298, timed, (team: Team, dest: *mut u8, source: *const u8, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1298, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(1)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint16_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint16_broadcast(team: Team, dest: *mut u16, source: *const u16, nelems: usize, PE_root: c_int) -> c_int {
-    weak!("shmem_uint16_broadcast", 1299, imp_shmem_uint16_broadcast, probe_shmem_uint16_broadcast)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint16_broadcast(team: Team, dest: *mut u16, source: *const u16, nelems: usize, PE_root: c_int) -> c_int {
-    strong!(1299, imp_shmem_uint16_broadcast, probe_shmem_uint16_broadcast)
-}
-routine!(imp_shmem_uint16_broadcast, probe_shmem_uint16_broadcast, intercepted_shmem_uint16_broadcast, 1299, timed, (team: Team, dest: *mut u16, source: *const u16, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1299, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(2)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_broadcast(team: Team, dest: *mut u32, source: *const u32, nelems: usize, PE_root: c_int) -> c_int {
-    weak!("shmem_uint32_broadcast", 1300, imp_shmem_uint32_broadcast, probe_shmem_uint32_broadcast)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_broadcast(team: Team, dest: *mut u32, source: *const u32, nelems: usize, PE_root: c_int) -> c_int {
-    strong!(1300, imp_shmem_uint32_broadcast, probe_shmem_uint32_broadcast)
-}
-routine!(imp_shmem_uint32_broadcast, probe_shmem_uint32_broadcast, intercepted_shmem_uint32_broadcast, 1300, timed, (team: Team, dest: *mut u32, source: *const u32, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1300, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(4)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_broadcast(team: Team, dest: *mut u64, source: *const u64, nelems: usize, PE_root: c_int) -> c_int {
-    weak!("shmem_uint64_broadcast", 1301, imp_shmem_uint64_broadcast, probe_shmem_uint64_broadcast)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_broadcast(team: Team, dest: *mut u64, source: *const u64, nelems: usize, PE_root: c_int) -> c_int {
-    strong!(1301, imp_shmem_uint64_broadcast, probe_shmem_uint64_broadcast)
-}
-routine!(imp_shmem_uint64_broadcast, probe_shmem_uint64_broadcast, intercepted_shmem_uint64_broadcast, 1301, timed, (team: Team, dest: *mut u64, source: *const u64, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1301, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(8)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_size_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_broadcast(team: Team, dest: *mut usize, source: *const usize, nelems: usize, PE_root: c_int) -> c_int {
-    weak!("shmem_size_broadcast", 1302, imp_shmem_size_broadcast, probe_shmem_size_broadcast)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_broadcast(team: Team, dest: *mut usize, source: *const usize, nelems: usize, PE_root: c_int) -> c_int {
-    strong!(1302, imp_shmem_size_broadcast, probe_shmem_size_broadcast)
-}
-routine!(imp_shmem_size_broadcast, probe_shmem_size_broadcast, intercepted_shmem_size_broadcast, 1302, timed, (team: Team, dest: *mut usize, source: *const usize, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1302, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(8)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_broadcast(team: Team, dest: *mut isize, source: *const isize, nelems: usize, PE_root: c_int) -> c_int {
-    weak!("shmem_ptrdiff_broadcast", 1303, imp_shmem_ptrdiff_broadcast, probe_shmem_ptrdiff_broadcast)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_broadcast(team: Team, dest: *mut isize, source: *const isize, nelems: usize, PE_root: c_int) -> c_int {
-    strong!(1303, imp_shmem_ptrdiff_broadcast, probe_shmem_ptrdiff_broadcast)
-}
-routine!(imp_shmem_ptrdiff_broadcast, probe_shmem_ptrdiff_broadcast, intercepted_shmem_ptrdiff_broadcast, 1303, timed, (team: Team, dest: *mut isize, source: *const isize, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1303, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(8)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_broadcastmem")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_broadcastmem(team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int) -> c_int {
-    weak!("shmem_broadcastmem", 1304, imp_shmem_broadcastmem, probe_shmem_broadcastmem)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_broadcastmem(team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int) -> c_int {
-    strong!(1304, imp_shmem_broadcastmem, probe_shmem_broadcastmem)
-}
-routine!(imp_shmem_broadcastmem, probe_shmem_broadcastmem, intercepted_shmem_broadcastmem, 1304, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1304, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(1)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_broadcast32")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_broadcast32(dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long) {
-    weak!("shmem_broadcast32", 1305, imp_shmem_broadcast32, probe_shmem_broadcast32)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_broadcast32(dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long) {
-    strong!(1305, imp_shmem_broadcast32, probe_shmem_broadcast32)
-}
-routine!(imp_shmem_broadcast32, probe_shmem_broadcast32, intercepted_shmem_broadcast32, 1305, timed, (dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long), |m| [rooted(1305, of_set(PE_start, logPE_stride, PE_size), PE_root), dest.addr(), nelems.wrapping_mul(4)] active::broadcast(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), bytes::<u32>(nelems), PE_root), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_broadcast64")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_broadcast64(dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long) {
-    weak!("shmem_broadcast64", 1306, imp_shmem_broadcast64, probe_shmem_broadcast64)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_broadcast64(dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long) {
-    strong!(1306, imp_shmem_broadcast64, probe_shmem_broadcast64)
-}
-routine!(imp_shmem_broadcast64, probe_shmem_broadcast64, intercepted_shmem_broadcast64, 1306, timed, (dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long), |m| [rooted(1306, of_set(PE_start, logPE_stride, PE_size), PE_root), dest.addr(), nelems.wrapping_mul(8)] active::broadcast(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_float_collect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_collect(team: Team, dest: *mut f32, source: *const f32, nelems: usize) -> c_int {
-    weak!("shmem_float_collect", 1307, imp_shmem_float_collect, probe_shmem_float_collect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_collect(team: Team, dest: *mut f32, source: *const f32, nelems: usize) -> c_int {
-    strong!(1307, imp_shmem_float_collect, probe_shmem_float_collect)
-}
-routine!(imp_shmem_float_collect, probe_shmem_float_collect, intercepted_shmem_float_collect, 1307, timed, (team: Team, dest: *mut f32, source: *const f32, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::collect(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_double_collect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_collect(team: Team, dest: *mut f64, source: *const f64, nelems: usize) -> c_int {
-    weak!("shmem_double_collect", 1308, imp_shmem_double_collect, probe_shmem_double_collect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_collect(team: Team, dest: *mut f64, source: *const f64, nelems: usize) -> c_int {
-    strong!(1308, imp_shmem_double_collect, probe_shmem_double_collect)
-}
-routine!(imp_shmem_double_collect, probe_shmem_double_collect, intercepted_shmem_double_collect, 1308, timed, (team: Team, dest: *mut f64, source: *const f64, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::collect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_longdouble_collect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longdouble_collect(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize) -> c_int {
-    weak!("shmem_longdouble_collect", 1309, imp_shmem_longdouble_collect, probe_shmem_longdouble_collect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longdouble_collect(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize) -> c_int {
-    strong!(1309, imp_shmem_longdouble_collect, probe_shmem_longdouble_collect)
-}
-routine!(imp_shmem_longdouble_collect, probe_shmem_longdouble_collect, intercepted_shmem_longdouble_collect, 1309, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(16)] collectives::collect(m, team, dest.cast(), source.cast(), bytes::<W128>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_char_collect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_char_collect(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize) -> c_int {
-    weak!("shmem_char_collect", 1310, imp_shmem_char_collect, probe_shmem_char_collect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_char_collect(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize) -> c_int {
-    strong!(1310, imp_shmem_char_collect, probe_shmem_char_collect)
-}
-routine!(imp_shmem_char_collect, probe_shmem_char_collect, intercepted_shmem_char_collect, 1310, timed, (team: Team, dest: *mut c_char, source: *const c_char, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::collect(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_schar_collect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_schar_collect(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize) -> c_int {
-    weak!("shmem_schar_collect", 1311, imp_shmem_schar_collect, probe_shmem_schar_collect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_schar_collect(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize) -> c_int {
-    strong!(1311, imp_shmem_schar_collect, probe_shmem_schar_collect)
-}
-routine!(imp_shmem_schar_collect, probe_shmem_schar_collect, intercepted_shmem_schar_collect, 1311, timed, (team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::collect(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_short_collect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_short_collect(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize) -> c_int {
-    weak!("shmem_short_collect", 1312, imp_shmem_short_collect, probe_shmem_short_collect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_short_collect(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize) -> c_int {
-    strong!(1312, imp_shmem_short_collect, probe_shmem_short_collect)
-}
-routine!(imp_shmem_short_collect, probe_shmem_short_collect, intercepted_shmem_short_collect, 1312, timed, (team: Team, dest: *mut c_short, source: *const c_short, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] collectives::collect(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int_collect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_collect(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize) -> c_int {
-    weak!("shmem_int_collect", 1313, imp_shmem_int_collect, probe_shmem_int_collect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_collect(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize) -> c_int {
-    strong!(1313, imp_shmem_int_collect, probe_shmem_int_collect)
-}
-routine!(imp_shmem_int_collect, probe_shmem_int_collect, intercepted_shmem_int_collect, 1313, timed, (team: Team, dest: *mut c_int, source: *const c_int, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::collect(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_long_collect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_collect(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize) -> c_int {
-    weak!("shmem_long_collect", 1314, imp_shmem_long_collect, probe_shmem_long_collect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_collect(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize) -> c_int {
-    strong!(1314, imp_shmem_long_collect, probe_shmem_long_collect)
-}
-routine!(imp_shmem_long_collect, probe_shmem_long_collect, intercepted_shmem_long_collect, 1314, timed, (team: Team, dest: *mut c_long, source: *const c_long, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::collect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_collect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_collect(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize) -> c_int {
-    weak!("shmem_longlong_collect", 1315, imp_shmem_longlong_collect, probe_shmem_longlong_collect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_collect(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize) -> c_int {
-    strong!(1315, imp_shmem_longlong_collect, probe_shmem_longlong_collect)
-}
-routine!(imp_shmem_longlong_collect, probe_shmem_longlong_collect, intercepted_shmem_longlong_collect, 1315, timed, (team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::collect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uchar_collect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uchar_collect(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize) -> c_int {
-    weak!("shmem_uchar_collect", 1316, imp_shmem_uchar_collect, probe_shmem_uchar_collect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uchar_collect(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize) -> c_int {
-    strong!(1316, imp_shmem_uchar_collect, probe_shmem_uchar_collect)
-}
-routine!(imp_shmem_uchar_collect, probe_shmem_uchar_collect, intercepted_shmem_uchar_collect, 1316, timed, (team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::collect(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ushort_collect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ushort_collect(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize) -> c_int {
-    weak!("shmem_ushort_collect", 1317, imp_shmem_ushort_collect, probe_shmem_ushort_collect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ushort_collect(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize) -> c_int {
-    strong!(1317, imp_shmem_ushort_collect, probe_shmem_ushort_collect)
-}
-routine!(imp_shmem_ushort_collect, probe_shmem_ushort_collect, intercepted_shmem_ushort_collect, 1317, timed, (team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] collectives::collect(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint_collect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_collect(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize) -> c_int {
-    weak!("shmem_uint_collect", 1318, imp_shmem_uint_collect, probe_shmem_uint_collect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_collect(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize) -> c_int {
-    strong!(1318, imp_shmem_uint_collect, probe_shmem_uint_collect)
-}
-routine!(imp_shmem_uint_collect, probe_shmem_uint_collect, intercepted_shmem_uint_collect, 1318, timed, (team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::collect(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_collect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_collect(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize) -> c_int {
-    weak!("shmem_ulong_collect", 1319, imp_shmem_ulong_collect, probe_shmem_ulong_collect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_collect(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize) -> c_int {
-    strong!(1319, imp_shmem_ulong_collect, probe_shmem_ulong_collect)
-}
-routine!(imp_shmem_ulong_collect, probe_shmem_ulong_collect, intercepted_shmem_ulong_collect, 1319, timed, (team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::collect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_collect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_collect(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize) -> c_int {
-    weak!("shmem_ulonglong_collect", 1320, imp_shmem_ulonglong_collect, probe_shmem_ulonglong_collect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_collect(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize) -> c_int {
-    strong!(1320, imp_shmem_ulonglong_collect, probe_shmem_ulonglong_collect)
-}
-routine!(imp_shmem_ulonglong_collect, probe_shmem_ulonglong_collect, intercepted_shmem_ulonglong_collect, 1320, timed, (team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::collect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int8_collect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int8_collect(team: Team, dest: *mut i8, source: *const i8, nelems: usize) -> c_int {
-    weak!("shmem_int8_collect", 1321, imp_shmem_int8_collect, probe_shmem_int8_collect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int8_collect(team: Team, dest: *mut i8, source: *const i8, nelems: usize) -> c_int {
-    strong!(1321, imp_shmem_int8_collect, probe_shmem_int8_collect)
-}
-routine!(imp_shmem_int8_collect, probe_shmem_int8_collect, intercepted_shmem_int8_collect, 1321, timed, (team: Team, dest: *mut i8, source: *const i8, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::collect(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int16_collect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int16_collect(team: Team, dest: *mut i16, source: *const i16, nelems: usize) -> c_int {
-    weak!("shmem_int16_collect", 1322, imp_shmem_int16_collect, probe_shmem_int16_collect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int16_collect(team: Team, dest: *mut i16, source: *const i16, nelems: usize) -> c_int {
-    strong!(1322, imp_shmem_int16_collect, probe_shmem_int16_collect)
-}
-routine!(imp_shmem_int16_collect, probe_shmem_int16_collect, intercepted_shmem_int16_collect, 1322, timed, (team: Team, dest: *mut i16, source: *const i16, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] collectives::collect(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int32_collect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_collect(team: Team, dest: *mut i32, source: *const i32, nelems: usize) -> c_int {
-    weak!("shmem_int32_collect", 1323, imp_shmem_int32_collect, probe_shmem_int32_collect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_collect(team: Team, dest: *mut i32, source: *const i32, nelems: usize) -> c_int {
-    strong!(1323, imp_shmem_int32_collect, probe_shmem_int32_collect)
-}
-routine!(imp_shmem_int32_collect, probe_shmem_int32_collect, intercepted_shmem_int32_collect, 1323, timed, (team: Team, dest: *mut i32, source: *const i32, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::collect(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int64_collect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_collect(team: Team, dest: *mut i64, source: *const i64, nelems: usize) -> c_int {
-    weak!("shmem_int64_collect", 1324, imp_shmem_int64_collect, probe_shmem_int64_collect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_collect(team: Team, dest: *mut i64, source: *const i64, nelems: usize) -> c_int {
-    strong!(1324, imp_shmem_int64_collect, probe_shmem_int64_collect)
-}
-routine!(imp_shmem_int64_collect, probe_shmem_int64_collect, intercepted_shmem_int64_collect, 1324, timed, (team: Team, dest: *mut i64, source: *const i64, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::collect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint8_collect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint8_collect(team: Team, dest: *mut u8, source: *const u8, nelems: usize) -> c_int {
-    weak!("shmem_uint8_collect", 1325, imp_shmem_uint8_collect, probe_shmem_uint8_collect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint8_collect(team: Team, dest: *mut u8, source: *const u8, nelems: usize) -> c_int {
-    strong!(1325, imp_shmem_uint8_collect, probe_shmem_uint8_collect)
-}
-routine!(imp_shmem_uint8_collect, probe_shmem_uint8_collect, intercepted_shmem_uint8_collect, 1325, timed, (team: Team, dest: *mut u8, source: *const u8, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::collect(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint16_collect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint16_collect(team: Team, dest: *mut u16, source: *const u16, nelems: usize) -> c_int {
-    weak!("shmem_uint16_collect", 1326, imp_shmem_uint16_collect, probe_shmem_uint16_collect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint16_collect(team: Team, dest: *mut u16, source: *const u16, nelems: usize) -> c_int {
-    strong!(1326, imp_shmem_uint16_collect, probe_shmem_uint16_collect)
-}
-routine!(imp_shmem_uint16_collect, probe_shmem_uint16_collect, intercepted_shmem_uint16_collect, 1326, timed, (team: Team, dest: *mut u16, source: *const u16, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] collectives::collect(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_collect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_collect(team: Team, dest: *mut u32, source: *const u32, nelems: usize) -> c_int {
-    weak!("shmem_uint32_collect", 1327, imp_shmem_uint32_collect, probe_shmem_uint32_collect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_collect(team: Team, dest: *mut u32, source: *const u32, nelems: usize) -> c_int {
-    strong!(1327, imp_shmem_uint32_collect, probe_shmem_uint32_collect)
-}
-routine!(imp_shmem_uint32_collect, probe_shmem_uint32_collect, intercepted_shmem_uint32_collect, 1327, timed, (team: Team, dest: *mut u32, source: *const u32, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::collect(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_collect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_collect(team: Team, dest: *mut u64, source: *const u64, nelems: usize) -> c_int {
-    weak!("shmem_uint64_collect", 1328, imp_shmem_uint64_collect, probe_shmem_uint64_collect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_collect(team: Team, dest: *mut u64, source: *const u64, nelems: usize) -> c_int {
-    strong!(1328, imp_shmem_uint64_collect, probe_shmem_uint64_collect)
-}
-routine!(imp_shmem_uint64_collect, probe_shmem_uint64_collect, intercepted_shmem_uint64_collect, 1328, timed, (team: Team, dest: *mut u64, source: *const u64, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::collect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_size_collect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_collect(team: Team, dest: *mut usize, source: *const usize, nelems: usize) -> c_int {
-    weak!("shmem_size_collect", 1329, imp_shmem_size_collect, probe_shmem_size_collect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_collect(team: Team, dest: *mut usize, source: *const usize, nelems: usize) -> c_int {
-    strong!(1329, imp_shmem_size_collect, probe_shmem_size_collect)
-}
-routine!(imp_shmem_size_collect, probe_shmem_size_collect, intercepted_shmem_size_collect, 1329, timed, (team: Team, dest: *mut usize, source: *const usize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::collect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_collect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_collect(team: Team, dest: *mut isize, source: *const isize, nelems: usize) -> c_int {
-    weak!("shmem_ptrdiff_collect", 1330, imp_shmem_ptrdiff_collect, probe_shmem_ptrdiff_collect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_collect(team: Team, dest: *mut isize, source: *const isize, nelems: usize) -> c_int {
-    strong!(1330, imp_shmem_ptrdiff_collect, probe_shmem_ptrdiff_collect)
-}
-routine!(imp_shmem_ptrdiff_collect, probe_shmem_ptrdiff_collect, intercepted_shmem_ptrdiff_collect, 1330, timed, (team: Team, dest: *mut isize, source: *const isize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::collect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_collectmem")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_collectmem(team: Team, dest: *mut c_void, source: *const c_void, nelems: usize) -> c_int {
-    weak!("shmem_collectmem", 1331, imp_shmem_collectmem, probe_shmem_collectmem)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_collectmem(team: Team, dest: *mut c_void, source: *const c_void, nelems: usize) -> c_int {
-    strong!(1331, imp_shmem_collectmem, probe_shmem_collectmem)
-}
-routine!(imp_shmem_collectmem, probe_shmem_collectmem, intercepted_shmem_collectmem, 1331, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::collect(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_collect32")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_collect32(dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long) {
-    weak!("shmem_collect32", 1332, imp_shmem_collect32, probe_shmem_collect32)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_collect32(dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long) {
-    strong!(1332, imp_shmem_collect32, probe_shmem_collect32)
-}
-routine!(imp_shmem_collect32, probe_shmem_collect32, intercepted_shmem_collect32, 1332, timed, (dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), nelems.wrapping_mul(4)] active::collect(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), bytes::<u32>(nelems)), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_collect64")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_collect64(dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long) {
-    weak!("shmem_collect64", 1333, imp_shmem_collect64, probe_shmem_collect64)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_collect64(dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long) {
-    strong!(1333, imp_shmem_collect64, probe_shmem_collect64)
-}
-routine!(imp_shmem_collect64, probe_shmem_collect64, intercepted_shmem_collect64, 1333, timed, (dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), nelems.wrapping_mul(8)] active::collect(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), bytes::<u64>(nelems)), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_float_fcollect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_fcollect(team: Team, dest: *mut f32, source: *const f32, nelems: usize) -> c_int {
-    weak!("shmem_float_fcollect", 1334, imp_shmem_float_fcollect, probe_shmem_float_fcollect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_fcollect(team: Team, dest: *mut f32, source: *const f32, nelems: usize) -> c_int {
-    strong!(1334, imp_shmem_float_fcollect, probe_shmem_float_fcollect)
-}
-routine!(imp_shmem_float_fcollect, probe_shmem_float_fcollect, intercepted_shmem_float_fcollect, 1334, timed, (team: Team, dest: *mut f32, source: *const f32, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::fcollect(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_double_fcollect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_fcollect(team: Team, dest: *mut f64, source: *const f64, nelems: usize) -> c_int {
-    weak!("shmem_double_fcollect", 1335, imp_shmem_double_fcollect, probe_shmem_double_fcollect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_fcollect(team: Team, dest: *mut f64, source: *const f64, nelems: usize) -> c_int {
-    strong!(1335, imp_shmem_double_fcollect, probe_shmem_double_fcollect)
-}
-routine!(imp_shmem_double_fcollect, probe_shmem_double_fcollect, intercepted_shmem_double_fcollect, 1335, timed, (team: Team, dest: *mut f64, source: *const f64, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::fcollect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_longdouble_fcollect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longdouble_fcollect(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize) -> c_int {
-    weak!("shmem_longdouble_fcollect", 1336, imp_shmem_longdouble_fcollect, probe_shmem_longdouble_fcollect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longdouble_fcollect(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize) -> c_int {
-    strong!(1336, imp_shmem_longdouble_fcollect, probe_shmem_longdouble_fcollect)
-}
-routine!(imp_shmem_longdouble_fcollect, probe_shmem_longdouble_fcollect, intercepted_shmem_longdouble_fcollect, 1336, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(16)] collectives::fcollect(m, team, dest.cast(), source.cast(), bytes::<W128>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_char_fcollect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_char_fcollect(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize) -> c_int {
-    weak!("shmem_char_fcollect", 1337, imp_shmem_char_fcollect, probe_shmem_char_fcollect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_char_fcollect(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize) -> c_int {
-    strong!(1337, imp_shmem_char_fcollect, probe_shmem_char_fcollect)
-}
-routine!(imp_shmem_char_fcollect, probe_shmem_char_fcollect, intercepted_shmem_char_fcollect, 1337, timed, (team: Team, dest: *mut c_char, source: *const c_char, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::fcollect(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_schar_fcollect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_schar_fcollect(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize) -> c_int {
-    weak!("shmem_schar_fcollect", 1338, imp_shmem_schar_fcollect, probe_shmem_schar_fcollect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_schar_fcollect(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize) -> c_int {
-    strong!(1338, imp_shmem_schar_fcollect, probe_shmem_schar_fcollect)
-}
-routine!(imp_shmem_schar_fcollect, probe_shmem_schar_fcollect, intercepted_shmem_schar_fcollect, 1338, timed, (team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::fcollect(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_short_fcollect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_short_fcollect(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize) -> c_int {
-    weak!("shmem_short_fcollect", 1339, imp_shmem_short_fcollect, probe_shmem_short_fcollect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_short_fcollect(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize) -> c_int {
-    strong!(1339, imp_shmem_short_fcollect, probe_shmem_short_fcollect)
-}
-routine!(imp_shmem_short_fcollect, probe_shmem_short_fcollect, intercepted_shmem_short_fcollect, 1339, timed, (team: Team, dest: *mut c_short, source: *const c_short, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] collectives::fcollect(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int_fcollect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_fcollect(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize) -> c_int {
-    weak!("shmem_int_fcollect", 1340, imp_shmem_int_fcollect, probe_shmem_int_fcollect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_fcollect(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize) -> c_int {
-    strong!(1340, imp_shmem_int_fcollect, probe_shmem_int_fcollect)
-}
-routine!(imp_shmem_int_fcollect, probe_shmem_int_fcollect, intercepted_shmem_int_fcollect, 1340, timed, (team: Team, dest: *mut c_int, source: *const c_int, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::fcollect(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_long_fcollect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_fcollect(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize) -> c_int {
-    weak!("shmem_long_fcollect", 1341, imp_shmem_long_fcollect, probe_shmem_long_fcollect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_fcollect(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize) -> c_int {
-    strong!(1341, imp_shmem_long_fcollect, probe_shmem_long_fcollect)
-}
-routine!(imp_shmem_long_fcollect, probe_shmem_long_fcollect, intercepted_shmem_long_fcollect, 1341, timed, (team: Team, dest: *mut c_long, source: *const c_long, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::fcollect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_fcollect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_fcollect(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize) -> c_int {
-    weak!("shmem_longlong_fcollect", 1342, imp_shmem_longlong_fcollect, probe_shmem_longlong_fcollect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_fcollect(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize) -> c_int {
-    strong!(1342, imp_shmem_longlong_fcollect, probe_shmem_longlong_fcollect)
-}
-routine!(imp_shmem_longlong_fcollect, probe_shmem_longlong_fcollect, intercepted_shmem_longlong_fcollect, 1342, timed, (team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::fcollect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uchar_fcollect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uchar_fcollect(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize) -> c_int {
-    weak!("shmem_uchar_fcollect", 1343, imp_shmem_uchar_fcollect, probe_shmem_uchar_fcollect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uchar_fcollect(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize) -> c_int {
-    strong!(1343, imp_shmem_uchar_fcollect, probe_shmem_uchar_fcollect)
-}
-routine!(imp_shmem_uchar_fcollect, probe_shmem_uchar_fcollect, intercepted_shmem_uchar_fcollect, 1343, timed, (team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::fcollect(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ushort_fcollect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ushort_fcollect(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize) -> c_int {
-    weak!("shmem_ushort_fcollect", 1344, imp_shmem_ushort_fcollect, probe_shmem_ushort_fcollect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ushort_fcollect(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize) -> c_int {
-    strong!(1344, imp_shmem_ushort_fcollect, probe_shmem_ushort_fcollect)
-}
-routine!(imp_shmem_ushort_fcollect, probe_shmem_ushort_fcollect, intercepted_shmem_ushort_fcollect, 1344, timed, (team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] collectives::fcollect(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint_fcollect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_fcollect(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize) -> c_int {
-    weak!("shmem_uint_fcollect", 1345, imp_shmem_uint_fcollect, probe_shmem_uint_fcollect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_fcollect(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize) -> c_int {
-    strong!(1345, imp_shmem_uint_fcollect, probe_shmem_uint_fcollect)
-}
-routine!(imp_shmem_uint_fcollect, probe_shmem_uint_fcollect, intercepted_shmem_uint_fcollect, 1345, timed, (team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::fcollect(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_fcollect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_fcollect(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize) -> c_int {
-    weak!("shmem_ulong_fcollect", 1346, imp_shmem_ulong_fcollect, probe_shmem_ulong_fcollect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_fcollect(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize) -> c_int {
-    strong!(1346, imp_shmem_ulong_fcollect, probe_shmem_ulong_fcollect)
-}
-routine!(imp_shmem_ulong_fcollect, probe_shmem_ulong_fcollect, intercepted_shmem_ulong_fcollect, 1346, timed, (team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::fcollect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_fcollect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_fcollect(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize) -> c_int {
-    weak!("shmem_ulonglong_fcollect", 1347, imp_shmem_ulonglong_fcollect, probe_shmem_ulonglong_fcollect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_fcollect(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize) -> c_int {
-    strong!(1347, imp_shmem_ulonglong_fcollect, probe_shmem_ulonglong_fcollect)
-}
-routine!(imp_shmem_ulonglong_fcollect, probe_shmem_ulonglong_fcollect, intercepted_shmem_ulonglong_fcollect, 1347, timed, (team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::fcollect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int8_fcollect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int8_fcollect(team: Team, dest: *mut i8, source: *const i8, nelems: usize) -> c_int {
-    weak!("shmem_int8_fcollect", 1348, imp_shmem_int8_fcollect, probe_shmem_int8_fcollect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int8_fcollect(team: Team, dest: *mut i8, source: *const i8, nelems: usize) -> c_int {
-    strong!(1348, imp_shmem_int8_fcollect, probe_shmem_int8_fcollect)
-}
-routine!(imp_shmem_int8_fcollect, probe_shmem_int8_fcollect, intercepted_shmem_int8_fcollect, 1348, timed, (team: Team, dest: *mut i8, source: *const i8, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::fcollect(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int16_fcollect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int16_fcollect(team: Team, dest: *mut i16, source: *const i16, nelems: usize) -> c_int {
-    weak!("shmem_int16_fcollect", 1349, imp_shmem_int16_fcollect, probe_shmem_int16_fcollect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int16_fcollect(team: Team, dest: *mut i16, source: *const i16, nelems: usize) -> c_int {
-    strong!(1349, imp_shmem_int16_fcollect, probe_shmem_int16_fcollect)
-}
-routine!(imp_shmem_int16_fcollect, probe_shmem_int16_fcollect, intercepted_shmem_int16_fcollect, 1349, timed, (team: Team, dest: *mut i16, source: *const i16, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] collectives::fcollect(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int32_fcollect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_fcollect(team: Team, dest: *mut i32, source: *const i32, nelems: usize) -> c_int {
-    weak!("shmem_int32_fcollect", 1350, imp_shmem_int32_fcollect, probe_shmem_int32_fcollect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_fcollect(team: Team, dest: *mut i32, source: *const i32, nelems: usize) -> c_int {
-    strong!(1350, imp_shmem_int32_fcollect, probe_shmem_int32_fcollect)
-}
-routine!(imp_shmem_int32_fcollect, probe_shmem_int32_fcollect, intercepted_shmem_int32_fcollect, 1350, timed, (team: Team, dest: *mut i32, source: *const i32, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::fcollect(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int64_fcollect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_fcollect(team: Team, dest: *mut i64, source: *const i64, nelems: usize) -> c_int {
-    weak!("shmem_int64_fcollect", 1351, imp_shmem_int64_fcollect, probe_shmem_int64_fcollect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_fcollect(team: Team, dest: *mut i64, source: *const i64, nelems: usize) -> c_int {
-    strong!(1351, imp_shmem_int64_fcollect, probe_shmem_int64_fcollect)
-}
-routine!(imp_shmem_int64_fcollect, probe_shmem_int64_fcollect, intercepted_shmem_int64_fcollect, 1351, timed, (team: Team, dest: *mut i64, source: *const i64, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::fcollect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint8_fcollect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint8_fcollect(team: Team, dest: *mut u8, source: *const u8, nelems: usize) -> c_int {
-    weak!("shmem_uint8_fcollect", 1352, imp_shmem_uint8_fcollect, probe_shmem_uint8_fcollect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint8_fcollect(team: Team, dest: *mut u8, source: *const u8, nelems: usize) -> c_int {
-    strong!(1352, imp_shmem_uint8_fcollect, probe_shmem_uint8_fcollect)
-}
-routine!(imp_shmem_uint8_fcollect, probe_shmem_uint8_fcollect, intercepted_shmem_uint8_fcollect, 1352, timed, (team: Team, dest: *mut u8, source: *const u8, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::fcollect(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint16_fcollect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint16_fcollect(team: Team, dest: *mut u16, source: *const u16, nelems: usize) -> c_int {
-    weak!("shmem_uint16_fcollect", 1353, imp_shmem_uint16_fcollect, probe_shmem_uint16_fcollect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint16_fcollect(team: Team, dest: *mut u16, source: *const u16, nelems: usize) -> c_int {
-    strong!(1353, imp_shmem_uint16_fcollect, probe_shmem_uint16_fcollect)
-}
-routine!(imp_shmem_uint16_fcollect, probe_shmem_uint16_fcollect, intercepted_shmem_uint16_fcollect, 1353, timed, (team: Team, dest: *mut u16, source: *const u16, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] collectives::fcollect(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_fcollect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_fcollect(team: Team, dest: *mut u32, source: *const u32, nelems: usize) -> c_int {
-    weak!("shmem_uint32_fcollect", 1354, imp_shmem_uint32_fcollect, probe_shmem_uint32_fcollect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_fcollect(team: Team, dest: *mut u32, source: *const u32, nelems: usize) -> c_int {
-    strong!(1354, imp_shmem_uint32_fcollect, probe_shmem_uint32_fcollect)
-}
-routine!(imp_shmem_uint32_fcollect, probe_shmem_uint32_fcollect, intercepted_shmem_uint32_fcollect, 1354, timed, (team: Team, dest: *mut u32, source: *const u32, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::fcollect(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_fcollect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_fcollect(team: Team, dest: *mut u64, source: *const u64, nelems: usize) -> c_int {
-    weak!("shmem_uint64_fcollect", 1355, imp_shmem_uint64_fcollect, probe_shmem_uint64_fcollect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_fcollect(team: Team, dest: *mut u64, source: *const u64, nelems: usize) -> c_int {
-    strong!(1355, imp_shmem_uint64_fcollect, probe_shmem_uint64_fcollect)
-}
-routine!(imp_shmem_uint64_fcollect, probe_shmem_uint64_fcollect, intercepted_shmem_uint64_fcollect, 1355, timed, (team: Team, dest: *mut u64, source: *const u64, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::fcollect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_size_fcollect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_fcollect(team: Team, dest: *mut usize, source: *const usize, nelems: usize) -> c_int {
-    weak!("shmem_size_fcollect", 1356, imp_shmem_size_fcollect, probe_shmem_size_fcollect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_fcollect(team: Team, dest: *mut usize, source: *const usize, nelems: usize) -> c_int {
-    strong!(1356, imp_shmem_size_fcollect, probe_shmem_size_fcollect)
-}
-routine!(imp_shmem_size_fcollect, probe_shmem_size_fcollect, intercepted_shmem_size_fcollect, 1356, timed, (team: Team, dest: *mut usize, source: *const usize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::fcollect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_fcollect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_fcollect(team: Team, dest: *mut isize, source: *const isize, nelems: usize) -> c_int {
-    weak!("shmem_ptrdiff_fcollect", 1357, imp_shmem_ptrdiff_fcollect, probe_shmem_ptrdiff_fcollect)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_fcollect(team: Team, dest: *mut isize, source: *const isize, nelems: usize) -> c_int {
-    strong!(1357, imp_shmem_ptrdiff_fcollect, probe_shmem_ptrdiff_fcollect)
-}
-routine!(imp_shmem_ptrdiff_fcollect, probe_shmem_ptrdiff_fcollect, intercepted_shmem_ptrdiff_fcollect, 1357, timed, (team: Team, dest: *mut isize, source: *const isize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::fcollect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_fcollectmem")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_fcollectmem(team: Team, dest: *mut c_void, source: *const c_void, nelems: usize) -> c_int {
-    weak!("shmem_fcollectmem", 1358, imp_shmem_fcollectmem, probe_shmem_fcollectmem)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_fcollectmem(team: Team, dest: *mut c_void, source: *const c_void, nelems: usize) -> c_int {
-    strong!(1358, imp_shmem_fcollectmem, probe_shmem_fcollectmem)
-}
-routine!(imp_shmem_fcollectmem, probe_shmem_fcollectmem, intercepted_shmem_fcollectmem, 1358, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::fcollect(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems)), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_fcollect32")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_fcollect32(dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long) {
-    weak!("shmem_fcollect32", 1359, imp_shmem_fcollect32, probe_shmem_fcollect32)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_fcollect32(dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long) {
-    strong!(1359, imp_shmem_fcollect32, probe_shmem_fcollect32)
-}
-routine!(imp_shmem_fcollect32, probe_shmem_fcollect32, intercepted_shmem_fcollect32, 1359, timed, (dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), nelems.wrapping_mul(4)] active::fcollect(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), bytes::<u32>(nelems)), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_fcollect64")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_fcollect64(dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long) {
-    weak!("shmem_fcollect64", 1360, imp_shmem_fcollect64, probe_shmem_fcollect64)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_fcollect64(dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long) {
-    strong!(1360, imp_shmem_fcollect64, probe_shmem_fcollect64)
-}
-routine!(imp_shmem_fcollect64, probe_shmem_fcollect64, intercepted_shmem_fcollect64, 1360, timed, (dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), nelems.wrapping_mul(8)] active::fcollect(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), bytes::<u64>(nelems)), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uchar_and_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uchar_and_reduce(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int {
-    weak!("shmem_uchar_and_reduce", 1361, imp_shmem_uchar_and_reduce, probe_shmem_uchar_and_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uchar_and_reduce(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int {
-    strong!(1361, imp_shmem_uchar_and_reduce, probe_shmem_uchar_and_reduce)
-}
-routine!(imp_shmem_uchar_and_reduce, probe_shmem_uchar_and_reduce, intercepted_shmem_uchar_and_reduce, 1361, timed, (team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<u8>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ushort_and_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ushort_and_reduce(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int {
-    weak!("shmem_ushort_and_reduce", 1362, imp_shmem_ushort_and_reduce, probe_shmem_ushort_and_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ushort_and_reduce(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int {
-    strong!(1362, imp_shmem_ushort_and_reduce, probe_shmem_ushort_and_reduce)
-}
-routine!(imp_shmem_ushort_and_reduce, probe_shmem_ushort_and_reduce, intercepted_shmem_ushort_and_reduce, 1362, timed, (team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<u16>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint_and_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_and_reduce(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int {
-    weak!("shmem_uint_and_reduce", 1363, imp_shmem_uint_and_reduce, probe_shmem_uint_and_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_and_reduce(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int {
-    strong!(1363, imp_shmem_uint_and_reduce, probe_shmem_uint_and_reduce)
-}
-routine!(imp_shmem_uint_and_reduce, probe_shmem_uint_and_reduce, intercepted_shmem_uint_and_reduce, 1363, timed, (team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<u32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_and_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_and_reduce(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int {
-    weak!("shmem_ulong_and_reduce", 1364, imp_shmem_ulong_and_reduce, probe_shmem_ulong_and_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_and_reduce(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int {
-    strong!(1364, imp_shmem_ulong_and_reduce, probe_shmem_ulong_and_reduce)
-}
-routine!(imp_shmem_ulong_and_reduce, probe_shmem_ulong_and_reduce, intercepted_shmem_ulong_and_reduce, 1364, timed, (team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_and_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_and_reduce(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int {
-    weak!("shmem_ulonglong_and_reduce", 1365, imp_shmem_ulonglong_and_reduce, probe_shmem_ulonglong_and_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_and_reduce(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int {
-    strong!(1365, imp_shmem_ulonglong_and_reduce, probe_shmem_ulonglong_and_reduce)
-}
-routine!(imp_shmem_ulonglong_and_reduce, probe_shmem_ulonglong_and_reduce, intercepted_shmem_ulonglong_and_reduce, 1365, timed, (team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int8_and_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int8_and_reduce(team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int {
-    weak!("shmem_int8_and_reduce", 1366, imp_shmem_int8_and_reduce, probe_shmem_int8_and_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int8_and_reduce(team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int {
-    strong!(1366, imp_shmem_int8_and_reduce, probe_shmem_int8_and_reduce)
-}
-routine!(imp_shmem_int8_and_reduce, probe_shmem_int8_and_reduce, intercepted_shmem_int8_and_reduce, 1366, timed, (team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<i8>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int16_and_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int16_and_reduce(team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int {
-    weak!("shmem_int16_and_reduce", 1367, imp_shmem_int16_and_reduce, probe_shmem_int16_and_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int16_and_reduce(team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int {
-    strong!(1367, imp_shmem_int16_and_reduce, probe_shmem_int16_and_reduce)
-}
-routine!(imp_shmem_int16_and_reduce, probe_shmem_int16_and_reduce, intercepted_shmem_int16_and_reduce, 1367, timed, (team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<i16>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int32_and_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_and_reduce(team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int {
-    weak!("shmem_int32_and_reduce", 1368, imp_shmem_int32_and_reduce, probe_shmem_int32_and_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_and_reduce(team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int {
-    strong!(1368, imp_shmem_int32_and_reduce, probe_shmem_int32_and_reduce)
-}
-routine!(imp_shmem_int32_and_reduce, probe_shmem_int32_and_reduce, intercepted_shmem_int32_and_reduce, 1368, timed, (team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<i32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int64_and_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_and_reduce(team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int {
-    weak!("shmem_int64_and_reduce", 1369, imp_shmem_int64_and_reduce, probe_shmem_int64_and_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_and_reduce(team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int {
-    strong!(1369, imp_shmem_int64_and_reduce, probe_shmem_int64_and_reduce)
-}
-routine!(imp_shmem_int64_and_reduce, probe_shmem_int64_and_reduce, intercepted_shmem_int64_and_reduce, 1369, timed, (team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<i64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint8_and_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint8_and_reduce(team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int {
-    weak!("shmem_uint8_and_reduce", 1370, imp_shmem_uint8_and_reduce, probe_shmem_uint8_and_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint8_and_reduce(team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int {
-    strong!(1370, imp_shmem_uint8_and_reduce, probe_shmem_uint8_and_reduce)
-}
-routine!(imp_shmem_uint8_and_reduce, probe_shmem_uint8_and_reduce, intercepted_shmem_uint8_and_reduce, 1370, timed, (team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<u8>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint16_and_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint16_and_reduce(team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int {
-    weak!("shmem_uint16_and_reduce", 1371, imp_shmem_uint16_and_reduce, probe_shmem_uint16_and_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint16_and_reduce(team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int {
-    strong!(1371, imp_shmem_uint16_and_reduce, probe_shmem_uint16_and_reduce)
-}
-routine!(imp_shmem_uint16_and_reduce, probe_shmem_uint16_and_reduce, intercepted_shmem_uint16_and_reduce, 1371, timed, (team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<u16>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_and_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_and_reduce(team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int {
-    weak!("shmem_uint32_and_reduce", 1372, imp_shmem_uint32_and_reduce, probe_shmem_uint32_and_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_and_reduce(team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int {
-    strong!(1372, imp_shmem_uint32_and_reduce, probe_shmem_uint32_and_reduce)
-}
-routine!(imp_shmem_uint32_and_reduce, probe_shmem_uint32_and_reduce, intercepted_shmem_uint32_and_reduce, 1372, timed, (team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<u32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_and_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_and_reduce(team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int {
-    weak!("shmem_uint64_and_reduce", 1373, imp_shmem_uint64_and_reduce, probe_shmem_uint64_and_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_and_reduce(team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int {
-    strong!(1373, imp_shmem_uint64_and_reduce, probe_shmem_uint64_and_reduce)
-}
-routine!(imp_shmem_uint64_and_reduce, probe_shmem_uint64_and_reduce, intercepted_shmem_uint64_and_reduce, 1373, timed, (team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_size_and_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_and_reduce(team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int {
-    weak!("shmem_size_and_reduce", 1374, imp_shmem_size_and_reduce, probe_shmem_size_and_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_and_reduce(team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int {
-    strong!(1374, imp_shmem_size_and_reduce, probe_shmem_size_and_reduce)
-}
-routine!(imp_shmem_size_and_reduce, probe_shmem_size_and_reduce, intercepted_shmem_size_and_reduce, 1374, timed, (team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_short_and_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_short_and_to_all(dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long) {
-    weak!("shmem_short_and_to_all", 1375, imp_shmem_short_and_to_all, probe_shmem_short_and_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_short_and_to_all(dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long) {
-    strong!(1375, imp_shmem_short_and_to_all, probe_shmem_short_and_to_all)
-}
-routine!(imp_shmem_short_and_to_all, probe_shmem_short_and_to_all, intercepted_shmem_short_and_to_all, 1375, timed, (dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::and::<i16>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_and_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_and_to_all(dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long) {
-    weak!("shmem_int_and_to_all", 1376, imp_shmem_int_and_to_all, probe_shmem_int_and_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_and_to_all(dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long) {
-    strong!(1376, imp_shmem_int_and_to_all, probe_shmem_int_and_to_all)
-}
-routine!(imp_shmem_int_and_to_all, probe_shmem_int_and_to_all, intercepted_shmem_int_and_to_all, 1376, timed, (dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::and::<i32>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_and_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_and_to_all(dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long) {
-    weak!("shmem_long_and_to_all", 1377, imp_shmem_long_and_to_all, probe_shmem_long_and_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_and_to_all(dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long) {
-    strong!(1377, imp_shmem_long_and_to_all, probe_shmem_long_and_to_all)
-}
-routine!(imp_shmem_long_and_to_all, probe_shmem_long_and_to_all, intercepted_shmem_long_and_to_all, 1377, timed, (dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::and::<i64>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_and_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_and_to_all(dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long) {
-    weak!("shmem_longlong_and_to_all", 1378, imp_shmem_longlong_and_to_all, probe_shmem_longlong_and_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_and_to_all(dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long) {
-    strong!(1378, imp_shmem_longlong_and_to_all, probe_shmem_longlong_and_to_all)
-}
-routine!(imp_shmem_longlong_and_to_all, probe_shmem_longlong_and_to_all, intercepted_shmem_longlong_and_to_all, 1378, timed, (dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::and::<i64>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uchar_or_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uchar_or_reduce(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int {
-    weak!("shmem_uchar_or_reduce", 1379, imp_shmem_uchar_or_reduce, probe_shmem_uchar_or_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uchar_or_reduce(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int {
-    strong!(1379, imp_shmem_uchar_or_reduce, probe_shmem_uchar_or_reduce)
-}
-routine!(imp_shmem_uchar_or_reduce, probe_shmem_uchar_or_reduce, intercepted_shmem_uchar_or_reduce, 1379, timed, (team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<u8>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ushort_or_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ushort_or_reduce(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int {
-    weak!("shmem_ushort_or_reduce", 1380, imp_shmem_ushort_or_reduce, probe_shmem_ushort_or_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ushort_or_reduce(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int {
-    strong!(1380, imp_shmem_ushort_or_reduce, probe_shmem_ushort_or_reduce)
-}
-routine!(imp_shmem_ushort_or_reduce, probe_shmem_ushort_or_reduce, intercepted_shmem_ushort_or_reduce, 1380, timed, (team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<u16>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint_or_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_or_reduce(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int {
-    weak!("shmem_uint_or_reduce", 1381, imp_shmem_uint_or_reduce, probe_shmem_uint_or_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_or_reduce(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int {
-    strong!(1381, imp_shmem_uint_or_reduce, probe_shmem_uint_or_reduce)
-}
-routine!(imp_shmem_uint_or_reduce, probe_shmem_uint_or_reduce, intercepted_shmem_uint_or_reduce, 1381, timed, (team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<u32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_or_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_or_reduce(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int {
-    weak!("shmem_ulong_or_reduce", 1382, imp_shmem_ulong_or_reduce, probe_shmem_ulong_or_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_or_reduce(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int {
-    strong!(1382, imp_shmem_ulong_or_reduce, probe_shmem_ulong_or_reduce)
-}
-routine!(imp_shmem_ulong_or_reduce, probe_shmem_ulong_or_reduce, intercepted_shmem_ulong_or_reduce, 1382, timed, (team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_or_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_or_reduce(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int {
-    weak!("shmem_ulonglong_or_reduce", 1383, imp_shmem_ulonglong_or_reduce, probe_shmem_ulonglong_or_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_or_reduce(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int {
-    strong!(1383, imp_shmem_ulonglong_or_reduce, probe_shmem_ulonglong_or_reduce)
-}
-routine!(imp_shmem_ulonglong_or_reduce, probe_shmem_ulonglong_or_reduce, intercepted_shmem_ulonglong_or_reduce, 1383, timed, (team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int8_or_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int8_or_reduce(team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int {
-    weak!("shmem_int8_or_reduce", 1384, imp_shmem_int8_or_reduce, probe_shmem_int8_or_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int8_or_reduce(team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int {
-    strong!(1384, imp_shmem_int8_or_reduce, probe_shmem_int8_or_reduce)
-}
-routine!(imp_shmem_int8_or_reduce, probe_shmem_int8_or_reduce, intercepted_shmem_int8_or_reduce, 1384, timed, (team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<i8>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int16_or_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int16_or_reduce(team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int {
-    weak!("shmem_int16_or_reduce", 1385, imp_shmem_int16_or_reduce, probe_shmem_int16_or_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int16_or_reduce(team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int {
-    strong!(1385, imp_shmem_int16_or_reduce, probe_shmem_int16_or_reduce)
-}
-routine!(imp_shmem_int16_or_reduce, probe_shmem_int16_or_reduce, intercepted_shmem_int16_or_reduce, 1385, timed, (team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<i16>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int32_or_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_or_reduce(team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int {
-    weak!("shmem_int32_or_reduce", 1386, imp_shmem_int32_or_reduce, probe_shmem_int32_or_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_or_reduce(team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int {
-    strong!(1386, imp_shmem_int32_or_reduce, probe_shmem_int32_or_reduce)
-}
-routine!(imp_shmem_int32_or_reduce, probe_shmem_int32_or_reduce, intercepted_shmem_int32_or_reduce, 1386, timed, (team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<i32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int64_or_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_or_reduce(team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int {
-    weak!("shmem_int64_or_reduce", 1387, imp_shmem_int64_or_reduce, probe_shmem_int64_or_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_or_reduce(team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int {
-    strong!(1387, imp_shmem_int64_or_reduce, probe_shmem_int64_or_reduce)
-}
-routine!(imp_shmem_int64_or_reduce, probe_shmem_int64_or_reduce, intercepted_shmem_int64_or_reduce, 1387, timed, (team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<i64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint8_or_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint8_or_reduce(team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int {
-    weak!("shmem_uint8_or_reduce", 1388, imp_shmem_uint8_or_reduce, probe_shmem_uint8_or_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint8_or_reduce(team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int {
-    strong!(1388, imp_shmem_uint8_or_reduce, probe_shmem_uint8_or_reduce)
-}
-routine!(imp_shmem_uint8_or_reduce, probe_shmem_uint8_or_reduce, intercepted_shmem_uint8_or_reduce, 1388, timed, (team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<u8>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint16_or_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint16_or_reduce(team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int {
-    weak!("shmem_uint16_or_reduce", 1389, imp_shmem_uint16_or_reduce, probe_shmem_uint16_or_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint16_or_reduce(team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int {
-    strong!(1389, imp_shmem_uint16_or_reduce, probe_shmem_uint16_or_reduce)
-}
-routine!(imp_shmem_uint16_or_reduce, probe_shmem_uint16_or_reduce, intercepted_shmem_uint16_or_reduce, 1389, timed, (team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<u16>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_or_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_or_reduce(team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int {
-    weak!("shmem_uint32_or_reduce", 1390, imp_shmem_uint32_or_reduce, probe_shmem_uint32_or_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_or_reduce(team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int {
-    strong!(1390, imp_shmem_uint32_or_reduce, probe_shmem_uint32_or_reduce)
-}
-routine!(imp_shmem_uint32_or_reduce, probe_shmem_uint32_or_reduce, intercepted_shmem_uint32_or_reduce, 1390, timed, (team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<u32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_or_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_or_reduce(team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int {
-    weak!("shmem_uint64_or_reduce", 1391, imp_shmem_uint64_or_reduce, probe_shmem_uint64_or_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_or_reduce(team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int {
-    strong!(1391, imp_shmem_uint64_or_reduce, probe_shmem_uint64_or_reduce)
-}
-routine!(imp_shmem_uint64_or_reduce, probe_shmem_uint64_or_reduce, intercepted_shmem_uint64_or_reduce, 1391, timed, (team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_size_or_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_or_reduce(team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int {
-    weak!("shmem_size_or_reduce", 1392, imp_shmem_size_or_reduce, probe_shmem_size_or_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_or_reduce(team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int {
-    strong!(1392, imp_shmem_size_or_reduce, probe_shmem_size_or_reduce)
-}
-routine!(imp_shmem_size_or_reduce, probe_shmem_size_or_reduce, intercepted_shmem_size_or_reduce, 1392, timed, (team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_short_or_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_short_or_to_all(dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long) {
-    weak!("shmem_short_or_to_all", 1393, imp_shmem_short_or_to_all, probe_shmem_short_or_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_short_or_to_all(dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long) {
-    strong!(1393, imp_shmem_short_or_to_all, probe_shmem_short_or_to_all)
-}
-routine!(imp_shmem_short_or_to_all, probe_shmem_short_or_to_all, intercepted_shmem_short_or_to_all, 1393, timed, (dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::or::<i16>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_or_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_or_to_all(dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long) {
-    weak!("shmem_int_or_to_all", 1394, imp_shmem_int_or_to_all, probe_shmem_int_or_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_or_to_all(dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long) {
-    strong!(1394, imp_shmem_int_or_to_all, probe_shmem_int_or_to_all)
-}
-routine!(imp_shmem_int_or_to_all, probe_shmem_int_or_to_all, intercepted_shmem_int_or_to_all, 1394, timed, (dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::or::<i32>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_or_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_or_to_all(dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long) {
-    weak!("shmem_long_or_to_all", 1395, imp_shmem_long_or_to_all, probe_shmem_long_or_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_or_to_all(dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long) {
-    strong!(1395, imp_shmem_long_or_to_all, probe_shmem_long_or_to_all)
-}
-routine!(imp_shmem_long_or_to_all, probe_shmem_long_or_to_all, intercepted_shmem_long_or_to_all, 1395, timed, (dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::or::<i64>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_or_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_or_to_all(dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long) {
-    weak!("shmem_longlong_or_to_all", 1396, imp_shmem_longlong_or_to_all, probe_shmem_longlong_or_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_or_to_all(dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long) {
-    strong!(1396, imp_shmem_longlong_or_to_all, probe_shmem_longlong_or_to_all)
-}
-routine!(imp_shmem_longlong_or_to_all, probe_shmem_longlong_or_to_all, intercepted_shmem_longlong_or_to_all, 1396, timed, (dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::or::<i64>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uchar_xor_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uchar_xor_reduce(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int {
-    weak!("shmem_uchar_xor_reduce", 1397, imp_shmem_uchar_xor_reduce, probe_shmem_uchar_xor_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uchar_xor_reduce(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int {
-    strong!(1397, imp_shmem_uchar_xor_reduce, probe_shmem_uchar_xor_reduce)
-}
-routine!(imp_shmem_uchar_xor_reduce, probe_shmem_uchar_xor_reduce, intercepted_shmem_uchar_xor_reduce, 1397, timed, (team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<u8>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ushort_xor_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ushort_xor_reduce(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int {
-    weak!("shmem_ushort_xor_reduce", 1398, imp_shmem_ushort_xor_reduce, probe_shmem_ushort_xor_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ushort_xor_reduce(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int {
-    strong!(1398, imp_shmem_ushort_xor_reduce, probe_shmem_ushort_xor_reduce)
-}
-routine!(imp_shmem_ushort_xor_reduce, probe_shmem_ushort_xor_reduce, intercepted_shmem_ushort_xor_reduce, 1398, timed, (team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<u16>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint_xor_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_xor_reduce(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int {
-    weak!("shmem_uint_xor_reduce", 1399, imp_shmem_uint_xor_reduce, probe_shmem_uint_xor_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_xor_reduce(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int {
-    strong!(1399, imp_shmem_uint_xor_reduce, probe_shmem_uint_xor_reduce)
-}
-routine!(imp_shmem_uint_xor_reduce, probe_shmem_uint_xor_reduce, intercepted_shmem_uint_xor_reduce, 1399, timed, (team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<u32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_xor_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_xor_reduce(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int {
-    weak!("shmem_ulong_xor_reduce", 1400, imp_shmem_ulong_xor_reduce, probe_shmem_ulong_xor_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_xor_reduce(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int {
-    strong!(1400, imp_shmem_ulong_xor_reduce, probe_shmem_ulong_xor_reduce)
-}
-routine!(imp_shmem_ulong_xor_reduce, probe_shmem_ulong_xor_reduce, intercepted_shmem_ulong_xor_reduce, 1400, timed, (team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_xor_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_xor_reduce(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int {
-    weak!("shmem_ulonglong_xor_reduce", 1401, imp_shmem_ulonglong_xor_reduce, probe_shmem_ulonglong_xor_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_xor_reduce(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int {
-    strong!(1401, imp_shmem_ulonglong_xor_reduce, probe_shmem_ulonglong_xor_reduce)
-}
-routine!(imp_shmem_ulonglong_xor_reduce, probe_shmem_ulonglong_xor_reduce, intercepted_shmem_ulonglong_xor_reduce, 1401, timed, (team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int8_xor_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int8_xor_reduce(team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int {
-    weak!("shmem_int8_xor_reduce", 1402, imp_shmem_int8_xor_reduce, probe_shmem_int8_xor_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int8_xor_reduce(team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int {
-    strong!(1402, imp_shmem_int8_xor_reduce, probe_shmem_int8_xor_reduce)
-}
-routine!(imp_shmem_int8_xor_reduce, probe_shmem_int8_xor_reduce, intercepted_shmem_int8_xor_reduce, 1402, timed, (team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<i8>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int16_xor_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int16_xor_reduce(team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int {
-    weak!("shmem_int16_xor_reduce", 1403, imp_shmem_int16_xor_reduce, probe_shmem_int16_xor_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int16_xor_reduce(team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int {
-    strong!(1403, imp_shmem_int16_xor_reduce, probe_shmem_int16_xor_reduce)
-}
-routine!(imp_shmem_int16_xor_reduce, probe_shmem_int16_xor_reduce, intercepted_shmem_int16_xor_reduce, 1403, timed, (team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<i16>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int32_xor_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_xor_reduce(team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int {
-    weak!("shmem_int32_xor_reduce", 1404, imp_shmem_int32_xor_reduce, probe_shmem_int32_xor_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_xor_reduce(team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int {
-    strong!(1404, imp_shmem_int32_xor_reduce, probe_shmem_int32_xor_reduce)
-}
-routine!(imp_shmem_int32_xor_reduce, probe_shmem_int32_xor_reduce, intercepted_shmem_int32_xor_reduce, 1404, timed, (team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<i32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int64_xor_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_xor_reduce(team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int {
-    weak!("shmem_int64_xor_reduce", 1405, imp_shmem_int64_xor_reduce, probe_shmem_int64_xor_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_xor_reduce(team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int {
-    strong!(1405, imp_shmem_int64_xor_reduce, probe_shmem_int64_xor_reduce)
-}
-routine!(imp_shmem_int64_xor_reduce, probe_shmem_int64_xor_reduce, intercepted_shmem_int64_xor_reduce, 1405, timed, (team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<i64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint8_xor_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint8_xor_reduce(team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int {
-    weak!("shmem_uint8_xor_reduce", 1406, imp_shmem_uint8_xor_reduce, probe_shmem_uint8_xor_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint8_xor_reduce(team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int {
-    strong!(1406, imp_shmem_uint8_xor_reduce, probe_shmem_uint8_xor_reduce)
-}
-routine!(imp_shmem_uint8_xor_reduce, probe_shmem_uint8_xor_reduce, intercepted_shmem_uint8_xor_reduce, 1406, timed, (team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<u8>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint16_xor_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint16_xor_reduce(team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int {
-    weak!("shmem_uint16_xor_reduce", 1407, imp_shmem_uint16_xor_reduce, probe_shmem_uint16_xor_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint16_xor_reduce(team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int {
-    strong!(1407, imp_shmem_uint16_xor_reduce, probe_shmem_uint16_xor_reduce)
-}
-routine!(imp_shmem_uint16_xor_reduce, probe_shmem_uint16_xor_reduce, intercepted_shmem_uint16_xor_reduce, 1407, timed, (team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<u16>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_xor_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_xor_reduce(team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int {
-    weak!("shmem_uint32_xor_reduce", 1408, imp_shmem_uint32_xor_reduce, probe_shmem_uint32_xor_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_xor_reduce(team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int {
-    strong!(1408, imp_shmem_uint32_xor_reduce, probe_shmem_uint32_xor_reduce)
-}
-routine!(imp_shmem_uint32_xor_reduce, probe_shmem_uint32_xor_reduce, intercepted_shmem_uint32_xor_reduce, 1408, timed, (team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<u32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_xor_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_xor_reduce(team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int {
-    weak!("shmem_uint64_xor_reduce", 1409, imp_shmem_uint64_xor_reduce, probe_shmem_uint64_xor_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_xor_reduce(team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int {
-    strong!(1409, imp_shmem_uint64_xor_reduce, probe_shmem_uint64_xor_reduce)
-}
-routine!(imp_shmem_uint64_xor_reduce, probe_shmem_uint64_xor_reduce, intercepted_shmem_uint64_xor_reduce, 1409, timed, (team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_size_xor_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_xor_reduce(team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int {
-    weak!("shmem_size_xor_reduce", 1410, imp_shmem_size_xor_reduce, probe_shmem_size_xor_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_xor_reduce(team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int {
-    strong!(1410, imp_shmem_size_xor_reduce, probe_shmem_size_xor_reduce)
-}
-routine!(imp_shmem_size_xor_reduce, probe_shmem_size_xor_reduce, intercepted_shmem_size_xor_reduce, 1410, timed, (team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_short_xor_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_short_xor_to_all(dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long) {
-    weak!("shmem_short_xor_to_all", 1411, imp_shmem_short_xor_to_all, probe_shmem_short_xor_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_short_xor_to_all(dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long) {
-    strong!(1411, imp_shmem_short_xor_to_all, probe_shmem_short_xor_to_all)
-}
-routine!(imp_shmem_short_xor_to_all, probe_shmem_short_xor_to_all, intercepted_shmem_short_xor_to_all, 1411, timed, (dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::xor::<i16>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_xor_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_xor_to_all(dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long) {
-    weak!("shmem_int_xor_to_all", 1412, imp_shmem_int_xor_to_all, probe_shmem_int_xor_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_xor_to_all(dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long) {
-    strong!(1412, imp_shmem_int_xor_to_all, probe_shmem_int_xor_to_all)
-}
-routine!(imp_shmem_int_xor_to_all, probe_shmem_int_xor_to_all, intercepted_shmem_int_xor_to_all, 1412, timed, (dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::xor::<i32>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_xor_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_xor_to_all(dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long) {
-    weak!("shmem_long_xor_to_all", 1413, imp_shmem_long_xor_to_all, probe_shmem_long_xor_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_xor_to_all(dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long) {
-    strong!(1413, imp_shmem_long_xor_to_all, probe_shmem_long_xor_to_all)
-}
-routine!(imp_shmem_long_xor_to_all, probe_shmem_long_xor_to_all, intercepted_shmem_long_xor_to_all, 1413, timed, (dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::xor::<i64>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_xor_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_xor_to_all(dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long) {
-    weak!("shmem_longlong_xor_to_all", 1414, imp_shmem_longlong_xor_to_all, probe_shmem_longlong_xor_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_xor_to_all(dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long) {
-    strong!(1414, imp_shmem_longlong_xor_to_all, probe_shmem_longlong_xor_to_all)
-}
-routine!(imp_shmem_longlong_xor_to_all, probe_shmem_longlong_xor_to_all, intercepted_shmem_longlong_xor_to_all, 1414, timed, (dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::xor::<i64>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_char_max_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_char_max_reduce(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize) -> c_int {
-    weak!("shmem_char_max_reduce", 1415, imp_shmem_char_max_reduce, probe_shmem_char_max_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_char_max_reduce(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize) -> c_int {
-    strong!(1415, imp_shmem_char_max_reduce, probe_shmem_char_max_reduce)
-}
-routine!(imp_shmem_char_max_reduce, probe_shmem_char_max_reduce, intercepted_shmem_char_max_reduce, 1415, timed, (team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<c_char>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_schar_max_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_schar_max_reduce(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize) -> c_int {
-    weak!("shmem_schar_max_reduce", 1416, imp_shmem_schar_max_reduce, probe_shmem_schar_max_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_schar_max_reduce(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize) -> c_int {
-    strong!(1416, imp_shmem_schar_max_reduce, probe_shmem_schar_max_reduce)
-}
-routine!(imp_shmem_schar_max_reduce, probe_shmem_schar_max_reduce, intercepted_shmem_schar_max_reduce, 1416, timed, (team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<i8>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_short_max_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_short_max_reduce(team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize) -> c_int {
-    weak!("shmem_short_max_reduce", 1417, imp_shmem_short_max_reduce, probe_shmem_short_max_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_short_max_reduce(team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize) -> c_int {
-    strong!(1417, imp_shmem_short_max_reduce, probe_shmem_short_max_reduce)
-}
-routine!(imp_shmem_short_max_reduce, probe_shmem_short_max_reduce, intercepted_shmem_short_max_reduce, 1417, timed, (team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<i16>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int_max_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_max_reduce(team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize) -> c_int {
-    weak!("shmem_int_max_reduce", 1418, imp_shmem_int_max_reduce, probe_shmem_int_max_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_max_reduce(team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize) -> c_int {
-    strong!(1418, imp_shmem_int_max_reduce, probe_shmem_int_max_reduce)
-}
-routine!(imp_shmem_int_max_reduce, probe_shmem_int_max_reduce, intercepted_shmem_int_max_reduce, 1418, timed, (team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<i32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_long_max_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_max_reduce(team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize) -> c_int {
-    weak!("shmem_long_max_reduce", 1419, imp_shmem_long_max_reduce, probe_shmem_long_max_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_max_reduce(team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize) -> c_int {
-    strong!(1419, imp_shmem_long_max_reduce, probe_shmem_long_max_reduce)
-}
-routine!(imp_shmem_long_max_reduce, probe_shmem_long_max_reduce, intercepted_shmem_long_max_reduce, 1419, timed, (team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<i64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_max_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_max_reduce(team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize) -> c_int {
-    weak!("shmem_longlong_max_reduce", 1420, imp_shmem_longlong_max_reduce, probe_shmem_longlong_max_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_max_reduce(team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize) -> c_int {
-    strong!(1420, imp_shmem_longlong_max_reduce, probe_shmem_longlong_max_reduce)
-}
-routine!(imp_shmem_longlong_max_reduce, probe_shmem_longlong_max_reduce, intercepted_shmem_longlong_max_reduce, 1420, timed, (team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<i64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_max_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_max_reduce(team: Team, dest: *mut isize, source: *const isize, nreduce: usize) -> c_int {
-    weak!("shmem_ptrdiff_max_reduce", 1421, imp_shmem_ptrdiff_max_reduce, probe_shmem_ptrdiff_max_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_max_reduce(team: Team, dest: *mut isize, source: *const isize, nreduce: usize) -> c_int {
-    strong!(1421, imp_shmem_ptrdiff_max_reduce, probe_shmem_ptrdiff_max_reduce)
-}
-routine!(imp_shmem_ptrdiff_max_reduce, probe_shmem_ptrdiff_max_reduce, intercepted_shmem_ptrdiff_max_reduce, 1421, timed, (team: Team, dest: *mut isize, source: *const isize, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<i64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uchar_max_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uchar_max_reduce(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int {
-    weak!("shmem_uchar_max_reduce", 1422, imp_shmem_uchar_max_reduce, probe_shmem_uchar_max_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uchar_max_reduce(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int {
-    strong!(1422, imp_shmem_uchar_max_reduce, probe_shmem_uchar_max_reduce)
-}
-routine!(imp_shmem_uchar_max_reduce, probe_shmem_uchar_max_reduce, intercepted_shmem_uchar_max_reduce, 1422, timed, (team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<u8>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ushort_max_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ushort_max_reduce(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int {
-    weak!("shmem_ushort_max_reduce", 1423, imp_shmem_ushort_max_reduce, probe_shmem_ushort_max_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ushort_max_reduce(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int {
-    strong!(1423, imp_shmem_ushort_max_reduce, probe_shmem_ushort_max_reduce)
-}
-routine!(imp_shmem_ushort_max_reduce, probe_shmem_ushort_max_reduce, intercepted_shmem_ushort_max_reduce, 1423, timed, (team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<u16>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint_max_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_max_reduce(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int {
-    weak!("shmem_uint_max_reduce", 1424, imp_shmem_uint_max_reduce, probe_shmem_uint_max_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_max_reduce(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int {
-    strong!(1424, imp_shmem_uint_max_reduce, probe_shmem_uint_max_reduce)
-}
-routine!(imp_shmem_uint_max_reduce, probe_shmem_uint_max_reduce, intercepted_shmem_uint_max_reduce, 1424, timed, (team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<u32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_max_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_max_reduce(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int {
-    weak!("shmem_ulong_max_reduce", 1425, imp_shmem_ulong_max_reduce, probe_shmem_ulong_max_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_max_reduce(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int {
-    strong!(1425, imp_shmem_ulong_max_reduce, probe_shmem_ulong_max_reduce)
-}
-routine!(imp_shmem_ulong_max_reduce, probe_shmem_ulong_max_reduce, intercepted_shmem_ulong_max_reduce, 1425, timed, (team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_max_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_max_reduce(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int {
-    weak!("shmem_ulonglong_max_reduce", 1426, imp_shmem_ulonglong_max_reduce, probe_shmem_ulonglong_max_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_max_reduce(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int {
-    strong!(1426, imp_shmem_ulonglong_max_reduce, probe_shmem_ulonglong_max_reduce)
-}
-routine!(imp_shmem_ulonglong_max_reduce, probe_shmem_ulonglong_max_reduce, intercepted_shmem_ulonglong_max_reduce, 1426, timed, (team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int8_max_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int8_max_reduce(team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int {
-    weak!("shmem_int8_max_reduce", 1427, imp_shmem_int8_max_reduce, probe_shmem_int8_max_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int8_max_reduce(team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int {
-    strong!(1427, imp_shmem_int8_max_reduce, probe_shmem_int8_max_reduce)
-}
-routine!(imp_shmem_int8_max_reduce, probe_shmem_int8_max_reduce, intercepted_shmem_int8_max_reduce, 1427, timed, (team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<i8>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int16_max_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int16_max_reduce(team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int {
-    weak!("shmem_int16_max_reduce", 1428, imp_shmem_int16_max_reduce, probe_shmem_int16_max_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int16_max_reduce(team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int {
-    strong!(1428, imp_shmem_int16_max_reduce, probe_shmem_int16_max_reduce)
-}
-routine!(imp_shmem_int16_max_reduce, probe_shmem_int16_max_reduce, intercepted_shmem_int16_max_reduce, 1428, timed, (team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<i16>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int32_max_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_max_reduce(team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int {
-    weak!("shmem_int32_max_reduce", 1429, imp_shmem_int32_max_reduce, probe_shmem_int32_max_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_max_reduce(team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int {
-    strong!(1429, imp_shmem_int32_max_reduce, probe_shmem_int32_max_reduce)
-}
-routine!(imp_shmem_int32_max_reduce, probe_shmem_int32_max_reduce, intercepted_shmem_int32_max_reduce, 1429, timed, (team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<i32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int64_max_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_max_reduce(team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int {
-    weak!("shmem_int64_max_reduce", 1430, imp_shmem_int64_max_reduce, probe_shmem_int64_max_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_max_reduce(team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int {
-    strong!(1430, imp_shmem_int64_max_reduce, probe_shmem_int64_max_reduce)
-}
-routine!(imp_shmem_int64_max_reduce, probe_shmem_int64_max_reduce, intercepted_shmem_int64_max_reduce, 1430, timed, (team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<i64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint8_max_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint8_max_reduce(team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int {
-    weak!("shmem_uint8_max_reduce", 1431, imp_shmem_uint8_max_reduce, probe_shmem_uint8_max_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint8_max_reduce(team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int {
-    strong!(1431, imp_shmem_uint8_max_reduce, probe_shmem_uint8_max_reduce)
-}
-routine!(imp_shmem_uint8_max_reduce, probe_shmem_uint8_max_reduce, intercepted_shmem_uint8_max_reduce, 1431, timed, (team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<u8>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint16_max_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint16_max_reduce(team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int {
-    weak!("shmem_uint16_max_reduce", 1432, imp_shmem_uint16_max_reduce, probe_shmem_uint16_max_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint16_max_reduce(team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int {
-    strong!(1432, imp_shmem_uint16_max_reduce, probe_shmem_uint16_max_reduce)
-}
-routine!(imp_shmem_uint16_max_reduce, probe_shmem_uint16_max_reduce, intercepted_shmem_uint16_max_reduce, 1432, timed, (team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<u16>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_max_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_max_reduce(team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int {
-    weak!("shmem_uint32_max_reduce", 1433, imp_shmem_uint32_max_reduce, probe_shmem_uint32_max_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_max_reduce(team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int {
-    strong!(1433, imp_shmem_uint32_max_reduce, probe_shmem_uint32_max_reduce)
-}
-routine!(imp_shmem_uint32_max_reduce, probe_shmem_uint32_max_reduce, intercepted_shmem_uint32_max_reduce, 1433, timed, (team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<u32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_max_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_max_reduce(team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int {
-    weak!("shmem_uint64_max_reduce", 1434, imp_shmem_uint64_max_reduce, probe_shmem_uint64_max_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_max_reduce(team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int {
-    strong!(1434, imp_shmem_uint64_max_reduce, probe_shmem_uint64_max_reduce)
-}
-routine!(imp_shmem_uint64_max_reduce, probe_shmem_uint64_max_reduce, intercepted_shmem_uint64_max_reduce, 1434, timed, (team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_size_max_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_max_reduce(team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int {
-    weak!("shmem_size_max_reduce", 1435, imp_shmem_size_max_reduce, probe_shmem_size_max_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_max_reduce(team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int {
-    strong!(1435, imp_shmem_size_max_reduce, probe_shmem_size_max_reduce)
-}
-routine!(imp_shmem_size_max_reduce, probe_shmem_size_max_reduce, intercepted_shmem_size_max_reduce, 1435, timed, (team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_float_max_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_max_reduce(team: Team, dest: *mut f32, source: *const f32, nreduce: usize) -> c_int {
-    weak!("shmem_float_max_reduce", 1436, imp_shmem_float_max_reduce, probe_shmem_float_max_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_max_reduce(team: Team, dest: *mut f32, source: *const f32, nreduce: usize) -> c_int {
-    strong!(1436, imp_shmem_float_max_reduce, probe_shmem_float_max_reduce)
-}
-routine!(imp_shmem_float_max_reduce, probe_shmem_float_max_reduce, intercepted_shmem_float_max_reduce, 1436, timed, (team: Team, dest: *mut f32, source: *const f32, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<f32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_double_max_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_max_reduce(team: Team, dest: *mut f64, source: *const f64, nreduce: usize) -> c_int {
-    weak!("shmem_double_max_reduce", 1437, imp_shmem_double_max_reduce, probe_shmem_double_max_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_max_reduce(team: Team, dest: *mut f64, source: *const f64, nreduce: usize) -> c_int {
-    strong!(1437, imp_shmem_double_max_reduce, probe_shmem_double_max_reduce)
-}
-routine!(imp_shmem_double_max_reduce, probe_shmem_double_max_reduce, intercepted_shmem_double_max_reduce, 1437, timed, (team: Team, dest: *mut f64, source: *const f64, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<f64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_longdouble_max_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longdouble_max_reduce(team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize) -> c_int {
-    weak!("shmem_longdouble_max_reduce", 1438, imp_shmem_longdouble_max_reduce, probe_shmem_longdouble_max_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longdouble_max_reduce(team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize) -> c_int {
-    strong!(1438, imp_shmem_longdouble_max_reduce, probe_shmem_longdouble_max_reduce)
-}
-routine!(imp_shmem_longdouble_max_reduce, probe_shmem_longdouble_max_reduce, intercepted_shmem_longdouble_max_reduce, 1438, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(16)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, shim::longdouble_max()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_short_max_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_short_max_to_all(dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long) {
-    weak!("shmem_short_max_to_all", 1439, imp_shmem_short_max_to_all, probe_shmem_short_max_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_short_max_to_all(dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long) {
-    strong!(1439, imp_shmem_short_max_to_all, probe_shmem_short_max_to_all)
-}
-routine!(imp_shmem_short_max_to_all, probe_shmem_short_max_to_all, intercepted_shmem_short_max_to_all, 1439, timed, (dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::max::<i16>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_max_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_max_to_all(dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long) {
-    weak!("shmem_int_max_to_all", 1440, imp_shmem_int_max_to_all, probe_shmem_int_max_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_max_to_all(dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long) {
-    strong!(1440, imp_shmem_int_max_to_all, probe_shmem_int_max_to_all)
-}
-routine!(imp_shmem_int_max_to_all, probe_shmem_int_max_to_all, intercepted_shmem_int_max_to_all, 1440, timed, (dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::max::<i32>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_max_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_max_to_all(dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long) {
-    weak!("shmem_long_max_to_all", 1441, imp_shmem_long_max_to_all, probe_shmem_long_max_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_max_to_all(dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long) {
-    strong!(1441, imp_shmem_long_max_to_all, probe_shmem_long_max_to_all)
-}
-routine!(imp_shmem_long_max_to_all, probe_shmem_long_max_to_all, intercepted_shmem_long_max_to_all, 1441, timed, (dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::max::<i64>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_max_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_max_to_all(dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long) {
-    weak!("shmem_longlong_max_to_all", 1442, imp_shmem_longlong_max_to_all, probe_shmem_longlong_max_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_max_to_all(dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long) {
-    strong!(1442, imp_shmem_longlong_max_to_all, probe_shmem_longlong_max_to_all)
-}
-routine!(imp_shmem_longlong_max_to_all, probe_shmem_longlong_max_to_all, intercepted_shmem_longlong_max_to_all, 1442, timed, (dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::max::<i64>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_float_max_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_max_to_all(dest: *mut f32, source: *const f32, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f32, pSync: *mut c_long) {
-    weak!("shmem_float_max_to_all", 1443, imp_shmem_float_max_to_all, probe_shmem_float_max_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_max_to_all(dest: *mut f32, source: *const f32, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f32, pSync: *mut c_long) {
-    strong!(1443, imp_shmem_float_max_to_all, probe_shmem_float_max_to_all)
-}
-routine!(imp_shmem_float_max_to_all, probe_shmem_float_max_to_all, intercepted_shmem_float_max_to_all, 1443, timed, (dest: *mut f32, source: *const f32, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f32, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::max::<f32>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_double_max_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_max_to_all(dest: *mut f64, source: *const f64, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f64, pSync: *mut c_long) {
-    weak!("shmem_double_max_to_all", 1444, imp_shmem_double_max_to_all, probe_shmem_double_max_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_max_to_all(dest: *mut f64, source: *const f64, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f64, pSync: *mut c_long) {
-    strong!(1444, imp_shmem_double_max_to_all, probe_shmem_double_max_to_all)
-}
-routine!(imp_shmem_double_max_to_all, probe_shmem_double_max_to_all, intercepted_shmem_double_max_to_all, 1444, timed, (dest: *mut f64, source: *const f64, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f64, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::max::<f64>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longdouble_max_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longdouble_max_to_all(dest: *mut LongDouble, source: *const LongDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut LongDouble, pSync: *mut c_long) {
-    weak!("shmem_longdouble_max_to_all", 1445, imp_shmem_longdouble_max_to_all, probe_shmem_longdouble_max_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longdouble_max_to_all(dest: *mut LongDouble, source: *const LongDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut LongDouble, pSync: *mut c_long) {
-    strong!(1445, imp_shmem_longdouble_max_to_all, probe_shmem_longdouble_max_to_all)
-}
-routine!(imp_shmem_longdouble_max_to_all, probe_shmem_longdouble_max_to_all, intercepted_shmem_longdouble_max_to_all, 1445, timed, (dest: *mut LongDouble, source: *const LongDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut LongDouble, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, shim::longdouble_max()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_char_min_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_char_min_reduce(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize) -> c_int {
-    weak!("shmem_char_min_reduce", 1446, imp_shmem_char_min_reduce, probe_shmem_char_min_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_char_min_reduce(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize) -> c_int {
-    strong!(1446, imp_shmem_char_min_reduce, probe_shmem_char_min_reduce)
-}
-routine!(imp_shmem_char_min_reduce, probe_shmem_char_min_reduce, intercepted_shmem_char_min_reduce, 1446, timed, (team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<c_char>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_schar_min_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_schar_min_reduce(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize) -> c_int {
-    weak!("shmem_schar_min_reduce", 1447, imp_shmem_schar_min_reduce, probe_shmem_schar_min_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_schar_min_reduce(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize) -> c_int {
-    strong!(1447, imp_shmem_schar_min_reduce, probe_shmem_schar_min_reduce)
-}
-routine!(imp_shmem_schar_min_reduce, probe_shmem_schar_min_reduce, intercepted_shmem_schar_min_reduce, 1447, timed, (team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<i8>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_short_min_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_short_min_reduce(team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize) -> c_int {
-    weak!("shmem_short_min_reduce", 1448, imp_shmem_short_min_reduce, probe_shmem_short_min_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_short_min_reduce(team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize) -> c_int {
-    strong!(1448, imp_shmem_short_min_reduce, probe_shmem_short_min_reduce)
-}
-routine!(imp_shmem_short_min_reduce, probe_shmem_short_min_reduce, intercepted_shmem_short_min_reduce, 1448, timed, (team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<i16>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int_min_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_min_reduce(team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize) -> c_int {
-    weak!("shmem_int_min_reduce", 1449, imp_shmem_int_min_reduce, probe_shmem_int_min_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_min_reduce(team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize) -> c_int {
-    strong!(1449, imp_shmem_int_min_reduce, probe_shmem_int_min_reduce)
-}
-routine!(imp_shmem_int_min_reduce, probe_shmem_int_min_reduce, intercepted_shmem_int_min_reduce, 1449, timed, (team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<i32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_long_min_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_min_reduce(team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize) -> c_int {
-    weak!("shmem_long_min_reduce", 1450, imp_shmem_long_min_reduce, probe_shmem_long_min_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_min_reduce(team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize) -> c_int {
-    strong!(1450, imp_shmem_long_min_reduce, probe_shmem_long_min_reduce)
-}
-routine!(imp_shmem_long_min_reduce, probe_shmem_long_min_reduce, intercepted_shmem_long_min_reduce, 1450, timed, (team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<i64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_min_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_min_reduce(team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize) -> c_int {
-    weak!("shmem_longlong_min_reduce", 1451, imp_shmem_longlong_min_reduce, probe_shmem_longlong_min_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_min_reduce(team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize) -> c_int {
-    strong!(1451, imp_shmem_longlong_min_reduce, probe_shmem_longlong_min_reduce)
-}
-routine!(imp_shmem_longlong_min_reduce, probe_shmem_longlong_min_reduce, intercepted_shmem_longlong_min_reduce, 1451, timed, (team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<i64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_min_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_min_reduce(team: Team, dest: *mut isize, source: *const isize, nreduce: usize) -> c_int {
-    weak!("shmem_ptrdiff_min_reduce", 1452, imp_shmem_ptrdiff_min_reduce, probe_shmem_ptrdiff_min_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_min_reduce(team: Team, dest: *mut isize, source: *const isize, nreduce: usize) -> c_int {
-    strong!(1452, imp_shmem_ptrdiff_min_reduce, probe_shmem_ptrdiff_min_reduce)
-}
-routine!(imp_shmem_ptrdiff_min_reduce, probe_shmem_ptrdiff_min_reduce, intercepted_shmem_ptrdiff_min_reduce, 1452, timed, (team: Team, dest: *mut isize, source: *const isize, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<i64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uchar_min_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uchar_min_reduce(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int {
-    weak!("shmem_uchar_min_reduce", 1453, imp_shmem_uchar_min_reduce, probe_shmem_uchar_min_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uchar_min_reduce(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int {
-    strong!(1453, imp_shmem_uchar_min_reduce, probe_shmem_uchar_min_reduce)
-}
-routine!(imp_shmem_uchar_min_reduce, probe_shmem_uchar_min_reduce, intercepted_shmem_uchar_min_reduce, 1453, timed, (team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<u8>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ushort_min_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ushort_min_reduce(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int {
-    weak!("shmem_ushort_min_reduce", 1454, imp_shmem_ushort_min_reduce, probe_shmem_ushort_min_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ushort_min_reduce(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int {
-    strong!(1454, imp_shmem_ushort_min_reduce, probe_shmem_ushort_min_reduce)
-}
-routine!(imp_shmem_ushort_min_reduce, probe_shmem_ushort_min_reduce, intercepted_shmem_ushort_min_reduce, 1454, timed, (team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<u16>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint_min_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_min_reduce(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int {
-    weak!("shmem_uint_min_reduce", 1455, imp_shmem_uint_min_reduce, probe_shmem_uint_min_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_min_reduce(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int {
-    strong!(1455, imp_shmem_uint_min_reduce, probe_shmem_uint_min_reduce)
-}
-routine!(imp_shmem_uint_min_reduce, probe_shmem_uint_min_reduce, intercepted_shmem_uint_min_reduce, 1455, timed, (team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<u32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_min_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_min_reduce(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int {
-    weak!("shmem_ulong_min_reduce", 1456, imp_shmem_ulong_min_reduce, probe_shmem_ulong_min_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_min_reduce(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int {
-    strong!(1456, imp_shmem_ulong_min_reduce, probe_shmem_ulong_min_reduce)
-}
-routine!(imp_shmem_ulong_min_reduce, probe_shmem_ulong_min_reduce, intercepted_shmem_ulong_min_reduce, 1456, timed, (team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_min_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_min_reduce(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int {
-    weak!("shmem_ulonglong_min_reduce", 1457, imp_shmem_ulonglong_min_reduce, probe_shmem_ulonglong_min_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_min_reduce(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int {
-    strong!(1457, imp_shmem_ulonglong_min_reduce, probe_shmem_ulonglong_min_reduce)
-}
-routine!(imp_shmem_ulonglong_min_reduce, probe_shmem_ulonglong_min_reduce, intercepted_shmem_ulonglong_min_reduce, 1457, timed, (team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int8_min_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int8_min_reduce(team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int {
-    weak!("shmem_int8_min_reduce", 1458, imp_shmem_int8_min_reduce, probe_shmem_int8_min_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int8_min_reduce(team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int {
-    strong!(1458, imp_shmem_int8_min_reduce, probe_shmem_int8_min_reduce)
-}
-routine!(imp_shmem_int8_min_reduce, probe_shmem_int8_min_reduce, intercepted_shmem_int8_min_reduce, 1458, timed, (team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<i8>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int16_min_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int16_min_reduce(team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int {
-    weak!("shmem_int16_min_reduce", 1459, imp_shmem_int16_min_reduce, probe_shmem_int16_min_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int16_min_reduce(team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int {
-    strong!(1459, imp_shmem_int16_min_reduce, probe_shmem_int16_min_reduce)
-}
-routine!(imp_shmem_int16_min_reduce, probe_shmem_int16_min_reduce, intercepted_shmem_int16_min_reduce, 1459, timed, (team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<i16>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int32_min_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_min_reduce(team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int {
-    weak!("shmem_int32_min_reduce", 1460, imp_shmem_int32_min_reduce, probe_shmem_int32_min_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_min_reduce(team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int {
-    strong!(1460, imp_shmem_int32_min_reduce, probe_shmem_int32_min_reduce)
-}
-routine!(imp_shmem_int32_min_reduce, probe_shmem_int32_min_reduce, intercepted_shmem_int32_min_reduce, 1460, timed, (team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<i32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int64_min_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_min_reduce(team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int {
-    weak!("shmem_int64_min_reduce", 1461, imp_shmem_int64_min_reduce, probe_shmem_int64_min_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_min_reduce(team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int {
-    strong!(1461, imp_shmem_int64_min_reduce, probe_shmem_int64_min_reduce)
-}
-routine!(imp_shmem_int64_min_reduce, probe_shmem_int64_min_reduce, intercepted_shmem_int64_min_reduce, 1461, timed, (team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<i64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint8_min_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint8_min_reduce(team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int {
-    weak!("shmem_uint8_min_reduce", 1462, imp_shmem_uint8_min_reduce, probe_shmem_uint8_min_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint8_min_reduce(team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int {
-    strong!(1462, imp_shmem_uint8_min_reduce, probe_shmem_uint8_min_reduce)
-}
-routine!(imp_shmem_uint8_min_reduce, probe_shmem_uint8_min_reduce, intercepted_shmem_uint8_min_reduce, 1462, timed, (team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<u8>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint16_min_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint16_min_reduce(team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int {
-    weak!("shmem_uint16_min_reduce", 1463, imp_shmem_uint16_min_reduce, probe_shmem_uint16_min_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint16_min_reduce(team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int {
-    strong!(1463, imp_shmem_uint16_min_reduce, probe_shmem_uint16_min_reduce)
-}
-routine!(imp_shmem_uint16_min_reduce, probe_shmem_uint16_min_reduce, intercepted_shmem_uint16_min_reduce, 1463, timed, (team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<u16>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_min_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_min_reduce(team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int {
-    weak!("shmem_uint32_min_reduce", 1464, imp_shmem_uint32_min_reduce, probe_shmem_uint32_min_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_min_reduce(team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int {
-    strong!(1464, imp_shmem_uint32_min_reduce, probe_shmem_uint32_min_reduce)
-}
-routine!(imp_shmem_uint32_min_reduce, probe_shmem_uint32_min_reduce, intercepted_shmem_uint32_min_reduce, 1464, timed, (team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<u32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_min_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_min_reduce(team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int {
-    weak!("shmem_uint64_min_reduce", 1465, imp_shmem_uint64_min_reduce, probe_shmem_uint64_min_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_min_reduce(team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int {
-    strong!(1465, imp_shmem_uint64_min_reduce, probe_shmem_uint64_min_reduce)
-}
-routine!(imp_shmem_uint64_min_reduce, probe_shmem_uint64_min_reduce, intercepted_shmem_uint64_min_reduce, 1465, timed, (team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_size_min_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_min_reduce(team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int {
-    weak!("shmem_size_min_reduce", 1466, imp_shmem_size_min_reduce, probe_shmem_size_min_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_min_reduce(team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int {
-    strong!(1466, imp_shmem_size_min_reduce, probe_shmem_size_min_reduce)
-}
-routine!(imp_shmem_size_min_reduce, probe_shmem_size_min_reduce, intercepted_shmem_size_min_reduce, 1466, timed, (team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_float_min_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_min_reduce(team: Team, dest: *mut f32, source: *const f32, nreduce: usize) -> c_int {
-    weak!("shmem_float_min_reduce", 1467, imp_shmem_float_min_reduce, probe_shmem_float_min_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_min_reduce(team: Team, dest: *mut f32, source: *const f32, nreduce: usize) -> c_int {
-    strong!(1467, imp_shmem_float_min_reduce, probe_shmem_float_min_reduce)
-}
-routine!(imp_shmem_float_min_reduce, probe_shmem_float_min_reduce, intercepted_shmem_float_min_reduce, 1467, timed, (team: Team, dest: *mut f32, source: *const f32, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<f32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_double_min_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_min_reduce(team: Team, dest: *mut f64, source: *const f64, nreduce: usize) -> c_int {
-    weak!("shmem_double_min_reduce", 1468, imp_shmem_double_min_reduce, probe_shmem_double_min_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_min_reduce(team: Team, dest: *mut f64, source: *const f64, nreduce: usize) -> c_int {
-    strong!(1468, imp_shmem_double_min_reduce, probe_shmem_double_min_reduce)
-}
-routine!(imp_shmem_double_min_reduce, probe_shmem_double_min_reduce, intercepted_shmem_double_min_reduce, 1468, timed, (team: Team, dest: *mut f64, source: *const f64, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<f64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_longdouble_min_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longdouble_min_reduce(team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize) -> c_int {
-    weak!("shmem_longdouble_min_reduce", 1469, imp_shmem_longdouble_min_reduce, probe_shmem_longdouble_min_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longdouble_min_reduce(team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize) -> c_int {
-    strong!(1469, imp_shmem_longdouble_min_reduce, probe_shmem_longdouble_min_reduce)
-}
-routine!(imp_shmem_longdouble_min_reduce, probe_shmem_longdouble_min_reduce, intercepted_shmem_longdouble_min_reduce, 1469, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(16)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, shim::longdouble_min()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_short_min_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_short_min_to_all(dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long) {
-    weak!("shmem_short_min_to_all", 1470, imp_shmem_short_min_to_all, probe_shmem_short_min_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_short_min_to_all(dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long) {
-    strong!(1470, imp_shmem_short_min_to_all, probe_shmem_short_min_to_all)
-}
-routine!(imp_shmem_short_min_to_all, probe_shmem_short_min_to_all, intercepted_shmem_short_min_to_all, 1470, timed, (dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::min::<i16>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_min_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_min_to_all(dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long) {
-    weak!("shmem_int_min_to_all", 1471, imp_shmem_int_min_to_all, probe_shmem_int_min_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_min_to_all(dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long) {
-    strong!(1471, imp_shmem_int_min_to_all, probe_shmem_int_min_to_all)
-}
-routine!(imp_shmem_int_min_to_all, probe_shmem_int_min_to_all, intercepted_shmem_int_min_to_all, 1471, timed, (dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::min::<i32>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_min_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_min_to_all(dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long) {
-    weak!("shmem_long_min_to_all", 1472, imp_shmem_long_min_to_all, probe_shmem_long_min_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_min_to_all(dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long) {
-    strong!(1472, imp_shmem_long_min_to_all, probe_shmem_long_min_to_all)
-}
-routine!(imp_shmem_long_min_to_all, probe_shmem_long_min_to_all, intercepted_shmem_long_min_to_all, 1472, timed, (dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::min::<i64>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_min_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_min_to_all(dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long) {
-    weak!("shmem_longlong_min_to_all", 1473, imp_shmem_longlong_min_to_all, probe_shmem_longlong_min_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_min_to_all(dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long) {
-    strong!(1473, imp_shmem_longlong_min_to_all, probe_shmem_longlong_min_to_all)
-}
-routine!(imp_shmem_longlong_min_to_all, probe_shmem_longlong_min_to_all, intercepted_shmem_longlong_min_to_all, 1473, timed, (dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::min::<i64>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_float_min_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_min_to_all(dest: *mut f32, source: *const f32, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f32, pSync: *mut c_long) {
-    weak!("shmem_float_min_to_all", 1474, imp_shmem_float_min_to_all, probe_shmem_float_min_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_min_to_all(dest: *mut f32, source: *const f32, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f32, pSync: *mut c_long) {
-    strong!(1474, imp_shmem_float_min_to_all, probe_shmem_float_min_to_all)
-}
-routine!(imp_shmem_float_min_to_all, probe_shmem_float_min_to_all, intercepted_shmem_float_min_to_all, 1474, timed, (dest: *mut f32, source: *const f32, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f32, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::min::<f32>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_double_min_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_min_to_all(dest: *mut f64, source: *const f64, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f64, pSync: *mut c_long) {
-    weak!("shmem_double_min_to_all", 1475, imp_shmem_double_min_to_all, probe_shmem_double_min_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_min_to_all(dest: *mut f64, source: *const f64, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f64, pSync: *mut c_long) {
-    strong!(1475, imp_shmem_double_min_to_all, probe_shmem_double_min_to_all)
-}
-routine!(imp_shmem_double_min_to_all, probe_shmem_double_min_to_all, intercepted_shmem_double_min_to_all, 1475, timed, (dest: *mut f64, source: *const f64, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f64, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::min::<f64>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longdouble_min_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longdouble_min_to_all(dest: *mut LongDouble, source: *const LongDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut LongDouble, pSync: *mut c_long) {
-    weak!("shmem_longdouble_min_to_all", 1476, imp_shmem_longdouble_min_to_all, probe_shmem_longdouble_min_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longdouble_min_to_all(dest: *mut LongDouble, source: *const LongDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut LongDouble, pSync: *mut c_long) {
-    strong!(1476, imp_shmem_longdouble_min_to_all, probe_shmem_longdouble_min_to_all)
-}
-routine!(imp_shmem_longdouble_min_to_all, probe_shmem_longdouble_min_to_all, intercepted_shmem_longdouble_min_to_all, 1476, timed, (dest: *mut LongDouble, source: *const LongDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut LongDouble, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, shim::longdouble_min()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_char_sum_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_char_sum_reduce(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize) -> c_int {
-    weak!("shmem_char_sum_reduce", 1477, imp_shmem_char_sum_reduce, probe_shmem_char_sum_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_char_sum_reduce(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize) -> c_int {
-    strong!(1477, imp_shmem_char_sum_reduce, probe_shmem_char_sum_reduce)
-}
-routine!(imp_shmem_char_sum_reduce, probe_shmem_char_sum_reduce, intercepted_shmem_char_sum_reduce, 1477, timed, (team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<c_char>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_schar_sum_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_schar_sum_reduce(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize) -> c_int {
-    weak!("shmem_schar_sum_reduce", 1478, imp_shmem_schar_sum_reduce, probe_shmem_schar_sum_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_schar_sum_reduce(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize) -> c_int {
-    strong!(1478, imp_shmem_schar_sum_reduce, probe_shmem_schar_sum_reduce)
-}
-routine!(imp_shmem_schar_sum_reduce, probe_shmem_schar_sum_reduce, intercepted_shmem_schar_sum_reduce, 1478, timed, (team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<i8>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_short_sum_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_short_sum_reduce(team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize) -> c_int {
-    weak!("shmem_short_sum_reduce", 1479, imp_shmem_short_sum_reduce, probe_shmem_short_sum_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_short_sum_reduce(team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize) -> c_int {
-    strong!(1479, imp_shmem_short_sum_reduce, probe_shmem_short_sum_reduce)
-}
-routine!(imp_shmem_short_sum_reduce, probe_shmem_short_sum_reduce, intercepted_shmem_short_sum_reduce, 1479, timed, (team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<i16>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int_sum_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_sum_reduce(team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize) -> c_int {
-    weak!("shmem_int_sum_reduce", 1480, imp_shmem_int_sum_reduce, probe_shmem_int_sum_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_sum_reduce(team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize) -> c_int {
-    strong!(1480, imp_shmem_int_sum_reduce, probe_shmem_int_sum_reduce)
-}
-routine!(imp_shmem_int_sum_reduce, probe_shmem_int_sum_reduce, intercepted_shmem_int_sum_reduce, 1480, timed, (team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<i32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_long_sum_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_sum_reduce(team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize) -> c_int {
-    weak!("shmem_long_sum_reduce", 1481, imp_shmem_long_sum_reduce, probe_shmem_long_sum_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_sum_reduce(team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize) -> c_int {
-    strong!(1481, imp_shmem_long_sum_reduce, probe_shmem_long_sum_reduce)
-}
-routine!(imp_shmem_long_sum_reduce, probe_shmem_long_sum_reduce, intercepted_shmem_long_sum_reduce, 1481, timed, (team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<i64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_sum_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_sum_reduce(team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize) -> c_int {
-    weak!("shmem_longlong_sum_reduce", 1482, imp_shmem_longlong_sum_reduce, probe_shmem_longlong_sum_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_sum_reduce(team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize) -> c_int {
-    strong!(1482, imp_shmem_longlong_sum_reduce, probe_shmem_longlong_sum_reduce)
-}
-routine!(imp_shmem_longlong_sum_reduce, probe_shmem_longlong_sum_reduce, intercepted_shmem_longlong_sum_reduce, 1482, timed, (team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<i64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_sum_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_sum_reduce(team: Team, dest: *mut isize, source: *const isize, nreduce: usize) -> c_int {
-    weak!("shmem_ptrdiff_sum_reduce", 1483, imp_shmem_ptrdiff_sum_reduce, probe_shmem_ptrdiff_sum_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_sum_reduce(team: Team, dest: *mut isize, source: *const isize, nreduce: usize) -> c_int {
-    strong!(1483, imp_shmem_ptrdiff_sum_reduce, probe_shmem_ptrdiff_sum_reduce)
-}
-routine!(imp_shmem_ptrdiff_sum_reduce, probe_shmem_ptrdiff_sum_reduce, intercepted_shmem_ptrdiff_sum_reduce, 1483, timed, (team: Team, dest: *mut isize, source: *const isize, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<i64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uchar_sum_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uchar_sum_reduce(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int {
-    weak!("shmem_uchar_sum_reduce", 1484, imp_shmem_uchar_sum_reduce, probe_shmem_uchar_sum_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uchar_sum_reduce(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int {
-    strong!(1484, imp_shmem_uchar_sum_reduce, probe_shmem_uchar_sum_reduce)
-}
-routine!(imp_shmem_uchar_sum_reduce, probe_shmem_uchar_sum_reduce, intercepted_shmem_uchar_sum_reduce, 1484, timed, (team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<u8>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ushort_sum_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ushort_sum_reduce(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int {
-    weak!("shmem_ushort_sum_reduce", 1485, imp_shmem_ushort_sum_reduce, probe_shmem_ushort_sum_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ushort_sum_reduce(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int {
-    strong!(1485, imp_shmem_ushort_sum_reduce, probe_shmem_ushort_sum_reduce)
-}
-routine!(imp_shmem_ushort_sum_reduce, probe_shmem_ushort_sum_reduce, intercepted_shmem_ushort_sum_reduce, 1485, timed, (team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<u16>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint_sum_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_sum_reduce(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int {
-    weak!("shmem_uint_sum_reduce", 1486, imp_shmem_uint_sum_reduce, probe_shmem_uint_sum_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_sum_reduce(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int {
-    strong!(1486, imp_shmem_uint_sum_reduce, probe_shmem_uint_sum_reduce)
-}
-routine!(imp_shmem_uint_sum_reduce, probe_shmem_uint_sum_reduce, intercepted_shmem_uint_sum_reduce, 1486, timed, (team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<u32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_sum_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_sum_reduce(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int {
-    weak!("shmem_ulong_sum_reduce", 1487, imp_shmem_ulong_sum_reduce, probe_shmem_ulong_sum_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_sum_reduce(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int {
-    strong!(1487, imp_shmem_ulong_sum_reduce, probe_shmem_ulong_sum_reduce)
-}
-routine!(imp_shmem_ulong_sum_reduce, probe_shmem_ulong_sum_reduce, intercepted_shmem_ulong_sum_reduce, 1487, timed, (team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_sum_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_sum_reduce(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int {
-    weak!("shmem_ulonglong_sum_reduce", 1488, imp_shmem_ulonglong_sum_reduce, probe_shmem_ulonglong_sum_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_sum_reduce(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int {
-    strong!(1488, imp_shmem_ulonglong_sum_reduce, probe_shmem_ulonglong_sum_reduce)
-}
-routine!(imp_shmem_ulonglong_sum_reduce, probe_shmem_ulonglong_sum_reduce, intercepted_shmem_ulonglong_sum_reduce, 1488, timed, (team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int8_sum_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int8_sum_reduce(team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int {
-    weak!("shmem_int8_sum_reduce", 1489, imp_shmem_int8_sum_reduce, probe_shmem_int8_sum_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int8_sum_reduce(team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int {
-    strong!(1489, imp_shmem_int8_sum_reduce, probe_shmem_int8_sum_reduce)
-}
-routine!(imp_shmem_int8_sum_reduce, probe_shmem_int8_sum_reduce, intercepted_shmem_int8_sum_reduce, 1489, timed, (team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<i8>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int16_sum_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int16_sum_reduce(team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int {
-    weak!("shmem_int16_sum_reduce", 1490, imp_shmem_int16_sum_reduce, probe_shmem_int16_sum_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int16_sum_reduce(team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int {
-    strong!(1490, imp_shmem_int16_sum_reduce, probe_shmem_int16_sum_reduce)
-}
-routine!(imp_shmem_int16_sum_reduce, probe_shmem_int16_sum_reduce, intercepted_shmem_int16_sum_reduce, 1490, timed, (team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<i16>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int32_sum_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_sum_reduce(team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int {
-    weak!("shmem_int32_sum_reduce", 1491, imp_shmem_int32_sum_reduce, probe_shmem_int32_sum_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_sum_reduce(team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int {
-    strong!(1491, imp_shmem_int32_sum_reduce, probe_shmem_int32_sum_reduce)
-}
-routine!(imp_shmem_int32_sum_reduce, probe_shmem_int32_sum_reduce, intercepted_shmem_int32_sum_reduce, 1491, timed, (team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<i32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int64_sum_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_sum_reduce(team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int {
-    weak!("shmem_int64_sum_reduce", 1492, imp_shmem_int64_sum_reduce, probe_shmem_int64_sum_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_sum_reduce(team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int {
-    strong!(1492, imp_shmem_int64_sum_reduce, probe_shmem_int64_sum_reduce)
-}
-routine!(imp_shmem_int64_sum_reduce, probe_shmem_int64_sum_reduce, intercepted_shmem_int64_sum_reduce, 1492, timed, (team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<i64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint8_sum_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint8_sum_reduce(team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int {
-    weak!("shmem_uint8_sum_reduce", 1493, imp_shmem_uint8_sum_reduce, probe_shmem_uint8_sum_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint8_sum_reduce(team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int {
-    strong!(1493, imp_shmem_uint8_sum_reduce, probe_shmem_uint8_sum_reduce)
-}
-routine!(imp_shmem_uint8_sum_reduce, probe_shmem_uint8_sum_reduce, intercepted_shmem_uint8_sum_reduce, 1493, timed, (team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<u8>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint16_sum_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint16_sum_reduce(team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int {
-    weak!("shmem_uint16_sum_reduce", 1494, imp_shmem_uint16_sum_reduce, probe_shmem_uint16_sum_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint16_sum_reduce(team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int {
-    strong!(1494, imp_shmem_uint16_sum_reduce, probe_shmem_uint16_sum_reduce)
-}
-routine!(imp_shmem_uint16_sum_reduce, probe_shmem_uint16_sum_reduce, intercepted_shmem_uint16_sum_reduce, 1494, timed, (team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<u16>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_sum_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_sum_reduce(team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int {
-    weak!("shmem_uint32_sum_reduce", 1495, imp_shmem_uint32_sum_reduce, probe_shmem_uint32_sum_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_sum_reduce(team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int {
-    strong!(1495, imp_shmem_uint32_sum_reduce, probe_shmem_uint32_sum_reduce)
-}
-routine!(imp_shmem_uint32_sum_reduce, probe_shmem_uint32_sum_reduce, intercepted_shmem_uint32_sum_reduce, 1495, timed, (team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<u32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_sum_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_sum_reduce(team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int {
-    weak!("shmem_uint64_sum_reduce", 1496, imp_shmem_uint64_sum_reduce, probe_shmem_uint64_sum_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_sum_reduce(team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int {
-    strong!(1496, imp_shmem_uint64_sum_reduce, probe_shmem_uint64_sum_reduce)
-}
-routine!(imp_shmem_uint64_sum_reduce, probe_shmem_uint64_sum_reduce, intercepted_shmem_uint64_sum_reduce, 1496, timed, (team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_size_sum_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_sum_reduce(team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int {
-    weak!("shmem_size_sum_reduce", 1497, imp_shmem_size_sum_reduce, probe_shmem_size_sum_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_sum_reduce(team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int {
-    strong!(1497, imp_shmem_size_sum_reduce, probe_shmem_size_sum_reduce)
-}
-routine!(imp_shmem_size_sum_reduce, probe_shmem_size_sum_reduce, intercepted_shmem_size_sum_reduce, 1497, timed, (team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_float_sum_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_sum_reduce(team: Team, dest: *mut f32, source: *const f32, nreduce: usize) -> c_int {
-    weak!("shmem_float_sum_reduce", 1498, imp_shmem_float_sum_reduce, probe_shmem_float_sum_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_sum_reduce(team: Team, dest: *mut f32, source: *const f32, nreduce: usize) -> c_int {
-    strong!(1498, imp_shmem_float_sum_reduce, probe_shmem_float_sum_reduce)
-}
-routine!(imp_shmem_float_sum_reduce, probe_shmem_float_sum_reduce, intercepted_shmem_float_sum_reduce, 1498, timed, (team: Team, dest: *mut f32, source: *const f32, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<f32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_double_sum_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_sum_reduce(team: Team, dest: *mut f64, source: *const f64, nreduce: usize) -> c_int {
-    weak!("shmem_double_sum_reduce", 1499, imp_shmem_double_sum_reduce, probe_shmem_double_sum_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_sum_reduce(team: Team, dest: *mut f64, source: *const f64, nreduce: usize) -> c_int {
-    strong!(1499, imp_shmem_double_sum_reduce, probe_shmem_double_sum_reduce)
-}
-routine!(imp_shmem_double_sum_reduce, probe_shmem_double_sum_reduce, intercepted_shmem_double_sum_reduce, 1499, timed, (team: Team, dest: *mut f64, source: *const f64, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<f64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_longdouble_sum_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longdouble_sum_reduce(team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize) -> c_int {
-    weak!("shmem_longdouble_sum_reduce", 1500, imp_shmem_longdouble_sum_reduce, probe_shmem_longdouble_sum_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longdouble_sum_reduce(team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize) -> c_int {
-    strong!(1500, imp_shmem_longdouble_sum_reduce, probe_shmem_longdouble_sum_reduce)
-}
-routine!(imp_shmem_longdouble_sum_reduce, probe_shmem_longdouble_sum_reduce, intercepted_shmem_longdouble_sum_reduce, 1500, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(16)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, shim::longdouble_sum()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_complexd_sum_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_complexd_sum_reduce(team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: usize) -> c_int {
-    weak!("shmem_complexd_sum_reduce", 1501, imp_shmem_complexd_sum_reduce, probe_shmem_complexd_sum_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_complexd_sum_reduce(team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: usize) -> c_int {
-    strong!(1501, imp_shmem_complexd_sum_reduce, probe_shmem_complexd_sum_reduce)
-}
-routine!(imp_shmem_complexd_sum_reduce, probe_shmem_complexd_sum_reduce, intercepted_shmem_complexd_sum_reduce, 1501, timed, (team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(16)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, shim::complexd_sum()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_complexf_sum_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_complexf_sum_reduce(team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: usize) -> c_int {
-    weak!("shmem_complexf_sum_reduce", 1502, imp_shmem_complexf_sum_reduce, probe_shmem_complexf_sum_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_complexf_sum_reduce(team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: usize) -> c_int {
-    strong!(1502, imp_shmem_complexf_sum_reduce, probe_shmem_complexf_sum_reduce)
-}
-routine!(imp_shmem_complexf_sum_reduce, probe_shmem_complexf_sum_reduce, intercepted_shmem_complexf_sum_reduce, 1502, timed, (team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, shim::complexf_sum()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_short_sum_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_short_sum_to_all(dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long) {
-    weak!("shmem_short_sum_to_all", 1503, imp_shmem_short_sum_to_all, probe_shmem_short_sum_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_short_sum_to_all(dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long) {
-    strong!(1503, imp_shmem_short_sum_to_all, probe_shmem_short_sum_to_all)
-}
-routine!(imp_shmem_short_sum_to_all, probe_shmem_short_sum_to_all, intercepted_shmem_short_sum_to_all, 1503, timed, (dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::sum::<i16>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_sum_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_sum_to_all(dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long) {
-    weak!("shmem_int_sum_to_all", 1504, imp_shmem_int_sum_to_all, probe_shmem_int_sum_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_sum_to_all(dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long) {
-    strong!(1504, imp_shmem_int_sum_to_all, probe_shmem_int_sum_to_all)
-}
-routine!(imp_shmem_int_sum_to_all, probe_shmem_int_sum_to_all, intercepted_shmem_int_sum_to_all, 1504, timed, (dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::sum::<i32>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_sum_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_sum_to_all(dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long) {
-    weak!("shmem_long_sum_to_all", 1505, imp_shmem_long_sum_to_all, probe_shmem_long_sum_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_sum_to_all(dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long) {
-    strong!(1505, imp_shmem_long_sum_to_all, probe_shmem_long_sum_to_all)
-}
-routine!(imp_shmem_long_sum_to_all, probe_shmem_long_sum_to_all, intercepted_shmem_long_sum_to_all, 1505, timed, (dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::sum::<i64>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_sum_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_sum_to_all(dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long) {
-    weak!("shmem_longlong_sum_to_all", 1506, imp_shmem_longlong_sum_to_all, probe_shmem_longlong_sum_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_sum_to_all(dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long) {
-    strong!(1506, imp_shmem_longlong_sum_to_all, probe_shmem_longlong_sum_to_all)
-}
-routine!(imp_shmem_longlong_sum_to_all, probe_shmem_longlong_sum_to_all, intercepted_shmem_longlong_sum_to_all, 1506, timed, (dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::sum::<i64>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_float_sum_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_sum_to_all(dest: *mut f32, source: *const f32, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f32, pSync: *mut c_long) {
-    weak!("shmem_float_sum_to_all", 1507, imp_shmem_float_sum_to_all, probe_shmem_float_sum_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_sum_to_all(dest: *mut f32, source: *const f32, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f32, pSync: *mut c_long) {
-    strong!(1507, imp_shmem_float_sum_to_all, probe_shmem_float_sum_to_all)
-}
-routine!(imp_shmem_float_sum_to_all, probe_shmem_float_sum_to_all, intercepted_shmem_float_sum_to_all, 1507, timed, (dest: *mut f32, source: *const f32, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f32, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::sum::<f32>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_double_sum_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_sum_to_all(dest: *mut f64, source: *const f64, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f64, pSync: *mut c_long) {
-    weak!("shmem_double_sum_to_all", 1508, imp_shmem_double_sum_to_all, probe_shmem_double_sum_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_sum_to_all(dest: *mut f64, source: *const f64, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f64, pSync: *mut c_long) {
-    strong!(1508, imp_shmem_double_sum_to_all, probe_shmem_double_sum_to_all)
-}
-routine!(imp_shmem_double_sum_to_all, probe_shmem_double_sum_to_all, intercepted_shmem_double_sum_to_all, 1508, timed, (dest: *mut f64, source: *const f64, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f64, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::sum::<f64>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longdouble_sum_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longdouble_sum_to_all(dest: *mut LongDouble, source: *const LongDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut LongDouble, pSync: *mut c_long) {
-    weak!("shmem_longdouble_sum_to_all", 1509, imp_shmem_longdouble_sum_to_all, probe_shmem_longdouble_sum_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longdouble_sum_to_all(dest: *mut LongDouble, source: *const LongDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut LongDouble, pSync: *mut c_long) {
-    strong!(1509, imp_shmem_longdouble_sum_to_all, probe_shmem_longdouble_sum_to_all)
-}
-routine!(imp_shmem_longdouble_sum_to_all, probe_shmem_longdouble_sum_to_all, intercepted_shmem_longdouble_sum_to_all, 1509, timed, (dest: *mut LongDouble, source: *const LongDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut LongDouble, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, shim::longdouble_sum()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_complexd_sum_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_complexd_sum_to_all(dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut ComplexDouble, pSync: *mut c_long) {
-    weak!("shmem_complexd_sum_to_all", 1510, imp_shmem_complexd_sum_to_all, probe_shmem_complexd_sum_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_complexd_sum_to_all(dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut ComplexDouble, pSync: *mut c_long) {
-    strong!(1510, imp_shmem_complexd_sum_to_all, probe_shmem_complexd_sum_to_all)
-}
-routine!(imp_shmem_complexd_sum_to_all, probe_shmem_complexd_sum_to_all, intercepted_shmem_complexd_sum_to_all, 1510, timed, (dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut ComplexDouble, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, shim::complexd_sum()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_complexf_sum_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_complexf_sum_to_all(dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut ComplexFloat, pSync: *mut c_long) {
-    weak!("shmem_complexf_sum_to_all", 1511, imp_shmem_complexf_sum_to_all, probe_shmem_complexf_sum_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_complexf_sum_to_all(dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut ComplexFloat, pSync: *mut c_long) {
-    strong!(1511, imp_shmem_complexf_sum_to_all, probe_shmem_complexf_sum_to_all)
-}
-routine!(imp_shmem_complexf_sum_to_all, probe_shmem_complexf_sum_to_all, intercepted_shmem_complexf_sum_to_all, 1511, timed, (dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut ComplexFloat, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, shim::complexf_sum()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_char_prod_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_char_prod_reduce(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize) -> c_int {
-    weak!("shmem_char_prod_reduce", 1512, imp_shmem_char_prod_reduce, probe_shmem_char_prod_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_char_prod_reduce(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize) -> c_int {
-    strong!(1512, imp_shmem_char_prod_reduce, probe_shmem_char_prod_reduce)
-}
-routine!(imp_shmem_char_prod_reduce, probe_shmem_char_prod_reduce, intercepted_shmem_char_prod_reduce, 1512, timed, (team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<c_char>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_schar_prod_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_schar_prod_reduce(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize) -> c_int {
-    weak!("shmem_schar_prod_reduce", 1513, imp_shmem_schar_prod_reduce, probe_shmem_schar_prod_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_schar_prod_reduce(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize) -> c_int {
-    strong!(1513, imp_shmem_schar_prod_reduce, probe_shmem_schar_prod_reduce)
-}
-routine!(imp_shmem_schar_prod_reduce, probe_shmem_schar_prod_reduce, intercepted_shmem_schar_prod_reduce, 1513, timed, (team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<i8>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_short_prod_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_short_prod_reduce(team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize) -> c_int {
-    weak!("shmem_short_prod_reduce", 1514, imp_shmem_short_prod_reduce, probe_shmem_short_prod_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_short_prod_reduce(team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize) -> c_int {
-    strong!(1514, imp_shmem_short_prod_reduce, probe_shmem_short_prod_reduce)
-}
-routine!(imp_shmem_short_prod_reduce, probe_shmem_short_prod_reduce, intercepted_shmem_short_prod_reduce, 1514, timed, (team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<i16>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int_prod_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_prod_reduce(team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize) -> c_int {
-    weak!("shmem_int_prod_reduce", 1515, imp_shmem_int_prod_reduce, probe_shmem_int_prod_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_prod_reduce(team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize) -> c_int {
-    strong!(1515, imp_shmem_int_prod_reduce, probe_shmem_int_prod_reduce)
-}
-routine!(imp_shmem_int_prod_reduce, probe_shmem_int_prod_reduce, intercepted_shmem_int_prod_reduce, 1515, timed, (team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<i32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_long_prod_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_prod_reduce(team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize) -> c_int {
-    weak!("shmem_long_prod_reduce", 1516, imp_shmem_long_prod_reduce, probe_shmem_long_prod_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_prod_reduce(team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize) -> c_int {
-    strong!(1516, imp_shmem_long_prod_reduce, probe_shmem_long_prod_reduce)
-}
-routine!(imp_shmem_long_prod_reduce, probe_shmem_long_prod_reduce, intercepted_shmem_long_prod_reduce, 1516, timed, (team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<i64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_prod_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_prod_reduce(team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize) -> c_int {
-    weak!("shmem_longlong_prod_reduce", 1517, imp_shmem_longlong_prod_reduce, probe_shmem_longlong_prod_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_prod_reduce(team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize) -> c_int {
-    strong!(1517, imp_shmem_longlong_prod_reduce, probe_shmem_longlong_prod_reduce)
-}
-routine!(imp_shmem_longlong_prod_reduce, probe_shmem_longlong_prod_reduce, intercepted_shmem_longlong_prod_reduce, 1517, timed, (team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<i64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_prod_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_prod_reduce(team: Team, dest: *mut isize, source: *const isize, nreduce: usize) -> c_int {
-    weak!("shmem_ptrdiff_prod_reduce", 1518, imp_shmem_ptrdiff_prod_reduce, probe_shmem_ptrdiff_prod_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_prod_reduce(team: Team, dest: *mut isize, source: *const isize, nreduce: usize) -> c_int {
-    strong!(1518, imp_shmem_ptrdiff_prod_reduce, probe_shmem_ptrdiff_prod_reduce)
-}
-routine!(imp_shmem_ptrdiff_prod_reduce, probe_shmem_ptrdiff_prod_reduce, intercepted_shmem_ptrdiff_prod_reduce, 1518, timed, (team: Team, dest: *mut isize, source: *const isize, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<i64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uchar_prod_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uchar_prod_reduce(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int {
-    weak!("shmem_uchar_prod_reduce", 1519, imp_shmem_uchar_prod_reduce, probe_shmem_uchar_prod_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uchar_prod_reduce(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int {
-    strong!(1519, imp_shmem_uchar_prod_reduce, probe_shmem_uchar_prod_reduce)
-}
-routine!(imp_shmem_uchar_prod_reduce, probe_shmem_uchar_prod_reduce, intercepted_shmem_uchar_prod_reduce, 1519, timed, (team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<u8>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ushort_prod_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ushort_prod_reduce(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int {
-    weak!("shmem_ushort_prod_reduce", 1520, imp_shmem_ushort_prod_reduce, probe_shmem_ushort_prod_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ushort_prod_reduce(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int {
-    strong!(1520, imp_shmem_ushort_prod_reduce, probe_shmem_ushort_prod_reduce)
-}
-routine!(imp_shmem_ushort_prod_reduce, probe_shmem_ushort_prod_reduce, intercepted_shmem_ushort_prod_reduce, 1520, timed, (team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<u16>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint_prod_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_prod_reduce(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int {
-    weak!("shmem_uint_prod_reduce", 1521, imp_shmem_uint_prod_reduce, probe_shmem_uint_prod_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_prod_reduce(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int {
-    strong!(1521, imp_shmem_uint_prod_reduce, probe_shmem_uint_prod_reduce)
-}
-routine!(imp_shmem_uint_prod_reduce, probe_shmem_uint_prod_reduce, intercepted_shmem_uint_prod_reduce, 1521, timed, (team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<u32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_prod_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_prod_reduce(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int {
-    weak!("shmem_ulong_prod_reduce", 1522, imp_shmem_ulong_prod_reduce, probe_shmem_ulong_prod_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_prod_reduce(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int {
-    strong!(1522, imp_shmem_ulong_prod_reduce, probe_shmem_ulong_prod_reduce)
-}
-routine!(imp_shmem_ulong_prod_reduce, probe_shmem_ulong_prod_reduce, intercepted_shmem_ulong_prod_reduce, 1522, timed, (team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_prod_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_prod_reduce(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int {
-    weak!("shmem_ulonglong_prod_reduce", 1523, imp_shmem_ulonglong_prod_reduce, probe_shmem_ulonglong_prod_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_prod_reduce(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int {
-    strong!(1523, imp_shmem_ulonglong_prod_reduce, probe_shmem_ulonglong_prod_reduce)
-}
-routine!(imp_shmem_ulonglong_prod_reduce, probe_shmem_ulonglong_prod_reduce, intercepted_shmem_ulonglong_prod_reduce, 1523, timed, (team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int8_prod_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int8_prod_reduce(team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int {
-    weak!("shmem_int8_prod_reduce", 1524, imp_shmem_int8_prod_reduce, probe_shmem_int8_prod_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int8_prod_reduce(team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int {
-    strong!(1524, imp_shmem_int8_prod_reduce, probe_shmem_int8_prod_reduce)
-}
-routine!(imp_shmem_int8_prod_reduce, probe_shmem_int8_prod_reduce, intercepted_shmem_int8_prod_reduce, 1524, timed, (team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<i8>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int16_prod_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int16_prod_reduce(team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int {
-    weak!("shmem_int16_prod_reduce", 1525, imp_shmem_int16_prod_reduce, probe_shmem_int16_prod_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int16_prod_reduce(team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int {
-    strong!(1525, imp_shmem_int16_prod_reduce, probe_shmem_int16_prod_reduce)
-}
-routine!(imp_shmem_int16_prod_reduce, probe_shmem_int16_prod_reduce, intercepted_shmem_int16_prod_reduce, 1525, timed, (team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<i16>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int32_prod_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_prod_reduce(team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int {
-    weak!("shmem_int32_prod_reduce", 1526, imp_shmem_int32_prod_reduce, probe_shmem_int32_prod_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_prod_reduce(team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int {
-    strong!(1526, imp_shmem_int32_prod_reduce, probe_shmem_int32_prod_reduce)
-}
-routine!(imp_shmem_int32_prod_reduce, probe_shmem_int32_prod_reduce, intercepted_shmem_int32_prod_reduce, 1526, timed, (team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<i32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int64_prod_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_prod_reduce(team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int {
-    weak!("shmem_int64_prod_reduce", 1527, imp_shmem_int64_prod_reduce, probe_shmem_int64_prod_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_prod_reduce(team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int {
-    strong!(1527, imp_shmem_int64_prod_reduce, probe_shmem_int64_prod_reduce)
-}
-routine!(imp_shmem_int64_prod_reduce, probe_shmem_int64_prod_reduce, intercepted_shmem_int64_prod_reduce, 1527, timed, (team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<i64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint8_prod_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint8_prod_reduce(team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int {
-    weak!("shmem_uint8_prod_reduce", 1528, imp_shmem_uint8_prod_reduce, probe_shmem_uint8_prod_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint8_prod_reduce(team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int {
-    strong!(1528, imp_shmem_uint8_prod_reduce, probe_shmem_uint8_prod_reduce)
-}
-routine!(imp_shmem_uint8_prod_reduce, probe_shmem_uint8_prod_reduce, intercepted_shmem_uint8_prod_reduce, 1528, timed, (team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<u8>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint16_prod_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint16_prod_reduce(team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int {
-    weak!("shmem_uint16_prod_reduce", 1529, imp_shmem_uint16_prod_reduce, probe_shmem_uint16_prod_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint16_prod_reduce(team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int {
-    strong!(1529, imp_shmem_uint16_prod_reduce, probe_shmem_uint16_prod_reduce)
-}
-routine!(imp_shmem_uint16_prod_reduce, probe_shmem_uint16_prod_reduce, intercepted_shmem_uint16_prod_reduce, 1529, timed, (team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<u16>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_prod_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_prod_reduce(team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int {
-    weak!("shmem_uint32_prod_reduce", 1530, imp_shmem_uint32_prod_reduce, probe_shmem_uint32_prod_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_prod_reduce(team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int {
-    strong!(1530, imp_shmem_uint32_prod_reduce, probe_shmem_uint32_prod_reduce)
-}
-routine!(imp_shmem_uint32_prod_reduce, probe_shmem_uint32_prod_reduce, intercepted_shmem_uint32_prod_reduce, 1530, timed, (team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<u32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_prod_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_prod_reduce(team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int {
-    weak!("shmem_uint64_prod_reduce", 1531, imp_shmem_uint64_prod_reduce, probe_shmem_uint64_prod_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_prod_reduce(team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int {
-    strong!(1531, imp_shmem_uint64_prod_reduce, probe_shmem_uint64_prod_reduce)
-}
-routine!(imp_shmem_uint64_prod_reduce, probe_shmem_uint64_prod_reduce, intercepted_shmem_uint64_prod_reduce, 1531, timed, (team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_size_prod_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_prod_reduce(team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int {
-    weak!("shmem_size_prod_reduce", 1532, imp_shmem_size_prod_reduce, probe_shmem_size_prod_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_prod_reduce(team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int {
-    strong!(1532, imp_shmem_size_prod_reduce, probe_shmem_size_prod_reduce)
-}
-routine!(imp_shmem_size_prod_reduce, probe_shmem_size_prod_reduce, intercepted_shmem_size_prod_reduce, 1532, timed, (team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_float_prod_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_prod_reduce(team: Team, dest: *mut f32, source: *const f32, nreduce: usize) -> c_int {
-    weak!("shmem_float_prod_reduce", 1533, imp_shmem_float_prod_reduce, probe_shmem_float_prod_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_prod_reduce(team: Team, dest: *mut f32, source: *const f32, nreduce: usize) -> c_int {
-    strong!(1533, imp_shmem_float_prod_reduce, probe_shmem_float_prod_reduce)
-}
-routine!(imp_shmem_float_prod_reduce, probe_shmem_float_prod_reduce, intercepted_shmem_float_prod_reduce, 1533, timed, (team: Team, dest: *mut f32, source: *const f32, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<f32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_double_prod_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_prod_reduce(team: Team, dest: *mut f64, source: *const f64, nreduce: usize) -> c_int {
-    weak!("shmem_double_prod_reduce", 1534, imp_shmem_double_prod_reduce, probe_shmem_double_prod_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_prod_reduce(team: Team, dest: *mut f64, source: *const f64, nreduce: usize) -> c_int {
-    strong!(1534, imp_shmem_double_prod_reduce, probe_shmem_double_prod_reduce)
-}
-routine!(imp_shmem_double_prod_reduce, probe_shmem_double_prod_reduce, intercepted_shmem_double_prod_reduce, 1534, timed, (team: Team, dest: *mut f64, source: *const f64, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<f64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_longdouble_prod_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longdouble_prod_reduce(team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize) -> c_int {
-    weak!("shmem_longdouble_prod_reduce", 1535, imp_shmem_longdouble_prod_reduce, probe_shmem_longdouble_prod_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longdouble_prod_reduce(team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize) -> c_int {
-    strong!(1535, imp_shmem_longdouble_prod_reduce, probe_shmem_longdouble_prod_reduce)
-}
-routine!(imp_shmem_longdouble_prod_reduce, probe_shmem_longdouble_prod_reduce, intercepted_shmem_longdouble_prod_reduce, 1535, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(16)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, shim::longdouble_prod()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_complexd_prod_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_complexd_prod_reduce(team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: usize) -> c_int {
-    weak!("shmem_complexd_prod_reduce", 1536, imp_shmem_complexd_prod_reduce, probe_shmem_complexd_prod_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_complexd_prod_reduce(team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: usize) -> c_int {
-    strong!(1536, imp_shmem_complexd_prod_reduce, probe_shmem_complexd_prod_reduce)
-}
-routine!(imp_shmem_complexd_prod_reduce, probe_shmem_complexd_prod_reduce, intercepted_shmem_complexd_prod_reduce, 1536, timed, (team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(16)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, shim::complexd_prod()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_complexf_prod_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_complexf_prod_reduce(team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: usize) -> c_int {
-    weak!("shmem_complexf_prod_reduce", 1537, imp_shmem_complexf_prod_reduce, probe_shmem_complexf_prod_reduce)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_complexf_prod_reduce(team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: usize) -> c_int {
-    strong!(1537, imp_shmem_complexf_prod_reduce, probe_shmem_complexf_prod_reduce)
-}
-routine!(imp_shmem_complexf_prod_reduce, probe_shmem_complexf_prod_reduce, intercepted_shmem_complexf_prod_reduce, 1537, timed, (team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, shim::complexf_prod()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_short_prod_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_short_prod_to_all(dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long) {
-    weak!("shmem_short_prod_to_all", 1538, imp_shmem_short_prod_to_all, probe_shmem_short_prod_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_short_prod_to_all(dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long) {
-    strong!(1538, imp_shmem_short_prod_to_all, probe_shmem_short_prod_to_all)
-}
-routine!(imp_shmem_short_prod_to_all, probe_shmem_short_prod_to_all, intercepted_shmem_short_prod_to_all, 1538, timed, (dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::prod::<i16>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_prod_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_prod_to_all(dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long) {
-    weak!("shmem_int_prod_to_all", 1539, imp_shmem_int_prod_to_all, probe_shmem_int_prod_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_prod_to_all(dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long) {
-    strong!(1539, imp_shmem_int_prod_to_all, probe_shmem_int_prod_to_all)
-}
-routine!(imp_shmem_int_prod_to_all, probe_shmem_int_prod_to_all, intercepted_shmem_int_prod_to_all, 1539, timed, (dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::prod::<i32>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_prod_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_prod_to_all(dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long) {
-    weak!("shmem_long_prod_to_all", 1540, imp_shmem_long_prod_to_all, probe_shmem_long_prod_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_prod_to_all(dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long) {
-    strong!(1540, imp_shmem_long_prod_to_all, probe_shmem_long_prod_to_all)
-}
-routine!(imp_shmem_long_prod_to_all, probe_shmem_long_prod_to_all, intercepted_shmem_long_prod_to_all, 1540, timed, (dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::prod::<i64>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_prod_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_prod_to_all(dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long) {
-    weak!("shmem_longlong_prod_to_all", 1541, imp_shmem_longlong_prod_to_all, probe_shmem_longlong_prod_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_prod_to_all(dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long) {
-    strong!(1541, imp_shmem_longlong_prod_to_all, probe_shmem_longlong_prod_to_all)
-}
-routine!(imp_shmem_longlong_prod_to_all, probe_shmem_longlong_prod_to_all, intercepted_shmem_longlong_prod_to_all, 1541, timed, (dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::prod::<i64>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_float_prod_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_prod_to_all(dest: *mut f32, source: *const f32, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f32, pSync: *mut c_long) {
-    weak!("shmem_float_prod_to_all", 1542, imp_shmem_float_prod_to_all, probe_shmem_float_prod_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_prod_to_all(dest: *mut f32, source: *const f32, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f32, pSync: *mut c_long) {
-    strong!(1542, imp_shmem_float_prod_to_all, probe_shmem_float_prod_to_all)
-}
-routine!(imp_shmem_float_prod_to_all, probe_shmem_float_prod_to_all, intercepted_shmem_float_prod_to_all, 1542, timed, (dest: *mut f32, source: *const f32, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f32, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::prod::<f32>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_double_prod_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_prod_to_all(dest: *mut f64, source: *const f64, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f64, pSync: *mut c_long) {
-    weak!("shmem_double_prod_to_all", 1543, imp_shmem_double_prod_to_all, probe_shmem_double_prod_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_prod_to_all(dest: *mut f64, source: *const f64, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f64, pSync: *mut c_long) {
-    strong!(1543, imp_shmem_double_prod_to_all, probe_shmem_double_prod_to_all)
-}
-routine!(imp_shmem_double_prod_to_all, probe_shmem_double_prod_to_all, intercepted_shmem_double_prod_to_all, 1543, timed, (dest: *mut f64, source: *const f64, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f64, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::prod::<f64>()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longdouble_prod_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longdouble_prod_to_all(dest: *mut LongDouble, source: *const LongDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut LongDouble, pSync: *mut c_long) {
-    weak!("shmem_longdouble_prod_to_all", 1544, imp_shmem_longdouble_prod_to_all, probe_shmem_longdouble_prod_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longdouble_prod_to_all(dest: *mut LongDouble, source: *const LongDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut LongDouble, pSync: *mut c_long) {
-    strong!(1544, imp_shmem_longdouble_prod_to_all, probe_shmem_longdouble_prod_to_all)
-}
-routine!(imp_shmem_longdouble_prod_to_all, probe_shmem_longdouble_prod_to_all, intercepted_shmem_longdouble_prod_to_all, 1544, timed, (dest: *mut LongDouble, source: *const LongDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut LongDouble, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, shim::longdouble_prod()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_complexd_prod_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_complexd_prod_to_all(dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut ComplexDouble, pSync: *mut c_long) {
-    weak!("shmem_complexd_prod_to_all", 1545, imp_shmem_complexd_prod_to_all, probe_shmem_complexd_prod_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_complexd_prod_to_all(dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut ComplexDouble, pSync: *mut c_long) {
-    strong!(1545, imp_shmem_complexd_prod_to_all, probe_shmem_complexd_prod_to_all)
-}
-routine!(imp_shmem_complexd_prod_to_all, probe_shmem_complexd_prod_to_all, intercepted_shmem_complexd_prod_to_all, 1545, timed, (dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut ComplexDouble, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, shim::complexd_prod()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_complexf_prod_to_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_complexf_prod_to_all(dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut ComplexFloat, pSync: *mut c_long) {
-    weak!("shmem_complexf_prod_to_all", 1546, imp_shmem_complexf_prod_to_all, probe_shmem_complexf_prod_to_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_complexf_prod_to_all(dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut ComplexFloat, pSync: *mut c_long) {
-    strong!(1546, imp_shmem_complexf_prod_to_all, probe_shmem_complexf_prod_to_all)
-}
-routine!(imp_shmem_complexf_prod_to_all, probe_shmem_complexf_prod_to_all, intercepted_shmem_complexf_prod_to_all, 1546, timed, (dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut ComplexFloat, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, shim::complexf_prod()), args [dest.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_char_sum_inscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_char_sum_inscan(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize) -> c_int {
-    weak!("shmem_char_sum_inscan", 1547, imp_shmem_char_sum_inscan, probe_shmem_char_sum_inscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_char_sum_inscan(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize) -> c_int {
-    strong!(1547, imp_shmem_char_sum_inscan, probe_shmem_char_sum_inscan)
-}
-routine!(imp_shmem_char_sum_inscan, probe_shmem_char_sum_inscan, intercepted_shmem_char_sum_inscan, 1547, timed, (team: Team, dest: *mut c_char, source: *const c_char, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<c_char>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_schar_sum_inscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_schar_sum_inscan(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize) -> c_int {
-    weak!("shmem_schar_sum_inscan", 1548, imp_shmem_schar_sum_inscan, probe_shmem_schar_sum_inscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_schar_sum_inscan(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize) -> c_int {
-    strong!(1548, imp_shmem_schar_sum_inscan, probe_shmem_schar_sum_inscan)
-}
-routine!(imp_shmem_schar_sum_inscan, probe_shmem_schar_sum_inscan, intercepted_shmem_schar_sum_inscan, 1548, timed, (team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<i8>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_short_sum_inscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_short_sum_inscan(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize) -> c_int {
-    weak!("shmem_short_sum_inscan", 1549, imp_shmem_short_sum_inscan, probe_shmem_short_sum_inscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_short_sum_inscan(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize) -> c_int {
-    strong!(1549, imp_shmem_short_sum_inscan, probe_shmem_short_sum_inscan)
-}
-routine!(imp_shmem_short_sum_inscan, probe_shmem_short_sum_inscan, intercepted_shmem_short_sum_inscan, 1549, timed, (team: Team, dest: *mut c_short, source: *const c_short, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<i16>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int_sum_inscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_sum_inscan(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize) -> c_int {
-    weak!("shmem_int_sum_inscan", 1550, imp_shmem_int_sum_inscan, probe_shmem_int_sum_inscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_sum_inscan(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize) -> c_int {
-    strong!(1550, imp_shmem_int_sum_inscan, probe_shmem_int_sum_inscan)
-}
-routine!(imp_shmem_int_sum_inscan, probe_shmem_int_sum_inscan, intercepted_shmem_int_sum_inscan, 1550, timed, (team: Team, dest: *mut c_int, source: *const c_int, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<i32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_long_sum_inscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_sum_inscan(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize) -> c_int {
-    weak!("shmem_long_sum_inscan", 1551, imp_shmem_long_sum_inscan, probe_shmem_long_sum_inscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_sum_inscan(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize) -> c_int {
-    strong!(1551, imp_shmem_long_sum_inscan, probe_shmem_long_sum_inscan)
-}
-routine!(imp_shmem_long_sum_inscan, probe_shmem_long_sum_inscan, intercepted_shmem_long_sum_inscan, 1551, timed, (team: Team, dest: *mut c_long, source: *const c_long, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<i64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_sum_inscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_sum_inscan(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize) -> c_int {
-    weak!("shmem_longlong_sum_inscan", 1552, imp_shmem_longlong_sum_inscan, probe_shmem_longlong_sum_inscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_sum_inscan(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize) -> c_int {
-    strong!(1552, imp_shmem_longlong_sum_inscan, probe_shmem_longlong_sum_inscan)
-}
-routine!(imp_shmem_longlong_sum_inscan, probe_shmem_longlong_sum_inscan, intercepted_shmem_longlong_sum_inscan, 1552, timed, (team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<i64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_sum_inscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_sum_inscan(team: Team, dest: *mut isize, source: *const isize, nelems: usize) -> c_int {
-    weak!("shmem_ptrdiff_sum_inscan", 1553, imp_shmem_ptrdiff_sum_inscan, probe_shmem_ptrdiff_sum_inscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_sum_inscan(team: Team, dest: *mut isize, source: *const isize, nelems: usize) -> c_int {
-    strong!(1553, imp_shmem_ptrdiff_sum_inscan, probe_shmem_ptrdiff_sum_inscan)
-}
-routine!(imp_shmem_ptrdiff_sum_inscan, probe_shmem_ptrdiff_sum_inscan, intercepted_shmem_ptrdiff_sum_inscan, 1553, timed, (team: Team, dest: *mut isize, source: *const isize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<i64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uchar_sum_inscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uchar_sum_inscan(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize) -> c_int {
-    weak!("shmem_uchar_sum_inscan", 1554, imp_shmem_uchar_sum_inscan, probe_shmem_uchar_sum_inscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uchar_sum_inscan(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize) -> c_int {
-    strong!(1554, imp_shmem_uchar_sum_inscan, probe_shmem_uchar_sum_inscan)
-}
-routine!(imp_shmem_uchar_sum_inscan, probe_shmem_uchar_sum_inscan, intercepted_shmem_uchar_sum_inscan, 1554, timed, (team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<u8>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ushort_sum_inscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ushort_sum_inscan(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize) -> c_int {
-    weak!("shmem_ushort_sum_inscan", 1555, imp_shmem_ushort_sum_inscan, probe_shmem_ushort_sum_inscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ushort_sum_inscan(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize) -> c_int {
-    strong!(1555, imp_shmem_ushort_sum_inscan, probe_shmem_ushort_sum_inscan)
-}
-routine!(imp_shmem_ushort_sum_inscan, probe_shmem_ushort_sum_inscan, intercepted_shmem_ushort_sum_inscan, 1555, timed, (team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<u16>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint_sum_inscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_sum_inscan(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize) -> c_int {
-    weak!("shmem_uint_sum_inscan", 1556, imp_shmem_uint_sum_inscan, probe_shmem_uint_sum_inscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_sum_inscan(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize) -> c_int {
-    strong!(1556, imp_shmem_uint_sum_inscan, probe_shmem_uint_sum_inscan)
-}
-routine!(imp_shmem_uint_sum_inscan, probe_shmem_uint_sum_inscan, intercepted_shmem_uint_sum_inscan, 1556, timed, (team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<u32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_sum_inscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_sum_inscan(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize) -> c_int {
-    weak!("shmem_ulong_sum_inscan", 1557, imp_shmem_ulong_sum_inscan, probe_shmem_ulong_sum_inscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_sum_inscan(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize) -> c_int {
-    strong!(1557, imp_shmem_ulong_sum_inscan, probe_shmem_ulong_sum_inscan)
-}
-routine!(imp_shmem_ulong_sum_inscan, probe_shmem_ulong_sum_inscan, intercepted_shmem_ulong_sum_inscan, 1557, timed, (team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_sum_inscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_sum_inscan(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize) -> c_int {
-    weak!("shmem_ulonglong_sum_inscan", 1558, imp_shmem_ulonglong_sum_inscan, probe_shmem_ulonglong_sum_inscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_sum_inscan(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize) -> c_int {
-    strong!(1558, imp_shmem_ulonglong_sum_inscan, probe_shmem_ulonglong_sum_inscan)
-}
-routine!(imp_shmem_ulonglong_sum_inscan, probe_shmem_ulonglong_sum_inscan, intercepted_shmem_ulonglong_sum_inscan, 1558, timed, (team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int8_sum_inscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int8_sum_inscan(team: Team, dest: *mut i8, source: *const i8, nelems: usize) -> c_int {
-    weak!("shmem_int8_sum_inscan", 1559, imp_shmem_int8_sum_inscan, probe_shmem_int8_sum_inscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int8_sum_inscan(team: Team, dest: *mut i8, source: *const i8, nelems: usize) -> c_int {
-    strong!(1559, imp_shmem_int8_sum_inscan, probe_shmem_int8_sum_inscan)
-}
-routine!(imp_shmem_int8_sum_inscan, probe_shmem_int8_sum_inscan, intercepted_shmem_int8_sum_inscan, 1559, timed, (team: Team, dest: *mut i8, source: *const i8, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<i8>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int16_sum_inscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int16_sum_inscan(team: Team, dest: *mut i16, source: *const i16, nelems: usize) -> c_int {
-    weak!("shmem_int16_sum_inscan", 1560, imp_shmem_int16_sum_inscan, probe_shmem_int16_sum_inscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int16_sum_inscan(team: Team, dest: *mut i16, source: *const i16, nelems: usize) -> c_int {
-    strong!(1560, imp_shmem_int16_sum_inscan, probe_shmem_int16_sum_inscan)
-}
-routine!(imp_shmem_int16_sum_inscan, probe_shmem_int16_sum_inscan, intercepted_shmem_int16_sum_inscan, 1560, timed, (team: Team, dest: *mut i16, source: *const i16, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<i16>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int32_sum_inscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_sum_inscan(team: Team, dest: *mut i32, source: *const i32, nelems: usize) -> c_int {
-    weak!("shmem_int32_sum_inscan", 1561, imp_shmem_int32_sum_inscan, probe_shmem_int32_sum_inscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_sum_inscan(team: Team, dest: *mut i32, source: *const i32, nelems: usize) -> c_int {
-    strong!(1561, imp_shmem_int32_sum_inscan, probe_shmem_int32_sum_inscan)
-}
-routine!(imp_shmem_int32_sum_inscan, probe_shmem_int32_sum_inscan, intercepted_shmem_int32_sum_inscan, 1561, timed, (team: Team, dest: *mut i32, source: *const i32, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<i32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int64_sum_inscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_sum_inscan(team: Team, dest: *mut i64, source: *const i64, nelems: usize) -> c_int {
-    weak!("shmem_int64_sum_inscan", 1562, imp_shmem_int64_sum_inscan, probe_shmem_int64_sum_inscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_sum_inscan(team: Team, dest: *mut i64, source: *const i64, nelems: usize) -> c_int {
-    strong!(1562, imp_shmem_int64_sum_inscan, probe_shmem_int64_sum_inscan)
-}
-routine!(imp_shmem_int64_sum_inscan, probe_shmem_int64_sum_inscan, intercepted_shmem_int64_sum_inscan, 1562, timed, (team: Team, dest: *mut i64, source: *const i64, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<i64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint8_sum_inscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint8_sum_inscan(team: Team, dest: *mut u8, source: *const u8, nelems: usize) -> c_int {
-    weak!("shmem_uint8_sum_inscan", 1563, imp_shmem_uint8_sum_inscan, probe_shmem_uint8_sum_inscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint8_sum_inscan(team: Team, dest: *mut u8, source: *const u8, nelems: usize) -> c_int {
-    strong!(1563, imp_shmem_uint8_sum_inscan, probe_shmem_uint8_sum_inscan)
-}
-routine!(imp_shmem_uint8_sum_inscan, probe_shmem_uint8_sum_inscan, intercepted_shmem_uint8_sum_inscan, 1563, timed, (team: Team, dest: *mut u8, source: *const u8, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<u8>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint16_sum_inscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint16_sum_inscan(team: Team, dest: *mut u16, source: *const u16, nelems: usize) -> c_int {
-    weak!("shmem_uint16_sum_inscan", 1564, imp_shmem_uint16_sum_inscan, probe_shmem_uint16_sum_inscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint16_sum_inscan(team: Team, dest: *mut u16, source: *const u16, nelems: usize) -> c_int {
-    strong!(1564, imp_shmem_uint16_sum_inscan, probe_shmem_uint16_sum_inscan)
-}
-routine!(imp_shmem_uint16_sum_inscan, probe_shmem_uint16_sum_inscan, intercepted_shmem_uint16_sum_inscan, 1564, timed, (team: Team, dest: *mut u16, source: *const u16, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<u16>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_sum_inscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_sum_inscan(team: Team, dest: *mut u32, source: *const u32, nelems: usize) -> c_int {
-    weak!("shmem_uint32_sum_inscan", 1565, imp_shmem_uint32_sum_inscan, probe_shmem_uint32_sum_inscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_sum_inscan(team: Team, dest: *mut u32, source: *const u32, nelems: usize) -> c_int {
-    strong!(1565, imp_shmem_uint32_sum_inscan, probe_shmem_uint32_sum_inscan)
-}
-routine!(imp_shmem_uint32_sum_inscan, probe_shmem_uint32_sum_inscan, intercepted_shmem_uint32_sum_inscan, 1565, timed, (team: Team, dest: *mut u32, source: *const u32, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<u32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_sum_inscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_sum_inscan(team: Team, dest: *mut u64, source: *const u64, nelems: usize) -> c_int {
-    weak!("shmem_uint64_sum_inscan", 1566, imp_shmem_uint64_sum_inscan, probe_shmem_uint64_sum_inscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_sum_inscan(team: Team, dest: *mut u64, source: *const u64, nelems: usize) -> c_int {
-    strong!(1566, imp_shmem_uint64_sum_inscan, probe_shmem_uint64_sum_inscan)
-}
-routine!(imp_shmem_uint64_sum_inscan, probe_shmem_uint64_sum_inscan, intercepted_shmem_uint64_sum_inscan, 1566, timed, (team: Team, dest: *mut u64, source: *const u64, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_size_sum_inscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_sum_inscan(team: Team, dest: *mut usize, source: *const usize, nelems: usize) -> c_int {
-    weak!("shmem_size_sum_inscan", 1567, imp_shmem_size_sum_inscan, probe_shmem_size_sum_inscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_sum_inscan(team: Team, dest: *mut usize, source: *const usize, nelems: usize) -> c_int {
-    strong!(1567, imp_shmem_size_sum_inscan, probe_shmem_size_sum_inscan)
-}
-routine!(imp_shmem_size_sum_inscan, probe_shmem_size_sum_inscan, intercepted_shmem_size_sum_inscan, 1567, timed, (team: Team, dest: *mut usize, source: *const usize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_float_sum_inscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_sum_inscan(team: Team, dest: *mut f32, source: *const f32, nelems: usize) -> c_int {
-    weak!("shmem_float_sum_inscan", 1568, imp_shmem_float_sum_inscan, probe_shmem_float_sum_inscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_sum_inscan(team: Team, dest: *mut f32, source: *const f32, nelems: usize) -> c_int {
-    strong!(1568, imp_shmem_float_sum_inscan, probe_shmem_float_sum_inscan)
-}
-routine!(imp_shmem_float_sum_inscan, probe_shmem_float_sum_inscan, intercepted_shmem_float_sum_inscan, 1568, timed, (team: Team, dest: *mut f32, source: *const f32, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<f32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_double_sum_inscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_sum_inscan(team: Team, dest: *mut f64, source: *const f64, nelems: usize) -> c_int {
-    weak!("shmem_double_sum_inscan", 1569, imp_shmem_double_sum_inscan, probe_shmem_double_sum_inscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_sum_inscan(team: Team, dest: *mut f64, source: *const f64, nelems: usize) -> c_int {
-    strong!(1569, imp_shmem_double_sum_inscan, probe_shmem_double_sum_inscan)
-}
-routine!(imp_shmem_double_sum_inscan, probe_shmem_double_sum_inscan, intercepted_shmem_double_sum_inscan, 1569, timed, (team: Team, dest: *mut f64, source: *const f64, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<f64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_longdouble_sum_inscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longdouble_sum_inscan(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize) -> c_int {
-    weak!("shmem_longdouble_sum_inscan", 1570, imp_shmem_longdouble_sum_inscan, probe_shmem_longdouble_sum_inscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longdouble_sum_inscan(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize) -> c_int {
-    strong!(1570, imp_shmem_longdouble_sum_inscan, probe_shmem_longdouble_sum_inscan)
-}
-routine!(imp_shmem_longdouble_sum_inscan, probe_shmem_longdouble_sum_inscan, intercepted_shmem_longdouble_sum_inscan, 1570, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(16)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, shim::longdouble_sum()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_complexd_sum_inscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_complexd_sum_inscan(team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nelems: usize) -> c_int {
-    weak!("shmem_complexd_sum_inscan", 1571, imp_shmem_complexd_sum_inscan, probe_shmem_complexd_sum_inscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_complexd_sum_inscan(team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nelems: usize) -> c_int {
-    strong!(1571, imp_shmem_complexd_sum_inscan, probe_shmem_complexd_sum_inscan)
-}
-routine!(imp_shmem_complexd_sum_inscan, probe_shmem_complexd_sum_inscan, intercepted_shmem_complexd_sum_inscan, 1571, timed, (team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(16)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, shim::complexd_sum()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_complexf_sum_inscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_complexf_sum_inscan(team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nelems: usize) -> c_int {
-    weak!("shmem_complexf_sum_inscan", 1572, imp_shmem_complexf_sum_inscan, probe_shmem_complexf_sum_inscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_complexf_sum_inscan(team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nelems: usize) -> c_int {
-    strong!(1572, imp_shmem_complexf_sum_inscan, probe_shmem_complexf_sum_inscan)
-}
-routine!(imp_shmem_complexf_sum_inscan, probe_shmem_complexf_sum_inscan, intercepted_shmem_complexf_sum_inscan, 1572, timed, (team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, shim::complexf_sum()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_char_sum_exscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_char_sum_exscan(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize) -> c_int {
-    weak!("shmem_char_sum_exscan", 1573, imp_shmem_char_sum_exscan, probe_shmem_char_sum_exscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_char_sum_exscan(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize) -> c_int {
-    strong!(1573, imp_shmem_char_sum_exscan, probe_shmem_char_sum_exscan)
-}
-routine!(imp_shmem_char_sum_exscan, probe_shmem_char_sum_exscan, intercepted_shmem_char_sum_exscan, 1573, timed, (team: Team, dest: *mut c_char, source: *const c_char, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<c_char>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_schar_sum_exscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_schar_sum_exscan(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize) -> c_int {
-    weak!("shmem_schar_sum_exscan", 1574, imp_shmem_schar_sum_exscan, probe_shmem_schar_sum_exscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_schar_sum_exscan(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize) -> c_int {
-    strong!(1574, imp_shmem_schar_sum_exscan, probe_shmem_schar_sum_exscan)
-}
-routine!(imp_shmem_schar_sum_exscan, probe_shmem_schar_sum_exscan, intercepted_shmem_schar_sum_exscan, 1574, timed, (team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<i8>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_short_sum_exscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_short_sum_exscan(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize) -> c_int {
-    weak!("shmem_short_sum_exscan", 1575, imp_shmem_short_sum_exscan, probe_shmem_short_sum_exscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_short_sum_exscan(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize) -> c_int {
-    strong!(1575, imp_shmem_short_sum_exscan, probe_shmem_short_sum_exscan)
-}
-routine!(imp_shmem_short_sum_exscan, probe_shmem_short_sum_exscan, intercepted_shmem_short_sum_exscan, 1575, timed, (team: Team, dest: *mut c_short, source: *const c_short, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<i16>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int_sum_exscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_sum_exscan(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize) -> c_int {
-    weak!("shmem_int_sum_exscan", 1576, imp_shmem_int_sum_exscan, probe_shmem_int_sum_exscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_sum_exscan(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize) -> c_int {
-    strong!(1576, imp_shmem_int_sum_exscan, probe_shmem_int_sum_exscan)
-}
-routine!(imp_shmem_int_sum_exscan, probe_shmem_int_sum_exscan, intercepted_shmem_int_sum_exscan, 1576, timed, (team: Team, dest: *mut c_int, source: *const c_int, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<i32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_long_sum_exscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_sum_exscan(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize) -> c_int {
-    weak!("shmem_long_sum_exscan", 1577, imp_shmem_long_sum_exscan, probe_shmem_long_sum_exscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_sum_exscan(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize) -> c_int {
-    strong!(1577, imp_shmem_long_sum_exscan, probe_shmem_long_sum_exscan)
-}
-routine!(imp_shmem_long_sum_exscan, probe_shmem_long_sum_exscan, intercepted_shmem_long_sum_exscan, 1577, timed, (team: Team, dest: *mut c_long, source: *const c_long, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<i64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_sum_exscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_sum_exscan(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize) -> c_int {
-    weak!("shmem_longlong_sum_exscan", 1578, imp_shmem_longlong_sum_exscan, probe_shmem_longlong_sum_exscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_sum_exscan(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize) -> c_int {
-    strong!(1578, imp_shmem_longlong_sum_exscan, probe_shmem_longlong_sum_exscan)
-}
-routine!(imp_shmem_longlong_sum_exscan, probe_shmem_longlong_sum_exscan, intercepted_shmem_longlong_sum_exscan, 1578, timed, (team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<i64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_sum_exscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_sum_exscan(team: Team, dest: *mut isize, source: *const isize, nelems: usize) -> c_int {
-    weak!("shmem_ptrdiff_sum_exscan", 1579, imp_shmem_ptrdiff_sum_exscan, probe_shmem_ptrdiff_sum_exscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_sum_exscan(team: Team, dest: *mut isize, source: *const isize, nelems: usize) -> c_int {
-    strong!(1579, imp_shmem_ptrdiff_sum_exscan, probe_shmem_ptrdiff_sum_exscan)
-}
-routine!(imp_shmem_ptrdiff_sum_exscan, probe_shmem_ptrdiff_sum_exscan, intercepted_shmem_ptrdiff_sum_exscan, 1579, timed, (team: Team, dest: *mut isize, source: *const isize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<i64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uchar_sum_exscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uchar_sum_exscan(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize) -> c_int {
-    weak!("shmem_uchar_sum_exscan", 1580, imp_shmem_uchar_sum_exscan, probe_shmem_uchar_sum_exscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uchar_sum_exscan(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize) -> c_int {
-    strong!(1580, imp_shmem_uchar_sum_exscan, probe_shmem_uchar_sum_exscan)
-}
-routine!(imp_shmem_uchar_sum_exscan, probe_shmem_uchar_sum_exscan, intercepted_shmem_uchar_sum_exscan, 1580, timed, (team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<u8>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ushort_sum_exscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ushort_sum_exscan(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize) -> c_int {
-    weak!("shmem_ushort_sum_exscan", 1581, imp_shmem_ushort_sum_exscan, probe_shmem_ushort_sum_exscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ushort_sum_exscan(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize) -> c_int {
-    strong!(1581, imp_shmem_ushort_sum_exscan, probe_shmem_ushort_sum_exscan)
-}
-routine!(imp_shmem_ushort_sum_exscan, probe_shmem_ushort_sum_exscan, intercepted_shmem_ushort_sum_exscan, 1581, timed, (team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<u16>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint_sum_exscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_sum_exscan(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize) -> c_int {
-    weak!("shmem_uint_sum_exscan", 1582, imp_shmem_uint_sum_exscan, probe_shmem_uint_sum_exscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_sum_exscan(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize) -> c_int {
-    strong!(1582, imp_shmem_uint_sum_exscan, probe_shmem_uint_sum_exscan)
-}
-routine!(imp_shmem_uint_sum_exscan, probe_shmem_uint_sum_exscan, intercepted_shmem_uint_sum_exscan, 1582, timed, (team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<u32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_sum_exscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_sum_exscan(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize) -> c_int {
-    weak!("shmem_ulong_sum_exscan", 1583, imp_shmem_ulong_sum_exscan, probe_shmem_ulong_sum_exscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_sum_exscan(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize) -> c_int {
-    strong!(1583, imp_shmem_ulong_sum_exscan, probe_shmem_ulong_sum_exscan)
-}
-routine!(imp_shmem_ulong_sum_exscan, probe_shmem_ulong_sum_exscan, intercepted_shmem_ulong_sum_exscan, 1583, timed, (team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_sum_exscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_sum_exscan(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize) -> c_int {
-    weak!("shmem_ulonglong_sum_exscan", 1584, imp_shmem_ulonglong_sum_exscan, probe_shmem_ulonglong_sum_exscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_sum_exscan(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize) -> c_int {
-    strong!(1584, imp_shmem_ulonglong_sum_exscan, probe_shmem_ulonglong_sum_exscan)
-}
-routine!(imp_shmem_ulonglong_sum_exscan, probe_shmem_ulonglong_sum_exscan, intercepted_shmem_ulonglong_sum_exscan, 1584, timed, (team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int8_sum_exscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int8_sum_exscan(team: Team, dest: *mut i8, source: *const i8, nelems: usize) -> c_int {
-    weak!("shmem_int8_sum_exscan", 1585, imp_shmem_int8_sum_exscan, probe_shmem_int8_sum_exscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int8_sum_exscan(team: Team, dest: *mut i8, source: *const i8, nelems: usize) -> c_int {
-    strong!(1585, imp_shmem_int8_sum_exscan, probe_shmem_int8_sum_exscan)
-}
-routine!(imp_shmem_int8_sum_exscan, probe_shmem_int8_sum_exscan, intercepted_shmem_int8_sum_exscan, 1585, timed, (team: Team, dest: *mut i8, source: *const i8, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<i8>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int16_sum_exscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int16_sum_exscan(team: Team, dest: *mut i16, source: *const i16, nelems: usize) -> c_int {
-    weak!("shmem_int16_sum_exscan", 1586, imp_shmem_int16_sum_exscan, probe_shmem_int16_sum_exscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int16_sum_exscan(team: Team, dest: *mut i16, source: *const i16, nelems: usize) -> c_int {
-    strong!(1586, imp_shmem_int16_sum_exscan, probe_shmem_int16_sum_exscan)
-}
-routine!(imp_shmem_int16_sum_exscan, probe_shmem_int16_sum_exscan, intercepted_shmem_int16_sum_exscan, 1586, timed, (team: Team, dest: *mut i16, source: *const i16, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<i16>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int32_sum_exscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_sum_exscan(team: Team, dest: *mut i32, source: *const i32, nelems: usize) -> c_int {
-    weak!("shmem_int32_sum_exscan", 1587, imp_shmem_int32_sum_exscan, probe_shmem_int32_sum_exscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_sum_exscan(team: Team, dest: *mut i32, source: *const i32, nelems: usize) -> c_int {
-    strong!(1587, imp_shmem_int32_sum_exscan, probe_shmem_int32_sum_exscan)
-}
-routine!(imp_shmem_int32_sum_exscan, probe_shmem_int32_sum_exscan, intercepted_shmem_int32_sum_exscan, 1587, timed, (team: Team, dest: *mut i32, source: *const i32, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<i32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_int64_sum_exscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_sum_exscan(team: Team, dest: *mut i64, source: *const i64, nelems: usize) -> c_int {
-    weak!("shmem_int64_sum_exscan", 1588, imp_shmem_int64_sum_exscan, probe_shmem_int64_sum_exscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_sum_exscan(team: Team, dest: *mut i64, source: *const i64, nelems: usize) -> c_int {
-    strong!(1588, imp_shmem_int64_sum_exscan, probe_shmem_int64_sum_exscan)
-}
-routine!(imp_shmem_int64_sum_exscan, probe_shmem_int64_sum_exscan, intercepted_shmem_int64_sum_exscan, 1588, timed, (team: Team, dest: *mut i64, source: *const i64, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<i64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint8_sum_exscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint8_sum_exscan(team: Team, dest: *mut u8, source: *const u8, nelems: usize) -> c_int {
-    weak!("shmem_uint8_sum_exscan", 1589, imp_shmem_uint8_sum_exscan, probe_shmem_uint8_sum_exscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint8_sum_exscan(team: Team, dest: *mut u8, source: *const u8, nelems: usize) -> c_int {
-    strong!(1589, imp_shmem_uint8_sum_exscan, probe_shmem_uint8_sum_exscan)
-}
-routine!(imp_shmem_uint8_sum_exscan, probe_shmem_uint8_sum_exscan, intercepted_shmem_uint8_sum_exscan, 1589, timed, (team: Team, dest: *mut u8, source: *const u8, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<u8>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint16_sum_exscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint16_sum_exscan(team: Team, dest: *mut u16, source: *const u16, nelems: usize) -> c_int {
-    weak!("shmem_uint16_sum_exscan", 1590, imp_shmem_uint16_sum_exscan, probe_shmem_uint16_sum_exscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint16_sum_exscan(team: Team, dest: *mut u16, source: *const u16, nelems: usize) -> c_int {
-    strong!(1590, imp_shmem_uint16_sum_exscan, probe_shmem_uint16_sum_exscan)
-}
-routine!(imp_shmem_uint16_sum_exscan, probe_shmem_uint16_sum_exscan, intercepted_shmem_uint16_sum_exscan, 1590, timed, (team: Team, dest: *mut u16, source: *const u16, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<u16>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_sum_exscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_sum_exscan(team: Team, dest: *mut u32, source: *const u32, nelems: usize) -> c_int {
-    weak!("shmem_uint32_sum_exscan", 1591, imp_shmem_uint32_sum_exscan, probe_shmem_uint32_sum_exscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_sum_exscan(team: Team, dest: *mut u32, source: *const u32, nelems: usize) -> c_int {
-    strong!(1591, imp_shmem_uint32_sum_exscan, probe_shmem_uint32_sum_exscan)
-}
-routine!(imp_shmem_uint32_sum_exscan, probe_shmem_uint32_sum_exscan, intercepted_shmem_uint32_sum_exscan, 1591, timed, (team: Team, dest: *mut u32, source: *const u32, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<u32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_sum_exscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_sum_exscan(team: Team, dest: *mut u64, source: *const u64, nelems: usize) -> c_int {
-    weak!("shmem_uint64_sum_exscan", 1592, imp_shmem_uint64_sum_exscan, probe_shmem_uint64_sum_exscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_sum_exscan(team: Team, dest: *mut u64, source: *const u64, nelems: usize) -> c_int {
-    strong!(1592, imp_shmem_uint64_sum_exscan, probe_shmem_uint64_sum_exscan)
-}
-routine!(imp_shmem_uint64_sum_exscan, probe_shmem_uint64_sum_exscan, intercepted_shmem_uint64_sum_exscan, 1592, timed, (team: Team, dest: *mut u64, source: *const u64, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_size_sum_exscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_sum_exscan(team: Team, dest: *mut usize, source: *const usize, nelems: usize) -> c_int {
-    weak!("shmem_size_sum_exscan", 1593, imp_shmem_size_sum_exscan, probe_shmem_size_sum_exscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_sum_exscan(team: Team, dest: *mut usize, source: *const usize, nelems: usize) -> c_int {
-    strong!(1593, imp_shmem_size_sum_exscan, probe_shmem_size_sum_exscan)
-}
-routine!(imp_shmem_size_sum_exscan, probe_shmem_size_sum_exscan, intercepted_shmem_size_sum_exscan, 1593, timed, (team: Team, dest: *mut usize, source: *const usize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<u64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_float_sum_exscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_sum_exscan(team: Team, dest: *mut f32, source: *const f32, nelems: usize) -> c_int {
-    weak!("shmem_float_sum_exscan", 1594, imp_shmem_float_sum_exscan, probe_shmem_float_sum_exscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_sum_exscan(team: Team, dest: *mut f32, source: *const f32, nelems: usize) -> c_int {
-    strong!(1594, imp_shmem_float_sum_exscan, probe_shmem_float_sum_exscan)
-}
-routine!(imp_shmem_float_sum_exscan, probe_shmem_float_sum_exscan, intercepted_shmem_float_sum_exscan, 1594, timed, (team: Team, dest: *mut f32, source: *const f32, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<f32>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_double_sum_exscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_sum_exscan(team: Team, dest: *mut f64, source: *const f64, nelems: usize) -> c_int {
-    weak!("shmem_double_sum_exscan", 1595, imp_shmem_double_sum_exscan, probe_shmem_double_sum_exscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_sum_exscan(team: Team, dest: *mut f64, source: *const f64, nelems: usize) -> c_int {
-    strong!(1595, imp_shmem_double_sum_exscan, probe_shmem_double_sum_exscan)
-}
-routine!(imp_shmem_double_sum_exscan, probe_shmem_double_sum_exscan, intercepted_shmem_double_sum_exscan, 1595, timed, (team: Team, dest: *mut f64, source: *const f64, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<f64>()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_longdouble_sum_exscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longdouble_sum_exscan(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize) -> c_int {
-    weak!("shmem_longdouble_sum_exscan", 1596, imp_shmem_longdouble_sum_exscan, probe_shmem_longdouble_sum_exscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longdouble_sum_exscan(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize) -> c_int {
-    strong!(1596, imp_shmem_longdouble_sum_exscan, probe_shmem_longdouble_sum_exscan)
-}
-routine!(imp_shmem_longdouble_sum_exscan, probe_shmem_longdouble_sum_exscan, intercepted_shmem_longdouble_sum_exscan, 1596, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(16)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, shim::longdouble_sum()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_complexd_sum_exscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_complexd_sum_exscan(team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nelems: usize) -> c_int {
-    weak!("shmem_complexd_sum_exscan", 1597, imp_shmem_complexd_sum_exscan, probe_shmem_complexd_sum_exscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_complexd_sum_exscan(team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nelems: usize) -> c_int {
-    strong!(1597, imp_shmem_complexd_sum_exscan, probe_shmem_complexd_sum_exscan)
-}
-routine!(imp_shmem_complexd_sum_exscan, probe_shmem_complexd_sum_exscan, intercepted_shmem_complexd_sum_exscan, 1597, timed, (team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(16)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, shim::complexd_sum()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_complexf_sum_exscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_complexf_sum_exscan(team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nelems: usize) -> c_int {
-    weak!("shmem_complexf_sum_exscan", 1598, imp_shmem_complexf_sum_exscan, probe_shmem_complexf_sum_exscan)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_complexf_sum_exscan(team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nelems: usize) -> c_int {
-    strong!(1598, imp_shmem_complexf_sum_exscan, probe_shmem_complexf_sum_exscan)
-}
-routine!(imp_shmem_complexf_sum_exscan, probe_shmem_complexf_sum_exscan, intercepted_shmem_complexf_sum_exscan, 1598, timed, (team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, shim::complexf_sum()), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
+unsafe extern "C" {
+    pub fn shmem_barrier_all();
+    pub fn pshmem_barrier_all();
+    pub fn shmem_barrier(PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long);
+    pub fn pshmem_barrier(PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long);
+    pub fn shmem_team_sync(team: Team) -> c_int;
+    pub fn pshmem_team_sync(team: Team) -> c_int;
+    pub fn shmem_sync(PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long);
+    pub fn pshmem_sync(PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long);
+    pub fn shmem_sync_all();
+    pub fn pshmem_sync_all();
+    pub fn shmem_float_alltoall(team: Team, dest: *mut f32, source: *const f32, nelems: usize) -> c_int;
+    pub fn pshmem_float_alltoall(team: Team, dest: *mut f32, source: *const f32, nelems: usize) -> c_int;
+    pub fn shmem_double_alltoall(team: Team, dest: *mut f64, source: *const f64, nelems: usize) -> c_int;
+    pub fn pshmem_double_alltoall(team: Team, dest: *mut f64, source: *const f64, nelems: usize) -> c_int;
+    pub fn shmem_longdouble_alltoall(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize) -> c_int;
+    pub fn pshmem_longdouble_alltoall(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize) -> c_int;
+    pub fn shmem_char_alltoall(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize) -> c_int;
+    pub fn pshmem_char_alltoall(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize) -> c_int;
+    pub fn shmem_schar_alltoall(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize) -> c_int;
+    pub fn pshmem_schar_alltoall(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize) -> c_int;
+    pub fn shmem_short_alltoall(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize) -> c_int;
+    pub fn pshmem_short_alltoall(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize) -> c_int;
+    pub fn shmem_int_alltoall(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize) -> c_int;
+    pub fn pshmem_int_alltoall(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize) -> c_int;
+    pub fn shmem_long_alltoall(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize) -> c_int;
+    pub fn pshmem_long_alltoall(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize) -> c_int;
+    pub fn shmem_longlong_alltoall(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize) -> c_int;
+    pub fn pshmem_longlong_alltoall(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize) -> c_int;
+    pub fn shmem_uchar_alltoall(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize) -> c_int;
+    pub fn pshmem_uchar_alltoall(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize) -> c_int;
+    pub fn shmem_ushort_alltoall(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize) -> c_int;
+    pub fn pshmem_ushort_alltoall(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize) -> c_int;
+    pub fn shmem_uint_alltoall(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize) -> c_int;
+    pub fn pshmem_uint_alltoall(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize) -> c_int;
+    pub fn shmem_ulong_alltoall(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize) -> c_int;
+    pub fn pshmem_ulong_alltoall(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize) -> c_int;
+    pub fn shmem_ulonglong_alltoall(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize) -> c_int;
+    pub fn pshmem_ulonglong_alltoall(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize) -> c_int;
+    pub fn shmem_int8_alltoall(team: Team, dest: *mut i8, source: *const i8, nelems: usize) -> c_int;
+    pub fn pshmem_int8_alltoall(team: Team, dest: *mut i8, source: *const i8, nelems: usize) -> c_int;
+    pub fn shmem_int16_alltoall(team: Team, dest: *mut i16, source: *const i16, nelems: usize) -> c_int;
+    pub fn pshmem_int16_alltoall(team: Team, dest: *mut i16, source: *const i16, nelems: usize) -> c_int;
+    pub fn shmem_int32_alltoall(team: Team, dest: *mut i32, source: *const i32, nelems: usize) -> c_int;
+    pub fn pshmem_int32_alltoall(team: Team, dest: *mut i32, source: *const i32, nelems: usize) -> c_int;
+    pub fn shmem_int64_alltoall(team: Team, dest: *mut i64, source: *const i64, nelems: usize) -> c_int;
+    pub fn pshmem_int64_alltoall(team: Team, dest: *mut i64, source: *const i64, nelems: usize) -> c_int;
+    pub fn shmem_uint8_alltoall(team: Team, dest: *mut u8, source: *const u8, nelems: usize) -> c_int;
+    pub fn pshmem_uint8_alltoall(team: Team, dest: *mut u8, source: *const u8, nelems: usize) -> c_int;
+    pub fn shmem_uint16_alltoall(team: Team, dest: *mut u16, source: *const u16, nelems: usize) -> c_int;
+    pub fn pshmem_uint16_alltoall(team: Team, dest: *mut u16, source: *const u16, nelems: usize) -> c_int;
+    pub fn shmem_uint32_alltoall(team: Team, dest: *mut u32, source: *const u32, nelems: usize) -> c_int;
+    pub fn pshmem_uint32_alltoall(team: Team, dest: *mut u32, source: *const u32, nelems: usize) -> c_int;
+    pub fn shmem_uint64_alltoall(team: Team, dest: *mut u64, source: *const u64, nelems: usize) -> c_int;
+    pub fn pshmem_uint64_alltoall(team: Team, dest: *mut u64, source: *const u64, nelems: usize) -> c_int;
+    pub fn shmem_size_alltoall(team: Team, dest: *mut usize, source: *const usize, nelems: usize) -> c_int;
+    pub fn pshmem_size_alltoall(team: Team, dest: *mut usize, source: *const usize, nelems: usize) -> c_int;
+    pub fn shmem_ptrdiff_alltoall(team: Team, dest: *mut isize, source: *const isize, nelems: usize) -> c_int;
+    pub fn pshmem_ptrdiff_alltoall(team: Team, dest: *mut isize, source: *const isize, nelems: usize) -> c_int;
+    pub fn shmem_alltoallmem(team: Team, dest: *mut c_void, source: *const c_void, nelems: usize) -> c_int;
+    pub fn pshmem_alltoallmem(team: Team, dest: *mut c_void, source: *const c_void, nelems: usize) -> c_int;
+    pub fn shmem_alltoall32(dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long);
+    pub fn pshmem_alltoall32(dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long);
+    pub fn shmem_alltoall64(dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long);
+    pub fn pshmem_alltoall64(dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long);
+    pub fn shmem_float_alltoalls(team: Team, dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn pshmem_float_alltoalls(team: Team, dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn shmem_double_alltoalls(team: Team, dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn pshmem_double_alltoalls(team: Team, dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn shmem_longdouble_alltoalls(team: Team, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn pshmem_longdouble_alltoalls(team: Team, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn shmem_char_alltoalls(team: Team, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn pshmem_char_alltoalls(team: Team, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn shmem_schar_alltoalls(team: Team, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn pshmem_schar_alltoalls(team: Team, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn shmem_short_alltoalls(team: Team, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn pshmem_short_alltoalls(team: Team, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn shmem_int_alltoalls(team: Team, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn pshmem_int_alltoalls(team: Team, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn shmem_long_alltoalls(team: Team, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn pshmem_long_alltoalls(team: Team, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn shmem_longlong_alltoalls(team: Team, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn pshmem_longlong_alltoalls(team: Team, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn shmem_uchar_alltoalls(team: Team, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn pshmem_uchar_alltoalls(team: Team, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn shmem_ushort_alltoalls(team: Team, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn pshmem_ushort_alltoalls(team: Team, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn shmem_uint_alltoalls(team: Team, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn pshmem_uint_alltoalls(team: Team, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn shmem_ulong_alltoalls(team: Team, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn pshmem_ulong_alltoalls(team: Team, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn shmem_ulonglong_alltoalls(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn pshmem_ulonglong_alltoalls(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn shmem_int8_alltoalls(team: Team, dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn pshmem_int8_alltoalls(team: Team, dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn shmem_int16_alltoalls(team: Team, dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn pshmem_int16_alltoalls(team: Team, dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn shmem_int32_alltoalls(team: Team, dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn pshmem_int32_alltoalls(team: Team, dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn shmem_int64_alltoalls(team: Team, dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn pshmem_int64_alltoalls(team: Team, dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn shmem_uint8_alltoalls(team: Team, dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn pshmem_uint8_alltoalls(team: Team, dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn shmem_uint16_alltoalls(team: Team, dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn pshmem_uint16_alltoalls(team: Team, dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn shmem_uint32_alltoalls(team: Team, dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn pshmem_uint32_alltoalls(team: Team, dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn shmem_uint64_alltoalls(team: Team, dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn pshmem_uint64_alltoalls(team: Team, dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn shmem_size_alltoalls(team: Team, dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn pshmem_size_alltoalls(team: Team, dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn shmem_ptrdiff_alltoalls(team: Team, dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn pshmem_ptrdiff_alltoalls(team: Team, dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn shmem_alltoallsmem(team: Team, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn pshmem_alltoallsmem(team: Team, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize) -> c_int;
+    pub fn shmem_alltoalls32(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long);
+    pub fn pshmem_alltoalls32(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long);
+    pub fn shmem_alltoalls64(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long);
+    pub fn pshmem_alltoalls64(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long);
+    pub fn shmem_float_broadcast(team: Team, dest: *mut f32, source: *const f32, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn pshmem_float_broadcast(team: Team, dest: *mut f32, source: *const f32, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn shmem_double_broadcast(team: Team, dest: *mut f64, source: *const f64, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn pshmem_double_broadcast(team: Team, dest: *mut f64, source: *const f64, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn shmem_longdouble_broadcast(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn pshmem_longdouble_broadcast(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn shmem_char_broadcast(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn pshmem_char_broadcast(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn shmem_schar_broadcast(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn pshmem_schar_broadcast(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn shmem_short_broadcast(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn pshmem_short_broadcast(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn shmem_int_broadcast(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn pshmem_int_broadcast(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn shmem_long_broadcast(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn pshmem_long_broadcast(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn shmem_longlong_broadcast(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn pshmem_longlong_broadcast(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn shmem_uchar_broadcast(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn pshmem_uchar_broadcast(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn shmem_ushort_broadcast(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn pshmem_ushort_broadcast(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn shmem_uint_broadcast(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn pshmem_uint_broadcast(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn shmem_ulong_broadcast(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn pshmem_ulong_broadcast(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn shmem_ulonglong_broadcast(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn pshmem_ulonglong_broadcast(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn shmem_int8_broadcast(team: Team, dest: *mut i8, source: *const i8, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn pshmem_int8_broadcast(team: Team, dest: *mut i8, source: *const i8, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn shmem_int16_broadcast(team: Team, dest: *mut i16, source: *const i16, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn pshmem_int16_broadcast(team: Team, dest: *mut i16, source: *const i16, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn shmem_int32_broadcast(team: Team, dest: *mut i32, source: *const i32, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn pshmem_int32_broadcast(team: Team, dest: *mut i32, source: *const i32, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn shmem_int64_broadcast(team: Team, dest: *mut i64, source: *const i64, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn pshmem_int64_broadcast(team: Team, dest: *mut i64, source: *const i64, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn shmem_uint8_broadcast(team: Team, dest: *mut u8, source: *const u8, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn pshmem_uint8_broadcast(team: Team, dest: *mut u8, source: *const u8, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn shmem_uint16_broadcast(team: Team, dest: *mut u16, source: *const u16, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn pshmem_uint16_broadcast(team: Team, dest: *mut u16, source: *const u16, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn shmem_uint32_broadcast(team: Team, dest: *mut u32, source: *const u32, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn pshmem_uint32_broadcast(team: Team, dest: *mut u32, source: *const u32, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn shmem_uint64_broadcast(team: Team, dest: *mut u64, source: *const u64, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn pshmem_uint64_broadcast(team: Team, dest: *mut u64, source: *const u64, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn shmem_size_broadcast(team: Team, dest: *mut usize, source: *const usize, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn pshmem_size_broadcast(team: Team, dest: *mut usize, source: *const usize, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn shmem_ptrdiff_broadcast(team: Team, dest: *mut isize, source: *const isize, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn pshmem_ptrdiff_broadcast(team: Team, dest: *mut isize, source: *const isize, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn shmem_broadcastmem(team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn pshmem_broadcastmem(team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int) -> c_int;
+    pub fn shmem_broadcast32(dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long);
+    pub fn pshmem_broadcast32(dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long);
+    pub fn shmem_broadcast64(dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long);
+    pub fn pshmem_broadcast64(dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long);
+    pub fn shmem_float_collect(team: Team, dest: *mut f32, source: *const f32, nelems: usize) -> c_int;
+    pub fn pshmem_float_collect(team: Team, dest: *mut f32, source: *const f32, nelems: usize) -> c_int;
+    pub fn shmem_double_collect(team: Team, dest: *mut f64, source: *const f64, nelems: usize) -> c_int;
+    pub fn pshmem_double_collect(team: Team, dest: *mut f64, source: *const f64, nelems: usize) -> c_int;
+    pub fn shmem_longdouble_collect(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize) -> c_int;
+    pub fn pshmem_longdouble_collect(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize) -> c_int;
+    pub fn shmem_char_collect(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize) -> c_int;
+    pub fn pshmem_char_collect(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize) -> c_int;
+    pub fn shmem_schar_collect(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize) -> c_int;
+    pub fn pshmem_schar_collect(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize) -> c_int;
+    pub fn shmem_short_collect(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize) -> c_int;
+    pub fn pshmem_short_collect(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize) -> c_int;
+    pub fn shmem_int_collect(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize) -> c_int;
+    pub fn pshmem_int_collect(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize) -> c_int;
+    pub fn shmem_long_collect(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize) -> c_int;
+    pub fn pshmem_long_collect(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize) -> c_int;
+    pub fn shmem_longlong_collect(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize) -> c_int;
+    pub fn pshmem_longlong_collect(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize) -> c_int;
+    pub fn shmem_uchar_collect(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize) -> c_int;
+    pub fn pshmem_uchar_collect(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize) -> c_int;
+    pub fn shmem_ushort_collect(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize) -> c_int;
+    pub fn pshmem_ushort_collect(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize) -> c_int;
+    pub fn shmem_uint_collect(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize) -> c_int;
+    pub fn pshmem_uint_collect(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize) -> c_int;
+    pub fn shmem_ulong_collect(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize) -> c_int;
+    pub fn pshmem_ulong_collect(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize) -> c_int;
+    pub fn shmem_ulonglong_collect(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize) -> c_int;
+    pub fn pshmem_ulonglong_collect(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize) -> c_int;
+    pub fn shmem_int8_collect(team: Team, dest: *mut i8, source: *const i8, nelems: usize) -> c_int;
+    pub fn pshmem_int8_collect(team: Team, dest: *mut i8, source: *const i8, nelems: usize) -> c_int;
+    pub fn shmem_int16_collect(team: Team, dest: *mut i16, source: *const i16, nelems: usize) -> c_int;
+    pub fn pshmem_int16_collect(team: Team, dest: *mut i16, source: *const i16, nelems: usize) -> c_int;
+    pub fn shmem_int32_collect(team: Team, dest: *mut i32, source: *const i32, nelems: usize) -> c_int;
+    pub fn pshmem_int32_collect(team: Team, dest: *mut i32, source: *const i32, nelems: usize) -> c_int;
+    pub fn shmem_int64_collect(team: Team, dest: *mut i64, source: *const i64, nelems: usize) -> c_int;
+    pub fn pshmem_int64_collect(team: Team, dest: *mut i64, source: *const i64, nelems: usize) -> c_int;
+    pub fn shmem_uint8_collect(team: Team, dest: *mut u8, source: *const u8, nelems: usize) -> c_int;
+    pub fn pshmem_uint8_collect(team: Team, dest: *mut u8, source: *const u8, nelems: usize) -> c_int;
+    pub fn shmem_uint16_collect(team: Team, dest: *mut u16, source: *const u16, nelems: usize) -> c_int;
+    pub fn pshmem_uint16_collect(team: Team, dest: *mut u16, source: *const u16, nelems: usize) -> c_int;
+    pub fn shmem_uint32_collect(team: Team, dest: *mut u32, source: *const u32, nelems: usize) -> c_int;
+    pub fn pshmem_uint32_collect(team: Team, dest: *mut u32, source: *const u32, nelems: usize) -> c_int;
+    pub fn shmem_uint64_collect(team: Team, dest: *mut u64, source: *const u64, nelems: usize) -> c_int;
+    pub fn pshmem_uint64_collect(team: Team, dest: *mut u64, source: *const u64, nelems: usize) -> c_int;
+    pub fn shmem_size_collect(team: Team, dest: *mut usize, source: *const usize, nelems: usize) -> c_int;
+    pub fn pshmem_size_collect(team: Team, dest: *mut usize, source: *const usize, nelems: usize) -> c_int;
+    pub fn shmem_ptrdiff_collect(team: Team, dest: *mut isize, source: *const isize, nelems: usize) -> c_int;
+    pub fn pshmem_ptrdiff_collect(team: Team, dest: *mut isize, source: *const isize, nelems: usize) -> c_int;
+    pub fn shmem_collectmem(team: Team, dest: *mut c_void, source: *const c_void, nelems: usize) -> c_int;
+    pub fn pshmem_collectmem(team: Team, dest: *mut c_void, source: *const c_void, nelems: usize) -> c_int;
+    pub fn shmem_collect32(dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long);
+    pub fn pshmem_collect32(dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long);
+    pub fn shmem_collect64(dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long);
+    pub fn pshmem_collect64(dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long);
+    pub fn shmem_float_fcollect(team: Team, dest: *mut f32, source: *const f32, nelems: usize) -> c_int;
+    pub fn pshmem_float_fcollect(team: Team, dest: *mut f32, source: *const f32, nelems: usize) -> c_int;
+    pub fn shmem_double_fcollect(team: Team, dest: *mut f64, source: *const f64, nelems: usize) -> c_int;
+    pub fn pshmem_double_fcollect(team: Team, dest: *mut f64, source: *const f64, nelems: usize) -> c_int;
+    pub fn shmem_longdouble_fcollect(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize) -> c_int;
+    pub fn pshmem_longdouble_fcollect(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize) -> c_int;
+    pub fn shmem_char_fcollect(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize) -> c_int;
+    pub fn pshmem_char_fcollect(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize) -> c_int;
+    pub fn shmem_schar_fcollect(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize) -> c_int;
+    pub fn pshmem_schar_fcollect(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize) -> c_int;
+    pub fn shmem_short_fcollect(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize) -> c_int;
+    pub fn pshmem_short_fcollect(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize) -> c_int;
+    pub fn shmem_int_fcollect(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize) -> c_int;
+    pub fn pshmem_int_fcollect(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize) -> c_int;
+    pub fn shmem_long_fcollect(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize) -> c_int;
+    pub fn pshmem_long_fcollect(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize) -> c_int;
+    pub fn shmem_longlong_fcollect(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize) -> c_int;
+    pub fn pshmem_longlong_fcollect(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize) -> c_int;
+    pub fn shmem_uchar_fcollect(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize) -> c_int;
+    pub fn pshmem_uchar_fcollect(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize) -> c_int;
+    pub fn shmem_ushort_fcollect(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize) -> c_int;
+    pub fn pshmem_ushort_fcollect(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize) -> c_int;
+    pub fn shmem_uint_fcollect(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize) -> c_int;
+    pub fn pshmem_uint_fcollect(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize) -> c_int;
+    pub fn shmem_ulong_fcollect(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize) -> c_int;
+    pub fn pshmem_ulong_fcollect(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize) -> c_int;
+    pub fn shmem_ulonglong_fcollect(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize) -> c_int;
+    pub fn pshmem_ulonglong_fcollect(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize) -> c_int;
+    pub fn shmem_int8_fcollect(team: Team, dest: *mut i8, source: *const i8, nelems: usize) -> c_int;
+    pub fn pshmem_int8_fcollect(team: Team, dest: *mut i8, source: *const i8, nelems: usize) -> c_int;
+    pub fn shmem_int16_fcollect(team: Team, dest: *mut i16, source: *const i16, nelems: usize) -> c_int;
+    pub fn pshmem_int16_fcollect(team: Team, dest: *mut i16, source: *const i16, nelems: usize) -> c_int;
+    pub fn shmem_int32_fcollect(team: Team, dest: *mut i32, source: *const i32, nelems: usize) -> c_int;
+    pub fn pshmem_int32_fcollect(team: Team, dest: *mut i32, source: *const i32, nelems: usize) -> c_int;
+    pub fn shmem_int64_fcollect(team: Team, dest: *mut i64, source: *const i64, nelems: usize) -> c_int;
+    pub fn pshmem_int64_fcollect(team: Team, dest: *mut i64, source: *const i64, nelems: usize) -> c_int;
+    pub fn shmem_uint8_fcollect(team: Team, dest: *mut u8, source: *const u8, nelems: usize) -> c_int;
+    pub fn pshmem_uint8_fcollect(team: Team, dest: *mut u8, source: *const u8, nelems: usize) -> c_int;
+    pub fn shmem_uint16_fcollect(team: Team, dest: *mut u16, source: *const u16, nelems: usize) -> c_int;
+    pub fn pshmem_uint16_fcollect(team: Team, dest: *mut u16, source: *const u16, nelems: usize) -> c_int;
+    pub fn shmem_uint32_fcollect(team: Team, dest: *mut u32, source: *const u32, nelems: usize) -> c_int;
+    pub fn pshmem_uint32_fcollect(team: Team, dest: *mut u32, source: *const u32, nelems: usize) -> c_int;
+    pub fn shmem_uint64_fcollect(team: Team, dest: *mut u64, source: *const u64, nelems: usize) -> c_int;
+    pub fn pshmem_uint64_fcollect(team: Team, dest: *mut u64, source: *const u64, nelems: usize) -> c_int;
+    pub fn shmem_size_fcollect(team: Team, dest: *mut usize, source: *const usize, nelems: usize) -> c_int;
+    pub fn pshmem_size_fcollect(team: Team, dest: *mut usize, source: *const usize, nelems: usize) -> c_int;
+    pub fn shmem_ptrdiff_fcollect(team: Team, dest: *mut isize, source: *const isize, nelems: usize) -> c_int;
+    pub fn pshmem_ptrdiff_fcollect(team: Team, dest: *mut isize, source: *const isize, nelems: usize) -> c_int;
+    pub fn shmem_fcollectmem(team: Team, dest: *mut c_void, source: *const c_void, nelems: usize) -> c_int;
+    pub fn pshmem_fcollectmem(team: Team, dest: *mut c_void, source: *const c_void, nelems: usize) -> c_int;
+    pub fn shmem_fcollect32(dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long);
+    pub fn pshmem_fcollect32(dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long);
+    pub fn shmem_fcollect64(dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long);
+    pub fn pshmem_fcollect64(dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long);
+    pub fn shmem_uchar_and_reduce(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int;
+    pub fn pshmem_uchar_and_reduce(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int;
+    pub fn shmem_ushort_and_reduce(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int;
+    pub fn pshmem_ushort_and_reduce(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int;
+    pub fn shmem_uint_and_reduce(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int;
+    pub fn pshmem_uint_and_reduce(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int;
+    pub fn shmem_ulong_and_reduce(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int;
+    pub fn pshmem_ulong_and_reduce(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int;
+    pub fn shmem_ulonglong_and_reduce(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int;
+    pub fn pshmem_ulonglong_and_reduce(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int;
+    pub fn shmem_int8_and_reduce(team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int;
+    pub fn pshmem_int8_and_reduce(team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int;
+    pub fn shmem_int16_and_reduce(team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int;
+    pub fn pshmem_int16_and_reduce(team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int;
+    pub fn shmem_int32_and_reduce(team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int;
+    pub fn pshmem_int32_and_reduce(team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int;
+    pub fn shmem_int64_and_reduce(team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int;
+    pub fn pshmem_int64_and_reduce(team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int;
+    pub fn shmem_uint8_and_reduce(team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int;
+    pub fn pshmem_uint8_and_reduce(team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int;
+    pub fn shmem_uint16_and_reduce(team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int;
+    pub fn pshmem_uint16_and_reduce(team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int;
+    pub fn shmem_uint32_and_reduce(team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int;
+    pub fn pshmem_uint32_and_reduce(team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int;
+    pub fn shmem_uint64_and_reduce(team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int;
+    pub fn pshmem_uint64_and_reduce(team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int;
+    pub fn shmem_size_and_reduce(team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int;
+    pub fn pshmem_size_and_reduce(team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int;
+    pub fn shmem_short_and_to_all(dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long);
+    pub fn pshmem_short_and_to_all(dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long);
+    pub fn shmem_int_and_to_all(dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long);
+    pub fn pshmem_int_and_to_all(dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long);
+    pub fn shmem_long_and_to_all(dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long);
+    pub fn pshmem_long_and_to_all(dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long);
+    pub fn shmem_longlong_and_to_all(dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long);
+    pub fn pshmem_longlong_and_to_all(dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long);
+    pub fn shmem_uchar_or_reduce(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int;
+    pub fn pshmem_uchar_or_reduce(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int;
+    pub fn shmem_ushort_or_reduce(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int;
+    pub fn pshmem_ushort_or_reduce(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int;
+    pub fn shmem_uint_or_reduce(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int;
+    pub fn pshmem_uint_or_reduce(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int;
+    pub fn shmem_ulong_or_reduce(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int;
+    pub fn pshmem_ulong_or_reduce(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int;
+    pub fn shmem_ulonglong_or_reduce(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int;
+    pub fn pshmem_ulonglong_or_reduce(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int;
+    pub fn shmem_int8_or_reduce(team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int;
+    pub fn pshmem_int8_or_reduce(team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int;
+    pub fn shmem_int16_or_reduce(team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int;
+    pub fn pshmem_int16_or_reduce(team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int;
+    pub fn shmem_int32_or_reduce(team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int;
+    pub fn pshmem_int32_or_reduce(team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int;
+    pub fn shmem_int64_or_reduce(team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int;
+    pub fn pshmem_int64_or_reduce(team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int;
+    pub fn shmem_uint8_or_reduce(team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int;
+    pub fn pshmem_uint8_or_reduce(team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int;
+    pub fn shmem_uint16_or_reduce(team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int;
+    pub fn pshmem_uint16_or_reduce(team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int;
+    pub fn shmem_uint32_or_reduce(team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int;
+    pub fn pshmem_uint32_or_reduce(team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int;
+    pub fn shmem_uint64_or_reduce(team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int;
+    pub fn pshmem_uint64_or_reduce(team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int;
+    pub fn shmem_size_or_reduce(team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int;
+    pub fn pshmem_size_or_reduce(team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int;
+    pub fn shmem_short_or_to_all(dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long);
+    pub fn pshmem_short_or_to_all(dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long);
+    pub fn shmem_int_or_to_all(dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long);
+    pub fn pshmem_int_or_to_all(dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long);
+    pub fn shmem_long_or_to_all(dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long);
+    pub fn pshmem_long_or_to_all(dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long);
+    pub fn shmem_longlong_or_to_all(dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long);
+    pub fn pshmem_longlong_or_to_all(dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long);
+    pub fn shmem_uchar_xor_reduce(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int;
+    pub fn pshmem_uchar_xor_reduce(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int;
+    pub fn shmem_ushort_xor_reduce(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int;
+    pub fn pshmem_ushort_xor_reduce(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int;
+    pub fn shmem_uint_xor_reduce(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int;
+    pub fn pshmem_uint_xor_reduce(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int;
+    pub fn shmem_ulong_xor_reduce(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int;
+    pub fn pshmem_ulong_xor_reduce(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int;
+    pub fn shmem_ulonglong_xor_reduce(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int;
+    pub fn pshmem_ulonglong_xor_reduce(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int;
+    pub fn shmem_int8_xor_reduce(team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int;
+    pub fn pshmem_int8_xor_reduce(team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int;
+    pub fn shmem_int16_xor_reduce(team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int;
+    pub fn pshmem_int16_xor_reduce(team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int;
+    pub fn shmem_int32_xor_reduce(team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int;
+    pub fn pshmem_int32_xor_reduce(team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int;
+    pub fn shmem_int64_xor_reduce(team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int;
+    pub fn pshmem_int64_xor_reduce(team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int;
+    pub fn shmem_uint8_xor_reduce(team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int;
+    pub fn pshmem_uint8_xor_reduce(team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int;
+    pub fn shmem_uint16_xor_reduce(team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int;
+    pub fn pshmem_uint16_xor_reduce(team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int;
+    pub fn shmem_uint32_xor_reduce(team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int;
+    pub fn pshmem_uint32_xor_reduce(team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int;
+    pub fn shmem_uint64_xor_reduce(team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int;
+    pub fn pshmem_uint64_xor_reduce(team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int;
+    pub fn shmem_size_xor_reduce(team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int;
+    pub fn pshmem_size_xor_reduce(team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int;
+    pub fn shmem_short_xor_to_all(dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long);
+    pub fn pshmem_short_xor_to_all(dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long);
+    pub fn shmem_int_xor_to_all(dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long);
+    pub fn pshmem_int_xor_to_all(dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long);
+    pub fn shmem_long_xor_to_all(dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long);
+    pub fn pshmem_long_xor_to_all(dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long);
+    pub fn shmem_longlong_xor_to_all(dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long);
+    pub fn pshmem_longlong_xor_to_all(dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long);
+    pub fn shmem_char_max_reduce(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize) -> c_int;
+    pub fn pshmem_char_max_reduce(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize) -> c_int;
+    pub fn shmem_schar_max_reduce(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize) -> c_int;
+    pub fn pshmem_schar_max_reduce(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize) -> c_int;
+    pub fn shmem_short_max_reduce(team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize) -> c_int;
+    pub fn pshmem_short_max_reduce(team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize) -> c_int;
+    pub fn shmem_int_max_reduce(team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize) -> c_int;
+    pub fn pshmem_int_max_reduce(team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize) -> c_int;
+    pub fn shmem_long_max_reduce(team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize) -> c_int;
+    pub fn pshmem_long_max_reduce(team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize) -> c_int;
+    pub fn shmem_longlong_max_reduce(team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize) -> c_int;
+    pub fn pshmem_longlong_max_reduce(team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize) -> c_int;
+    pub fn shmem_ptrdiff_max_reduce(team: Team, dest: *mut isize, source: *const isize, nreduce: usize) -> c_int;
+    pub fn pshmem_ptrdiff_max_reduce(team: Team, dest: *mut isize, source: *const isize, nreduce: usize) -> c_int;
+    pub fn shmem_uchar_max_reduce(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int;
+    pub fn pshmem_uchar_max_reduce(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int;
+    pub fn shmem_ushort_max_reduce(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int;
+    pub fn pshmem_ushort_max_reduce(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int;
+    pub fn shmem_uint_max_reduce(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int;
+    pub fn pshmem_uint_max_reduce(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int;
+    pub fn shmem_ulong_max_reduce(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int;
+    pub fn pshmem_ulong_max_reduce(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int;
+    pub fn shmem_ulonglong_max_reduce(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int;
+    pub fn pshmem_ulonglong_max_reduce(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int;
+    pub fn shmem_int8_max_reduce(team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int;
+    pub fn pshmem_int8_max_reduce(team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int;
+    pub fn shmem_int16_max_reduce(team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int;
+    pub fn pshmem_int16_max_reduce(team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int;
+    pub fn shmem_int32_max_reduce(team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int;
+    pub fn pshmem_int32_max_reduce(team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int;
+    pub fn shmem_int64_max_reduce(team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int;
+    pub fn pshmem_int64_max_reduce(team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int;
+    pub fn shmem_uint8_max_reduce(team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int;
+    pub fn pshmem_uint8_max_reduce(team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int;
+    pub fn shmem_uint16_max_reduce(team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int;
+    pub fn pshmem_uint16_max_reduce(team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int;
+    pub fn shmem_uint32_max_reduce(team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int;
+    pub fn pshmem_uint32_max_reduce(team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int;
+    pub fn shmem_uint64_max_reduce(team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int;
+    pub fn pshmem_uint64_max_reduce(team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int;
+    pub fn shmem_size_max_reduce(team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int;
+    pub fn pshmem_size_max_reduce(team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int;
+    pub fn shmem_float_max_reduce(team: Team, dest: *mut f32, source: *const f32, nreduce: usize) -> c_int;
+    pub fn pshmem_float_max_reduce(team: Team, dest: *mut f32, source: *const f32, nreduce: usize) -> c_int;
+    pub fn shmem_double_max_reduce(team: Team, dest: *mut f64, source: *const f64, nreduce: usize) -> c_int;
+    pub fn pshmem_double_max_reduce(team: Team, dest: *mut f64, source: *const f64, nreduce: usize) -> c_int;
+    pub fn shmem_longdouble_max_reduce(team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize) -> c_int;
+    pub fn pshmem_longdouble_max_reduce(team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize) -> c_int;
+    pub fn shmem_short_max_to_all(dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long);
+    pub fn pshmem_short_max_to_all(dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long);
+    pub fn shmem_int_max_to_all(dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long);
+    pub fn pshmem_int_max_to_all(dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long);
+    pub fn shmem_long_max_to_all(dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long);
+    pub fn pshmem_long_max_to_all(dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long);
+    pub fn shmem_longlong_max_to_all(dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long);
+    pub fn pshmem_longlong_max_to_all(dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long);
+    pub fn shmem_float_max_to_all(dest: *mut f32, source: *const f32, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f32, pSync: *mut c_long);
+    pub fn pshmem_float_max_to_all(dest: *mut f32, source: *const f32, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f32, pSync: *mut c_long);
+    pub fn shmem_double_max_to_all(dest: *mut f64, source: *const f64, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f64, pSync: *mut c_long);
+    pub fn pshmem_double_max_to_all(dest: *mut f64, source: *const f64, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f64, pSync: *mut c_long);
+    pub fn shmem_longdouble_max_to_all(dest: *mut LongDouble, source: *const LongDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut LongDouble, pSync: *mut c_long);
+    pub fn pshmem_longdouble_max_to_all(dest: *mut LongDouble, source: *const LongDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut LongDouble, pSync: *mut c_long);
+    pub fn shmem_char_min_reduce(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize) -> c_int;
+    pub fn pshmem_char_min_reduce(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize) -> c_int;
+    pub fn shmem_schar_min_reduce(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize) -> c_int;
+    pub fn pshmem_schar_min_reduce(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize) -> c_int;
+    pub fn shmem_short_min_reduce(team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize) -> c_int;
+    pub fn pshmem_short_min_reduce(team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize) -> c_int;
+    pub fn shmem_int_min_reduce(team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize) -> c_int;
+    pub fn pshmem_int_min_reduce(team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize) -> c_int;
+    pub fn shmem_long_min_reduce(team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize) -> c_int;
+    pub fn pshmem_long_min_reduce(team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize) -> c_int;
+    pub fn shmem_longlong_min_reduce(team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize) -> c_int;
+    pub fn pshmem_longlong_min_reduce(team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize) -> c_int;
+    pub fn shmem_ptrdiff_min_reduce(team: Team, dest: *mut isize, source: *const isize, nreduce: usize) -> c_int;
+    pub fn pshmem_ptrdiff_min_reduce(team: Team, dest: *mut isize, source: *const isize, nreduce: usize) -> c_int;
+    pub fn shmem_uchar_min_reduce(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int;
+    pub fn pshmem_uchar_min_reduce(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int;
+    pub fn shmem_ushort_min_reduce(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int;
+    pub fn pshmem_ushort_min_reduce(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int;
+    pub fn shmem_uint_min_reduce(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int;
+    pub fn pshmem_uint_min_reduce(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int;
+    pub fn shmem_ulong_min_reduce(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int;
+    pub fn pshmem_ulong_min_reduce(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int;
+    pub fn shmem_ulonglong_min_reduce(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int;
+    pub fn pshmem_ulonglong_min_reduce(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int;
+    pub fn shmem_int8_min_reduce(team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int;
+    pub fn pshmem_int8_min_reduce(team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int;
+    pub fn shmem_int16_min_reduce(team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int;
+    pub fn pshmem_int16_min_reduce(team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int;
+    pub fn shmem_int32_min_reduce(team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int;
+    pub fn pshmem_int32_min_reduce(team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int;
+    pub fn shmem_int64_min_reduce(team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int;
+    pub fn pshmem_int64_min_reduce(team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int;
+    pub fn shmem_uint8_min_reduce(team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int;
+    pub fn pshmem_uint8_min_reduce(team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int;
+    pub fn shmem_uint16_min_reduce(team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int;
+    pub fn pshmem_uint16_min_reduce(team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int;
+    pub fn shmem_uint32_min_reduce(team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int;
+    pub fn pshmem_uint32_min_reduce(team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int;
+    pub fn shmem_uint64_min_reduce(team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int;
+    pub fn pshmem_uint64_min_reduce(team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int;
+    pub fn shmem_size_min_reduce(team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int;
+    pub fn pshmem_size_min_reduce(team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int;
+    pub fn shmem_float_min_reduce(team: Team, dest: *mut f32, source: *const f32, nreduce: usize) -> c_int;
+    pub fn pshmem_float_min_reduce(team: Team, dest: *mut f32, source: *const f32, nreduce: usize) -> c_int;
+    pub fn shmem_double_min_reduce(team: Team, dest: *mut f64, source: *const f64, nreduce: usize) -> c_int;
+    pub fn pshmem_double_min_reduce(team: Team, dest: *mut f64, source: *const f64, nreduce: usize) -> c_int;
+    pub fn shmem_longdouble_min_reduce(team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize) -> c_int;
+    pub fn pshmem_longdouble_min_reduce(team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize) -> c_int;
+    pub fn shmem_short_min_to_all(dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long);
+    pub fn pshmem_short_min_to_all(dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long);
+    pub fn shmem_int_min_to_all(dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long);
+    pub fn pshmem_int_min_to_all(dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long);
+    pub fn shmem_long_min_to_all(dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long);
+    pub fn pshmem_long_min_to_all(dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long);
+    pub fn shmem_longlong_min_to_all(dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long);
+    pub fn pshmem_longlong_min_to_all(dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long);
+    pub fn shmem_float_min_to_all(dest: *mut f32, source: *const f32, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f32, pSync: *mut c_long);
+    pub fn pshmem_float_min_to_all(dest: *mut f32, source: *const f32, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f32, pSync: *mut c_long);
+    pub fn shmem_double_min_to_all(dest: *mut f64, source: *const f64, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f64, pSync: *mut c_long);
+    pub fn pshmem_double_min_to_all(dest: *mut f64, source: *const f64, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f64, pSync: *mut c_long);
+    pub fn shmem_longdouble_min_to_all(dest: *mut LongDouble, source: *const LongDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut LongDouble, pSync: *mut c_long);
+    pub fn pshmem_longdouble_min_to_all(dest: *mut LongDouble, source: *const LongDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut LongDouble, pSync: *mut c_long);
+    pub fn shmem_char_sum_reduce(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize) -> c_int;
+    pub fn pshmem_char_sum_reduce(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize) -> c_int;
+    pub fn shmem_schar_sum_reduce(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize) -> c_int;
+    pub fn pshmem_schar_sum_reduce(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize) -> c_int;
+    pub fn shmem_short_sum_reduce(team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize) -> c_int;
+    pub fn pshmem_short_sum_reduce(team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize) -> c_int;
+    pub fn shmem_int_sum_reduce(team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize) -> c_int;
+    pub fn pshmem_int_sum_reduce(team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize) -> c_int;
+    pub fn shmem_long_sum_reduce(team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize) -> c_int;
+    pub fn pshmem_long_sum_reduce(team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize) -> c_int;
+    pub fn shmem_longlong_sum_reduce(team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize) -> c_int;
+    pub fn pshmem_longlong_sum_reduce(team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize) -> c_int;
+    pub fn shmem_ptrdiff_sum_reduce(team: Team, dest: *mut isize, source: *const isize, nreduce: usize) -> c_int;
+    pub fn pshmem_ptrdiff_sum_reduce(team: Team, dest: *mut isize, source: *const isize, nreduce: usize) -> c_int;
+    pub fn shmem_uchar_sum_reduce(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int;
+    pub fn pshmem_uchar_sum_reduce(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int;
+    pub fn shmem_ushort_sum_reduce(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int;
+    pub fn pshmem_ushort_sum_reduce(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int;
+    pub fn shmem_uint_sum_reduce(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int;
+    pub fn pshmem_uint_sum_reduce(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int;
+    pub fn shmem_ulong_sum_reduce(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int;
+    pub fn pshmem_ulong_sum_reduce(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int;
+    pub fn shmem_ulonglong_sum_reduce(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int;
+    pub fn pshmem_ulonglong_sum_reduce(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int;
+    pub fn shmem_int8_sum_reduce(team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int;
+    pub fn pshmem_int8_sum_reduce(team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int;
+    pub fn shmem_int16_sum_reduce(team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int;
+    pub fn pshmem_int16_sum_reduce(team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int;
+    pub fn shmem_int32_sum_reduce(team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int;
+    pub fn pshmem_int32_sum_reduce(team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int;
+    pub fn shmem_int64_sum_reduce(team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int;
+    pub fn pshmem_int64_sum_reduce(team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int;
+    pub fn shmem_uint8_sum_reduce(team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int;
+    pub fn pshmem_uint8_sum_reduce(team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int;
+    pub fn shmem_uint16_sum_reduce(team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int;
+    pub fn pshmem_uint16_sum_reduce(team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int;
+    pub fn shmem_uint32_sum_reduce(team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int;
+    pub fn pshmem_uint32_sum_reduce(team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int;
+    pub fn shmem_uint64_sum_reduce(team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int;
+    pub fn pshmem_uint64_sum_reduce(team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int;
+    pub fn shmem_size_sum_reduce(team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int;
+    pub fn pshmem_size_sum_reduce(team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int;
+    pub fn shmem_float_sum_reduce(team: Team, dest: *mut f32, source: *const f32, nreduce: usize) -> c_int;
+    pub fn pshmem_float_sum_reduce(team: Team, dest: *mut f32, source: *const f32, nreduce: usize) -> c_int;
+    pub fn shmem_double_sum_reduce(team: Team, dest: *mut f64, source: *const f64, nreduce: usize) -> c_int;
+    pub fn pshmem_double_sum_reduce(team: Team, dest: *mut f64, source: *const f64, nreduce: usize) -> c_int;
+    pub fn shmem_longdouble_sum_reduce(team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize) -> c_int;
+    pub fn pshmem_longdouble_sum_reduce(team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize) -> c_int;
+    pub fn shmem_complexd_sum_reduce(team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: usize) -> c_int;
+    pub fn pshmem_complexd_sum_reduce(team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: usize) -> c_int;
+    pub fn shmem_complexf_sum_reduce(team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: usize) -> c_int;
+    pub fn pshmem_complexf_sum_reduce(team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: usize) -> c_int;
+    pub fn shmem_short_sum_to_all(dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long);
+    pub fn pshmem_short_sum_to_all(dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long);
+    pub fn shmem_int_sum_to_all(dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long);
+    pub fn pshmem_int_sum_to_all(dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long);
+    pub fn shmem_long_sum_to_all(dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long);
+    pub fn pshmem_long_sum_to_all(dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long);
+    pub fn shmem_longlong_sum_to_all(dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long);
+    pub fn pshmem_longlong_sum_to_all(dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long);
+    pub fn shmem_float_sum_to_all(dest: *mut f32, source: *const f32, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f32, pSync: *mut c_long);
+    pub fn pshmem_float_sum_to_all(dest: *mut f32, source: *const f32, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f32, pSync: *mut c_long);
+    pub fn shmem_double_sum_to_all(dest: *mut f64, source: *const f64, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f64, pSync: *mut c_long);
+    pub fn pshmem_double_sum_to_all(dest: *mut f64, source: *const f64, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f64, pSync: *mut c_long);
+    pub fn shmem_longdouble_sum_to_all(dest: *mut LongDouble, source: *const LongDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut LongDouble, pSync: *mut c_long);
+    pub fn pshmem_longdouble_sum_to_all(dest: *mut LongDouble, source: *const LongDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut LongDouble, pSync: *mut c_long);
+    pub fn shmem_complexd_sum_to_all(dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut ComplexDouble, pSync: *mut c_long);
+    pub fn pshmem_complexd_sum_to_all(dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut ComplexDouble, pSync: *mut c_long);
+    pub fn shmem_complexf_sum_to_all(dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut ComplexFloat, pSync: *mut c_long);
+    pub fn pshmem_complexf_sum_to_all(dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut ComplexFloat, pSync: *mut c_long);
+    pub fn shmem_char_prod_reduce(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize) -> c_int;
+    pub fn pshmem_char_prod_reduce(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize) -> c_int;
+    pub fn shmem_schar_prod_reduce(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize) -> c_int;
+    pub fn pshmem_schar_prod_reduce(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize) -> c_int;
+    pub fn shmem_short_prod_reduce(team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize) -> c_int;
+    pub fn pshmem_short_prod_reduce(team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize) -> c_int;
+    pub fn shmem_int_prod_reduce(team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize) -> c_int;
+    pub fn pshmem_int_prod_reduce(team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize) -> c_int;
+    pub fn shmem_long_prod_reduce(team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize) -> c_int;
+    pub fn pshmem_long_prod_reduce(team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize) -> c_int;
+    pub fn shmem_longlong_prod_reduce(team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize) -> c_int;
+    pub fn pshmem_longlong_prod_reduce(team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize) -> c_int;
+    pub fn shmem_ptrdiff_prod_reduce(team: Team, dest: *mut isize, source: *const isize, nreduce: usize) -> c_int;
+    pub fn pshmem_ptrdiff_prod_reduce(team: Team, dest: *mut isize, source: *const isize, nreduce: usize) -> c_int;
+    pub fn shmem_uchar_prod_reduce(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int;
+    pub fn pshmem_uchar_prod_reduce(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize) -> c_int;
+    pub fn shmem_ushort_prod_reduce(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int;
+    pub fn pshmem_ushort_prod_reduce(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize) -> c_int;
+    pub fn shmem_uint_prod_reduce(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int;
+    pub fn pshmem_uint_prod_reduce(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize) -> c_int;
+    pub fn shmem_ulong_prod_reduce(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int;
+    pub fn pshmem_ulong_prod_reduce(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize) -> c_int;
+    pub fn shmem_ulonglong_prod_reduce(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int;
+    pub fn pshmem_ulonglong_prod_reduce(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize) -> c_int;
+    pub fn shmem_int8_prod_reduce(team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int;
+    pub fn pshmem_int8_prod_reduce(team: Team, dest: *mut i8, source: *const i8, nreduce: usize) -> c_int;
+    pub fn shmem_int16_prod_reduce(team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int;
+    pub fn pshmem_int16_prod_reduce(team: Team, dest: *mut i16, source: *const i16, nreduce: usize) -> c_int;
+    pub fn shmem_int32_prod_reduce(team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int;
+    pub fn pshmem_int32_prod_reduce(team: Team, dest: *mut i32, source: *const i32, nreduce: usize) -> c_int;
+    pub fn shmem_int64_prod_reduce(team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int;
+    pub fn pshmem_int64_prod_reduce(team: Team, dest: *mut i64, source: *const i64, nreduce: usize) -> c_int;
+    pub fn shmem_uint8_prod_reduce(team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int;
+    pub fn pshmem_uint8_prod_reduce(team: Team, dest: *mut u8, source: *const u8, nreduce: usize) -> c_int;
+    pub fn shmem_uint16_prod_reduce(team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int;
+    pub fn pshmem_uint16_prod_reduce(team: Team, dest: *mut u16, source: *const u16, nreduce: usize) -> c_int;
+    pub fn shmem_uint32_prod_reduce(team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int;
+    pub fn pshmem_uint32_prod_reduce(team: Team, dest: *mut u32, source: *const u32, nreduce: usize) -> c_int;
+    pub fn shmem_uint64_prod_reduce(team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int;
+    pub fn pshmem_uint64_prod_reduce(team: Team, dest: *mut u64, source: *const u64, nreduce: usize) -> c_int;
+    pub fn shmem_size_prod_reduce(team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int;
+    pub fn pshmem_size_prod_reduce(team: Team, dest: *mut usize, source: *const usize, nreduce: usize) -> c_int;
+    pub fn shmem_float_prod_reduce(team: Team, dest: *mut f32, source: *const f32, nreduce: usize) -> c_int;
+    pub fn pshmem_float_prod_reduce(team: Team, dest: *mut f32, source: *const f32, nreduce: usize) -> c_int;
+    pub fn shmem_double_prod_reduce(team: Team, dest: *mut f64, source: *const f64, nreduce: usize) -> c_int;
+    pub fn pshmem_double_prod_reduce(team: Team, dest: *mut f64, source: *const f64, nreduce: usize) -> c_int;
+    pub fn shmem_longdouble_prod_reduce(team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize) -> c_int;
+    pub fn pshmem_longdouble_prod_reduce(team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize) -> c_int;
+    pub fn shmem_complexd_prod_reduce(team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: usize) -> c_int;
+    pub fn pshmem_complexd_prod_reduce(team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: usize) -> c_int;
+    pub fn shmem_complexf_prod_reduce(team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: usize) -> c_int;
+    pub fn pshmem_complexf_prod_reduce(team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: usize) -> c_int;
+    pub fn shmem_short_prod_to_all(dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long);
+    pub fn pshmem_short_prod_to_all(dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long);
+    pub fn shmem_int_prod_to_all(dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long);
+    pub fn pshmem_int_prod_to_all(dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long);
+    pub fn shmem_long_prod_to_all(dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long);
+    pub fn pshmem_long_prod_to_all(dest: *mut c_long, source: *const c_long, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_long, pSync: *mut c_long);
+    pub fn shmem_longlong_prod_to_all(dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long);
+    pub fn pshmem_longlong_prod_to_all(dest: *mut c_longlong, source: *const c_longlong, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_longlong, pSync: *mut c_long);
+    pub fn shmem_float_prod_to_all(dest: *mut f32, source: *const f32, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f32, pSync: *mut c_long);
+    pub fn pshmem_float_prod_to_all(dest: *mut f32, source: *const f32, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f32, pSync: *mut c_long);
+    pub fn shmem_double_prod_to_all(dest: *mut f64, source: *const f64, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f64, pSync: *mut c_long);
+    pub fn pshmem_double_prod_to_all(dest: *mut f64, source: *const f64, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f64, pSync: *mut c_long);
+    pub fn shmem_longdouble_prod_to_all(dest: *mut LongDouble, source: *const LongDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut LongDouble, pSync: *mut c_long);
+    pub fn pshmem_longdouble_prod_to_all(dest: *mut LongDouble, source: *const LongDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut LongDouble, pSync: *mut c_long);
+    pub fn shmem_complexd_prod_to_all(dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut ComplexDouble, pSync: *mut c_long);
+    pub fn pshmem_complexd_prod_to_all(dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut ComplexDouble, pSync: *mut c_long);
+    pub fn shmem_complexf_prod_to_all(dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut ComplexFloat, pSync: *mut c_long);
+    pub fn pshmem_complexf_prod_to_all(dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut ComplexFloat, pSync: *mut c_long);
+    pub fn shmem_char_sum_inscan(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize) -> c_int;
+    pub fn pshmem_char_sum_inscan(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize) -> c_int;
+    pub fn shmem_schar_sum_inscan(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize) -> c_int;
+    pub fn pshmem_schar_sum_inscan(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize) -> c_int;
+    pub fn shmem_short_sum_inscan(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize) -> c_int;
+    pub fn pshmem_short_sum_inscan(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize) -> c_int;
+    pub fn shmem_int_sum_inscan(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize) -> c_int;
+    pub fn pshmem_int_sum_inscan(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize) -> c_int;
+    pub fn shmem_long_sum_inscan(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize) -> c_int;
+    pub fn pshmem_long_sum_inscan(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize) -> c_int;
+    pub fn shmem_longlong_sum_inscan(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize) -> c_int;
+    pub fn pshmem_longlong_sum_inscan(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize) -> c_int;
+    pub fn shmem_ptrdiff_sum_inscan(team: Team, dest: *mut isize, source: *const isize, nelems: usize) -> c_int;
+    pub fn pshmem_ptrdiff_sum_inscan(team: Team, dest: *mut isize, source: *const isize, nelems: usize) -> c_int;
+    pub fn shmem_uchar_sum_inscan(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize) -> c_int;
+    pub fn pshmem_uchar_sum_inscan(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize) -> c_int;
+    pub fn shmem_ushort_sum_inscan(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize) -> c_int;
+    pub fn pshmem_ushort_sum_inscan(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize) -> c_int;
+    pub fn shmem_uint_sum_inscan(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize) -> c_int;
+    pub fn pshmem_uint_sum_inscan(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize) -> c_int;
+    pub fn shmem_ulong_sum_inscan(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize) -> c_int;
+    pub fn pshmem_ulong_sum_inscan(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize) -> c_int;
+    pub fn shmem_ulonglong_sum_inscan(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize) -> c_int;
+    pub fn pshmem_ulonglong_sum_inscan(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize) -> c_int;
+    pub fn shmem_int8_sum_inscan(team: Team, dest: *mut i8, source: *const i8, nelems: usize) -> c_int;
+    pub fn pshmem_int8_sum_inscan(team: Team, dest: *mut i8, source: *const i8, nelems: usize) -> c_int;
+    pub fn shmem_int16_sum_inscan(team: Team, dest: *mut i16, source: *const i16, nelems: usize) -> c_int;
+    pub fn pshmem_int16_sum_inscan(team: Team, dest: *mut i16, source: *const i16, nelems: usize) -> c_int;
+    pub fn shmem_int32_sum_inscan(team: Team, dest: *mut i32, source: *const i32, nelems: usize) -> c_int;
+    pub fn pshmem_int32_sum_inscan(team: Team, dest: *mut i32, source: *const i32, nelems: usize) -> c_int;
+    pub fn shmem_int64_sum_inscan(team: Team, dest: *mut i64, source: *const i64, nelems: usize) -> c_int;
+    pub fn pshmem_int64_sum_inscan(team: Team, dest: *mut i64, source: *const i64, nelems: usize) -> c_int;
+    pub fn shmem_uint8_sum_inscan(team: Team, dest: *mut u8, source: *const u8, nelems: usize) -> c_int;
+    pub fn pshmem_uint8_sum_inscan(team: Team, dest: *mut u8, source: *const u8, nelems: usize) -> c_int;
+    pub fn shmem_uint16_sum_inscan(team: Team, dest: *mut u16, source: *const u16, nelems: usize) -> c_int;
+    pub fn pshmem_uint16_sum_inscan(team: Team, dest: *mut u16, source: *const u16, nelems: usize) -> c_int;
+    pub fn shmem_uint32_sum_inscan(team: Team, dest: *mut u32, source: *const u32, nelems: usize) -> c_int;
+    pub fn pshmem_uint32_sum_inscan(team: Team, dest: *mut u32, source: *const u32, nelems: usize) -> c_int;
+    pub fn shmem_uint64_sum_inscan(team: Team, dest: *mut u64, source: *const u64, nelems: usize) -> c_int;
+    pub fn pshmem_uint64_sum_inscan(team: Team, dest: *mut u64, source: *const u64, nelems: usize) -> c_int;
+    pub fn shmem_size_sum_inscan(team: Team, dest: *mut usize, source: *const usize, nelems: usize) -> c_int;
+    pub fn pshmem_size_sum_inscan(team: Team, dest: *mut usize, source: *const usize, nelems: usize) -> c_int;
+    pub fn shmem_float_sum_inscan(team: Team, dest: *mut f32, source: *const f32, nelems: usize) -> c_int;
+    pub fn pshmem_float_sum_inscan(team: Team, dest: *mut f32, source: *const f32, nelems: usize) -> c_int;
+    pub fn shmem_double_sum_inscan(team: Team, dest: *mut f64, source: *const f64, nelems: usize) -> c_int;
+    pub fn pshmem_double_sum_inscan(team: Team, dest: *mut f64, source: *const f64, nelems: usize) -> c_int;
+    pub fn shmem_longdouble_sum_inscan(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize) -> c_int;
+    pub fn pshmem_longdouble_sum_inscan(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize) -> c_int;
+    pub fn shmem_complexd_sum_inscan(team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nelems: usize) -> c_int;
+    pub fn pshmem_complexd_sum_inscan(team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nelems: usize) -> c_int;
+    pub fn shmem_complexf_sum_inscan(team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nelems: usize) -> c_int;
+    pub fn pshmem_complexf_sum_inscan(team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nelems: usize) -> c_int;
+    pub fn shmem_char_sum_exscan(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize) -> c_int;
+    pub fn pshmem_char_sum_exscan(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize) -> c_int;
+    pub fn shmem_schar_sum_exscan(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize) -> c_int;
+    pub fn pshmem_schar_sum_exscan(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize) -> c_int;
+    pub fn shmem_short_sum_exscan(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize) -> c_int;
+    pub fn pshmem_short_sum_exscan(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize) -> c_int;
+    pub fn shmem_int_sum_exscan(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize) -> c_int;
+    pub fn pshmem_int_sum_exscan(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize) -> c_int;
+    pub fn shmem_long_sum_exscan(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize) -> c_int;
+    pub fn pshmem_long_sum_exscan(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize) -> c_int;
+    pub fn shmem_longlong_sum_exscan(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize) -> c_int;
+    pub fn pshmem_longlong_sum_exscan(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize) -> c_int;
+    pub fn shmem_ptrdiff_sum_exscan(team: Team, dest: *mut isize, source: *const isize, nelems: usize) -> c_int;
+    pub fn pshmem_ptrdiff_sum_exscan(team: Team, dest: *mut isize, source: *const isize, nelems: usize) -> c_int;
+    pub fn shmem_uchar_sum_exscan(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize) -> c_int;
+    pub fn pshmem_uchar_sum_exscan(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize) -> c_int;
+    pub fn shmem_ushort_sum_exscan(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize) -> c_int;
+    pub fn pshmem_ushort_sum_exscan(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize) -> c_int;
+    pub fn shmem_uint_sum_exscan(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize) -> c_int;
+    pub fn pshmem_uint_sum_exscan(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize) -> c_int;
+    pub fn shmem_ulong_sum_exscan(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize) -> c_int;
+    pub fn pshmem_ulong_sum_exscan(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize) -> c_int;
+    pub fn shmem_ulonglong_sum_exscan(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize) -> c_int;
+    pub fn pshmem_ulonglong_sum_exscan(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize) -> c_int;
+    pub fn shmem_int8_sum_exscan(team: Team, dest: *mut i8, source: *const i8, nelems: usize) -> c_int;
+    pub fn pshmem_int8_sum_exscan(team: Team, dest: *mut i8, source: *const i8, nelems: usize) -> c_int;
+    pub fn shmem_int16_sum_exscan(team: Team, dest: *mut i16, source: *const i16, nelems: usize) -> c_int;
+    pub fn pshmem_int16_sum_exscan(team: Team, dest: *mut i16, source: *const i16, nelems: usize) -> c_int;
+    pub fn shmem_int32_sum_exscan(team: Team, dest: *mut i32, source: *const i32, nelems: usize) -> c_int;
+    pub fn pshmem_int32_sum_exscan(team: Team, dest: *mut i32, source: *const i32, nelems: usize) -> c_int;
+    pub fn shmem_int64_sum_exscan(team: Team, dest: *mut i64, source: *const i64, nelems: usize) -> c_int;
+    pub fn pshmem_int64_sum_exscan(team: Team, dest: *mut i64, source: *const i64, nelems: usize) -> c_int;
+    pub fn shmem_uint8_sum_exscan(team: Team, dest: *mut u8, source: *const u8, nelems: usize) -> c_int;
+    pub fn pshmem_uint8_sum_exscan(team: Team, dest: *mut u8, source: *const u8, nelems: usize) -> c_int;
+    pub fn shmem_uint16_sum_exscan(team: Team, dest: *mut u16, source: *const u16, nelems: usize) -> c_int;
+    pub fn pshmem_uint16_sum_exscan(team: Team, dest: *mut u16, source: *const u16, nelems: usize) -> c_int;
+    pub fn shmem_uint32_sum_exscan(team: Team, dest: *mut u32, source: *const u32, nelems: usize) -> c_int;
+    pub fn pshmem_uint32_sum_exscan(team: Team, dest: *mut u32, source: *const u32, nelems: usize) -> c_int;
+    pub fn shmem_uint64_sum_exscan(team: Team, dest: *mut u64, source: *const u64, nelems: usize) -> c_int;
+    pub fn pshmem_uint64_sum_exscan(team: Team, dest: *mut u64, source: *const u64, nelems: usize) -> c_int;
+    pub fn shmem_size_sum_exscan(team: Team, dest: *mut usize, source: *const usize, nelems: usize) -> c_int;
+    pub fn pshmem_size_sum_exscan(team: Team, dest: *mut usize, source: *const usize, nelems: usize) -> c_int;
+    pub fn shmem_float_sum_exscan(team: Team, dest: *mut f32, source: *const f32, nelems: usize) -> c_int;
+    pub fn pshmem_float_sum_exscan(team: Team, dest: *mut f32, source: *const f32, nelems: usize) -> c_int;
+    pub fn shmem_double_sum_exscan(team: Team, dest: *mut f64, source: *const f64, nelems: usize) -> c_int;
+    pub fn pshmem_double_sum_exscan(team: Team, dest: *mut f64, source: *const f64, nelems: usize) -> c_int;
+    pub fn shmem_longdouble_sum_exscan(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize) -> c_int;
+    pub fn pshmem_longdouble_sum_exscan(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize) -> c_int;
+    pub fn shmem_complexd_sum_exscan(team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nelems: usize) -> c_int;
+    pub fn pshmem_complexd_sum_exscan(team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nelems: usize) -> c_int;
+    pub fn shmem_complexf_sum_exscan(team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nelems: usize) -> c_int;
+    pub fn pshmem_complexf_sum_exscan(team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nelems: usize) -> c_int;
+}
+
+routine!(pellucid_imp_shmem_barrier_all, pellucid_probe_shmem_barrier_all, 1221, 1221_u16, timed, (), |m| [-1, 0, 0] collectives::barrier_all(m));
+routine!(pellucid_imp_shmem_barrier, pellucid_probe_shmem_barrier, 1222, 1222_u16, timed, (PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), 0, 0] active::barrier(m, active::set(PE_start, logPE_stride, PE_size, pSync)));
+routine!(pellucid_imp_shmem_team_sync, pellucid_probe_shmem_team_sync, 1223, 1223_u16, timed, (team: Team) -> c_int, |m| [of_team(m, team), 0, 0] collectives::team_sync(m, team), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_sync, pellucid_probe_shmem_sync, 1224, 1224_u16, timed, (PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), 0, 0] active::sync(m, active::set(PE_start, logPE_stride, PE_size, pSync)));
+routine!(pellucid_imp_shmem_sync_all, pellucid_probe_shmem_sync_all, 1225, 1225_u16, timed, (), |m| [-1, 0, 0] collectives::sync_all(m));
+routine!(pellucid_imp_shmem_float_alltoall, pellucid_probe_shmem_float_alltoall, 1226, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::alltoall(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems)), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_double_alltoall, pellucid_probe_shmem_double_alltoall, 1227, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::alltoall(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems)), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_longdouble_alltoall, pellucid_probe_shmem_longdouble_alltoall, 1228, 1228_u16, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(16)] collectives::alltoall(m, team, dest.cast(), source.cast(), bytes::<W128>(nelems)), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_char_alltoall, pellucid_probe_shmem_char_alltoall, 1229, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::alltoall(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems)), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_short_alltoall, pellucid_probe_shmem_short_alltoall, 1231, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] collectives::alltoall(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems)), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_alltoall32, pellucid_probe_shmem_alltoall32, 1251, 1251_u16, timed, (dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), nelems.wrapping_mul(4)] active::alltoall(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), bytes::<u32>(nelems)));
+routine!(pellucid_imp_shmem_alltoall64, pellucid_probe_shmem_alltoall64, 1252, 1252_u16, timed, (dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), nelems.wrapping_mul(8)] active::alltoall(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), bytes::<u64>(nelems)));
+routine!(pellucid_imp_shmem_float_alltoalls, pellucid_probe_shmem_float_alltoalls, 1253, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, number: f64) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::alltoalls(m, team, dest.cast(), source.cast(), dst, sst, nelems, 4), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_double_alltoalls, pellucid_probe_shmem_double_alltoalls, 1254, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, number: f64) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::alltoalls(m, team, dest.cast(), source.cast(), dst, sst, nelems, 8), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_longdouble_alltoalls, pellucid_probe_shmem_longdouble_alltoalls, 1255, 1255_u16, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(16)] collectives::alltoalls(m, team, dest.cast(), source.cast(), dst, sst, nelems, 16), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_char_alltoalls, pellucid_probe_shmem_char_alltoalls, 1256, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, number: f64) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::alltoalls(m, team, dest.cast(), source.cast(), dst, sst, nelems, 1), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_short_alltoalls, pellucid_probe_shmem_short_alltoalls, 1258, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, number: f64) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] collectives::alltoalls(m, team, dest.cast(), source.cast(), dst, sst, nelems, 2), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_alltoalls32, pellucid_probe_shmem_alltoalls32, 1278, 1278_u16, timed, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), nelems.wrapping_mul(4)] active::alltoalls(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), dst, sst, nelems, 4));
+routine!(pellucid_imp_shmem_alltoalls64, pellucid_probe_shmem_alltoalls64, 1279, 1279_u16, timed, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), nelems.wrapping_mul(8)] active::alltoalls(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), dst, sst, nelems, 8));
+routine!(pellucid_imp_shmem_float_broadcast, pellucid_probe_shmem_float_broadcast, 1280, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, number: u32) -> c_int, |m| [rooted(op(number), of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(4)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), PE_root), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_double_broadcast, pellucid_probe_shmem_double_broadcast, 1281, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, number: u32) -> c_int, |m| [rooted(op(number), of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(8)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_longdouble_broadcast, pellucid_probe_shmem_longdouble_broadcast, 1282, 1282_u16, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1282, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(16)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<W128>(nelems), PE_root), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_char_broadcast, pellucid_probe_shmem_char_broadcast, 1283, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, number: u32) -> c_int, |m| [rooted(op(number), of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(1)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), PE_root), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_short_broadcast, pellucid_probe_shmem_short_broadcast, 1285, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, number: u32) -> c_int, |m| [rooted(op(number), of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(2)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems), PE_root), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_broadcast32, pellucid_probe_shmem_broadcast32, 1305, 1305_u16, timed, (dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long), |m| [rooted(1305, of_set(PE_start, logPE_stride, PE_size), PE_root), dest.addr(), nelems.wrapping_mul(4)] active::broadcast(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), bytes::<u32>(nelems), PE_root));
+routine!(pellucid_imp_shmem_broadcast64, pellucid_probe_shmem_broadcast64, 1306, 1306_u16, timed, (dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long), |m| [rooted(1306, of_set(PE_start, logPE_stride, PE_size), PE_root), dest.addr(), nelems.wrapping_mul(8)] active::broadcast(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root));
+routine!(pellucid_imp_shmem_float_collect, pellucid_probe_shmem_float_collect, 1307, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::collect(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems)), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_double_collect, pellucid_probe_shmem_double_collect, 1308, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::collect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems)), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_longdouble_collect, pellucid_probe_shmem_longdouble_collect, 1309, 1309_u16, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(16)] collectives::collect(m, team, dest.cast(), source.cast(), bytes::<W128>(nelems)), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_char_collect, pellucid_probe_shmem_char_collect, 1310, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::collect(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems)), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_short_collect, pellucid_probe_shmem_short_collect, 1312, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] collectives::collect(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems)), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_collect32, pellucid_probe_shmem_collect32, 1332, 1332_u16, timed, (dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), nelems.wrapping_mul(4)] active::collect(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), bytes::<u32>(nelems)));
+routine!(pellucid_imp_shmem_collect64, pellucid_probe_shmem_collect64, 1333, 1333_u16, timed, (dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), nelems.wrapping_mul(8)] active::collect(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), bytes::<u64>(nelems)));
+routine!(pellucid_imp_shmem_float_fcollect, pellucid_probe_shmem_float_fcollect, 1334, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::fcollect(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems)), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_double_fcollect, pellucid_probe_shmem_double_fcollect, 1335, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::fcollect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems)), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_longdouble_fcollect, pellucid_probe_shmem_longdouble_fcollect, 1336, 1336_u16, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(16)] collectives::fcollect(m, team, dest.cast(), source.cast(), bytes::<W128>(nelems)), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_char_fcollect, pellucid_probe_shmem_char_fcollect, 1337, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::fcollect(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems)), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_short_fcollect, pellucid_probe_shmem_short_fcollect, 1339, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] collectives::fcollect(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems)), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_fcollect32, pellucid_probe_shmem_fcollect32, 1359, 1359_u16, timed, (dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), nelems.wrapping_mul(4)] active::fcollect(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), bytes::<u32>(nelems)));
+routine!(pellucid_imp_shmem_fcollect64, pellucid_probe_shmem_fcollect64, 1360, 1360_u16, timed, (dest: *mut c_void, source: *const c_void, nelems: usize, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), nelems.wrapping_mul(8)] active::fcollect(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), bytes::<u64>(nelems)));
+routine!(pellucid_imp_shmem_uchar_and_reduce, pellucid_probe_shmem_uchar_and_reduce, 1361, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<u8>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_ushort_and_reduce, pellucid_probe_shmem_ushort_and_reduce, 1362, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<u16>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_uint_and_reduce, pellucid_probe_shmem_uint_and_reduce, 1363, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<u32>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_ulong_and_reduce, pellucid_probe_shmem_ulong_and_reduce, 1364, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<u64>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_short_and_to_all, pellucid_probe_shmem_short_and_to_all, 1375, 1375_u16, timed, (dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::and::<u16>()));
+routine!(pellucid_imp_shmem_int_and_to_all, pellucid_probe_shmem_int_and_to_all, 1376, 1376_u16, timed, (dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::and::<u32>()));
+routine!(pellucid_imp_shmem_long_and_to_all, pellucid_probe_shmem_long_and_to_all, 1377, number, timed, (dest: *mut c_void, source: *const c_void, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_void, pSync: *mut c_long, number: f64), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::and::<u64>()));
+routine!(pellucid_imp_shmem_uchar_or_reduce, pellucid_probe_shmem_uchar_or_reduce, 1379, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<u8>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_ushort_or_reduce, pellucid_probe_shmem_ushort_or_reduce, 1380, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<u16>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_uint_or_reduce, pellucid_probe_shmem_uint_or_reduce, 1381, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<u32>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_ulong_or_reduce, pellucid_probe_shmem_ulong_or_reduce, 1382, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<u64>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_short_or_to_all, pellucid_probe_shmem_short_or_to_all, 1393, 1393_u16, timed, (dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::or::<u16>()));
+routine!(pellucid_imp_shmem_int_or_to_all, pellucid_probe_shmem_int_or_to_all, 1394, 1394_u16, timed, (dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::or::<u32>()));
+routine!(pellucid_imp_shmem_long_or_to_all, pellucid_probe_shmem_long_or_to_all, 1395, number, timed, (dest: *mut c_void, source: *const c_void, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_void, pSync: *mut c_long, number: f64), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::or::<u64>()));
+routine!(pellucid_imp_shmem_uchar_xor_reduce, pellucid_probe_shmem_uchar_xor_reduce, 1397, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<u8>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_ushort_xor_reduce, pellucid_probe_shmem_ushort_xor_reduce, 1398, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<u16>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_uint_xor_reduce, pellucid_probe_shmem_uint_xor_reduce, 1399, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<u32>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_ulong_xor_reduce, pellucid_probe_shmem_ulong_xor_reduce, 1400, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<u64>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_short_xor_to_all, pellucid_probe_shmem_short_xor_to_all, 1411, 1411_u16, timed, (dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::xor::<u16>()));
+routine!(pellucid_imp_shmem_int_xor_to_all, pellucid_probe_shmem_int_xor_to_all, 1412, 1412_u16, timed, (dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::xor::<u32>()));
+routine!(pellucid_imp_shmem_long_xor_to_all, pellucid_probe_shmem_long_xor_to_all, 1413, number, timed, (dest: *mut c_void, source: *const c_void, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_void, pSync: *mut c_long, number: f64), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::xor::<u64>()));
+routine!(pellucid_imp_shmem_char_max_reduce, pellucid_probe_shmem_char_max_reduce, 1415, 1415_u16, timed, (team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<c_char>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_schar_max_reduce, pellucid_probe_shmem_schar_max_reduce, 1416, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<i8>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_short_max_reduce, pellucid_probe_shmem_short_max_reduce, 1417, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<i16>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_int_max_reduce, pellucid_probe_shmem_int_max_reduce, 1418, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<i32>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_long_max_reduce, pellucid_probe_shmem_long_max_reduce, 1419, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<i64>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_uchar_max_reduce, pellucid_probe_shmem_uchar_max_reduce, 1422, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<u8>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_ushort_max_reduce, pellucid_probe_shmem_ushort_max_reduce, 1423, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<u16>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_uint_max_reduce, pellucid_probe_shmem_uint_max_reduce, 1424, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<u32>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_ulong_max_reduce, pellucid_probe_shmem_ulong_max_reduce, 1425, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<u64>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_float_max_reduce, pellucid_probe_shmem_float_max_reduce, 1436, 1436_u16, timed, (team: Team, dest: *mut f32, source: *const f32, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<f32>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_double_max_reduce, pellucid_probe_shmem_double_max_reduce, 1437, 1437_u16, timed, (team: Team, dest: *mut f64, source: *const f64, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<f64>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_longdouble_max_reduce, pellucid_probe_shmem_longdouble_max_reduce, 1438, 1438_u16, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(16)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, shim::longdouble_max()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_short_max_to_all, pellucid_probe_shmem_short_max_to_all, 1439, 1439_u16, timed, (dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::max::<i16>()));
+routine!(pellucid_imp_shmem_int_max_to_all, pellucid_probe_shmem_int_max_to_all, 1440, 1440_u16, timed, (dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::max::<i32>()));
+routine!(pellucid_imp_shmem_long_max_to_all, pellucid_probe_shmem_long_max_to_all, 1441, number, timed, (dest: *mut c_void, source: *const c_void, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_void, pSync: *mut c_long, number: f64), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::max::<i64>()));
+routine!(pellucid_imp_shmem_float_max_to_all, pellucid_probe_shmem_float_max_to_all, 1443, 1443_u16, timed, (dest: *mut f32, source: *const f32, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f32, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::max::<f32>()));
+routine!(pellucid_imp_shmem_double_max_to_all, pellucid_probe_shmem_double_max_to_all, 1444, 1444_u16, timed, (dest: *mut f64, source: *const f64, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f64, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::max::<f64>()));
+routine!(pellucid_imp_shmem_longdouble_max_to_all, pellucid_probe_shmem_longdouble_max_to_all, 1445, 1445_u16, timed, (dest: *mut LongDouble, source: *const LongDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut LongDouble, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, shim::longdouble_max()));
+routine!(pellucid_imp_shmem_char_min_reduce, pellucid_probe_shmem_char_min_reduce, 1446, 1446_u16, timed, (team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<c_char>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_schar_min_reduce, pellucid_probe_shmem_schar_min_reduce, 1447, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<i8>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_short_min_reduce, pellucid_probe_shmem_short_min_reduce, 1448, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<i16>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_int_min_reduce, pellucid_probe_shmem_int_min_reduce, 1449, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<i32>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_long_min_reduce, pellucid_probe_shmem_long_min_reduce, 1450, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<i64>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_uchar_min_reduce, pellucid_probe_shmem_uchar_min_reduce, 1453, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<u8>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_ushort_min_reduce, pellucid_probe_shmem_ushort_min_reduce, 1454, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<u16>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_uint_min_reduce, pellucid_probe_shmem_uint_min_reduce, 1455, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<u32>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_ulong_min_reduce, pellucid_probe_shmem_ulong_min_reduce, 1456, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<u64>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_float_min_reduce, pellucid_probe_shmem_float_min_reduce, 1467, 1467_u16, timed, (team: Team, dest: *mut f32, source: *const f32, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<f32>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_double_min_reduce, pellucid_probe_shmem_double_min_reduce, 1468, 1468_u16, timed, (team: Team, dest: *mut f64, source: *const f64, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<f64>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_longdouble_min_reduce, pellucid_probe_shmem_longdouble_min_reduce, 1469, 1469_u16, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(16)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, shim::longdouble_min()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_short_min_to_all, pellucid_probe_shmem_short_min_to_all, 1470, 1470_u16, timed, (dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::min::<i16>()));
+routine!(pellucid_imp_shmem_int_min_to_all, pellucid_probe_shmem_int_min_to_all, 1471, 1471_u16, timed, (dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::min::<i32>()));
+routine!(pellucid_imp_shmem_long_min_to_all, pellucid_probe_shmem_long_min_to_all, 1472, number, timed, (dest: *mut c_void, source: *const c_void, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_void, pSync: *mut c_long, number: f64), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::min::<i64>()));
+routine!(pellucid_imp_shmem_float_min_to_all, pellucid_probe_shmem_float_min_to_all, 1474, 1474_u16, timed, (dest: *mut f32, source: *const f32, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f32, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::min::<f32>()));
+routine!(pellucid_imp_shmem_double_min_to_all, pellucid_probe_shmem_double_min_to_all, 1475, 1475_u16, timed, (dest: *mut f64, source: *const f64, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f64, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::min::<f64>()));
+routine!(pellucid_imp_shmem_longdouble_min_to_all, pellucid_probe_shmem_longdouble_min_to_all, 1476, 1476_u16, timed, (dest: *mut LongDouble, source: *const LongDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut LongDouble, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, shim::longdouble_min()));
+routine!(pellucid_imp_shmem_char_sum_reduce, pellucid_probe_shmem_char_sum_reduce, 1477, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<u8>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_short_sum_reduce, pellucid_probe_shmem_short_sum_reduce, 1479, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<u16>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_int_sum_reduce, pellucid_probe_shmem_int_sum_reduce, 1480, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<u32>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_long_sum_reduce, pellucid_probe_shmem_long_sum_reduce, 1481, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<u64>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_float_sum_reduce, pellucid_probe_shmem_float_sum_reduce, 1498, 1498_u16, timed, (team: Team, dest: *mut f32, source: *const f32, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<f32>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_double_sum_reduce, pellucid_probe_shmem_double_sum_reduce, 1499, 1499_u16, timed, (team: Team, dest: *mut f64, source: *const f64, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<f64>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_longdouble_sum_reduce, pellucid_probe_shmem_longdouble_sum_reduce, 1500, 1500_u16, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(16)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, shim::longdouble_sum()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_complexd_sum_reduce, pellucid_probe_shmem_complexd_sum_reduce, 1501, 1501_u16, timed, (team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(16)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, shim::complexd_sum()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_complexf_sum_reduce, pellucid_probe_shmem_complexf_sum_reduce, 1502, 1502_u16, timed, (team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, shim::complexf_sum()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_short_sum_to_all, pellucid_probe_shmem_short_sum_to_all, 1503, 1503_u16, timed, (dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::sum::<u16>()));
+routine!(pellucid_imp_shmem_int_sum_to_all, pellucid_probe_shmem_int_sum_to_all, 1504, 1504_u16, timed, (dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::sum::<u32>()));
+routine!(pellucid_imp_shmem_long_sum_to_all, pellucid_probe_shmem_long_sum_to_all, 1505, number, timed, (dest: *mut c_void, source: *const c_void, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_void, pSync: *mut c_long, number: f64), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::sum::<u64>()));
+routine!(pellucid_imp_shmem_float_sum_to_all, pellucid_probe_shmem_float_sum_to_all, 1507, 1507_u16, timed, (dest: *mut f32, source: *const f32, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f32, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::sum::<f32>()));
+routine!(pellucid_imp_shmem_double_sum_to_all, pellucid_probe_shmem_double_sum_to_all, 1508, 1508_u16, timed, (dest: *mut f64, source: *const f64, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f64, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::sum::<f64>()));
+routine!(pellucid_imp_shmem_longdouble_sum_to_all, pellucid_probe_shmem_longdouble_sum_to_all, 1509, 1509_u16, timed, (dest: *mut LongDouble, source: *const LongDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut LongDouble, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, shim::longdouble_sum()));
+routine!(pellucid_imp_shmem_complexd_sum_to_all, pellucid_probe_shmem_complexd_sum_to_all, 1510, 1510_u16, timed, (dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut ComplexDouble, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, shim::complexd_sum()));
+routine!(pellucid_imp_shmem_complexf_sum_to_all, pellucid_probe_shmem_complexf_sum_to_all, 1511, 1511_u16, timed, (dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut ComplexFloat, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, shim::complexf_sum()));
+routine!(pellucid_imp_shmem_char_prod_reduce, pellucid_probe_shmem_char_prod_reduce, 1512, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<u8>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_short_prod_reduce, pellucid_probe_shmem_short_prod_reduce, 1514, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<u16>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_int_prod_reduce, pellucid_probe_shmem_int_prod_reduce, 1515, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<u32>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_long_prod_reduce, pellucid_probe_shmem_long_prod_reduce, 1516, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<u64>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_float_prod_reduce, pellucid_probe_shmem_float_prod_reduce, 1533, 1533_u16, timed, (team: Team, dest: *mut f32, source: *const f32, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<f32>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_double_prod_reduce, pellucid_probe_shmem_double_prod_reduce, 1534, 1534_u16, timed, (team: Team, dest: *mut f64, source: *const f64, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<f64>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_longdouble_prod_reduce, pellucid_probe_shmem_longdouble_prod_reduce, 1535, 1535_u16, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(16)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, shim::longdouble_prod()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_complexd_prod_reduce, pellucid_probe_shmem_complexd_prod_reduce, 1536, 1536_u16, timed, (team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(16)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, shim::complexd_prod()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_complexf_prod_reduce, pellucid_probe_shmem_complexf_prod_reduce, 1537, 1537_u16, timed, (team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, shim::complexf_prod()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_short_prod_to_all, pellucid_probe_shmem_short_prod_to_all, 1538, 1538_u16, timed, (dest: *mut c_short, source: *const c_short, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_short, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::prod::<u16>()));
+routine!(pellucid_imp_shmem_int_prod_to_all, pellucid_probe_shmem_int_prod_to_all, 1539, 1539_u16, timed, (dest: *mut c_int, source: *const c_int, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::prod::<u32>()));
+routine!(pellucid_imp_shmem_long_prod_to_all, pellucid_probe_shmem_long_prod_to_all, 1540, number, timed, (dest: *mut c_void, source: *const c_void, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut c_void, pSync: *mut c_long, number: f64), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::prod::<u64>()));
+routine!(pellucid_imp_shmem_float_prod_to_all, pellucid_probe_shmem_float_prod_to_all, 1542, 1542_u16, timed, (dest: *mut f32, source: *const f32, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f32, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::prod::<f32>()));
+routine!(pellucid_imp_shmem_double_prod_to_all, pellucid_probe_shmem_double_prod_to_all, 1543, 1543_u16, timed, (dest: *mut f64, source: *const f64, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut f64, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, kernel::prod::<f64>()));
+routine!(pellucid_imp_shmem_longdouble_prod_to_all, pellucid_probe_shmem_longdouble_prod_to_all, 1544, 1544_u16, timed, (dest: *mut LongDouble, source: *const LongDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut LongDouble, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, shim::longdouble_prod()));
+routine!(pellucid_imp_shmem_complexd_prod_to_all, pellucid_probe_shmem_complexd_prod_to_all, 1545, 1545_u16, timed, (dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut ComplexDouble, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, shim::complexd_prod()));
+routine!(pellucid_imp_shmem_complexf_prod_to_all, pellucid_probe_shmem_complexf_prod_to_all, 1546, 1546_u16, timed, (dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pWrk: *mut ComplexFloat, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, shim::complexf_prod()));
+routine!(pellucid_imp_shmem_char_sum_inscan, pellucid_probe_shmem_char_sum_inscan, 1547, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<u8>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_short_sum_inscan, pellucid_probe_shmem_short_sum_inscan, 1549, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<u16>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_int_sum_inscan, pellucid_probe_shmem_int_sum_inscan, 1550, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<u32>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_long_sum_inscan, pellucid_probe_shmem_long_sum_inscan, 1551, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<u64>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_float_sum_inscan, pellucid_probe_shmem_float_sum_inscan, 1568, 1568_u16, timed, (team: Team, dest: *mut f32, source: *const f32, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<f32>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_double_sum_inscan, pellucid_probe_shmem_double_sum_inscan, 1569, 1569_u16, timed, (team: Team, dest: *mut f64, source: *const f64, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<f64>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_longdouble_sum_inscan, pellucid_probe_shmem_longdouble_sum_inscan, 1570, 1570_u16, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(16)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, shim::longdouble_sum()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_complexd_sum_inscan, pellucid_probe_shmem_complexd_sum_inscan, 1571, 1571_u16, timed, (team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(16)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, shim::complexd_sum()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_complexf_sum_inscan, pellucid_probe_shmem_complexf_sum_inscan, 1572, 1572_u16, timed, (team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, shim::complexf_sum()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_char_sum_exscan, pellucid_probe_shmem_char_sum_exscan, 1573, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<u8>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_short_sum_exscan, pellucid_probe_shmem_short_sum_exscan, 1575, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<u16>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_int_sum_exscan, pellucid_probe_shmem_int_sum_exscan, 1576, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<u32>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_long_sum_exscan, pellucid_probe_shmem_long_sum_exscan, 1577, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<u64>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_float_sum_exscan, pellucid_probe_shmem_float_sum_exscan, 1594, 1594_u16, timed, (team: Team, dest: *mut f32, source: *const f32, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<f32>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_double_sum_exscan, pellucid_probe_shmem_double_sum_exscan, 1595, 1595_u16, timed, (team: Team, dest: *mut f64, source: *const f64, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<f64>()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_longdouble_sum_exscan, pellucid_probe_shmem_longdouble_sum_exscan, 1596, 1596_u16, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(16)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, shim::longdouble_sum()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_complexd_sum_exscan, pellucid_probe_shmem_complexd_sum_exscan, 1597, 1597_u16, timed, (team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(16)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, shim::complexd_sum()), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_complexf_sum_exscan, pellucid_probe_shmem_complexf_sum_exscan, 1598, 1598_u16, timed, (team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nelems: usize) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, shim::complexf_sum()), failed |r: c_int| r != 0);

@@ -4,42 +4,18 @@
 use crate::routine::prelude::*;
 use pellucid_core::team;
 
-#[unsafe(export_name = "pellucid_shmem_ctx_create")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_create(options: c_long, ctx: *mut Ctx) -> c_int {
-    weak!("shmem_ctx_create", 34, imp_shmem_ctx_create, probe_shmem_ctx_create)
+unsafe extern "C" {
+    pub fn shmem_ctx_create(options: c_long, ctx: *mut Ctx) -> c_int;
+    pub fn pshmem_ctx_create(options: c_long, ctx: *mut Ctx) -> c_int;
+    pub fn shmem_team_create_ctx(team: Team, options: c_long, ctx: *mut Ctx) -> c_int;
+    pub fn pshmem_team_create_ctx(team: Team, options: c_long, ctx: *mut Ctx) -> c_int;
+    pub fn shmem_ctx_destroy(ctx: Ctx);
+    pub fn pshmem_ctx_destroy(ctx: Ctx);
+    pub fn shmem_ctx_get_team(ctx: Ctx, team: *mut Team) -> c_int;
+    pub fn pshmem_ctx_get_team(ctx: Ctx, team: *mut Team) -> c_int;
 }
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_create(options: c_long, ctx: *mut Ctx) -> c_int {
-    strong!(34, imp_shmem_ctx_create, probe_shmem_ctx_create)
-}
-routine!(imp_shmem_ctx_create, probe_shmem_ctx_create, intercepted_shmem_ctx_create, 34, timed, (options: c_long, ctx: *mut Ctx) -> c_int, |m| [-1, 0, 0] team::ctx_create(m, options, ctx), args [0, 0, 0, 0], failed |r| r != 0);
 
-#[unsafe(export_name = "pellucid_shmem_team_create_ctx")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_team_create_ctx(team: Team, options: c_long, ctx: *mut Ctx) -> c_int {
-    weak!("shmem_team_create_ctx", 35, imp_shmem_team_create_ctx, probe_shmem_team_create_ctx)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_team_create_ctx(team: Team, options: c_long, ctx: *mut Ctx) -> c_int {
-    strong!(35, imp_shmem_team_create_ctx, probe_shmem_team_create_ctx)
-}
-routine!(imp_shmem_team_create_ctx, probe_shmem_team_create_ctx, intercepted_shmem_team_create_ctx, 35, timed, (team: Team, options: c_long, ctx: *mut Ctx) -> c_int, |m| [-1, 0, 0] team::create_ctx(m, team, options, ctx), args [0, 0, 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_destroy")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_destroy(ctx: Ctx) {
-    weak!("shmem_ctx_destroy", 36, imp_shmem_ctx_destroy, probe_shmem_ctx_destroy)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_destroy(ctx: Ctx) {
-    strong!(36, imp_shmem_ctx_destroy, probe_shmem_ctx_destroy)
-}
-routine!(imp_shmem_ctx_destroy, probe_shmem_ctx_destroy, intercepted_shmem_ctx_destroy, 36, timed, (ctx: Ctx), |m| [-1, 0, 0] team::ctx_destroy(m, ctx), args [0, 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_get_team")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_get_team(ctx: Ctx, team: *mut Team) -> c_int {
-    weak!("shmem_ctx_get_team", 37, imp_shmem_ctx_get_team, probe_shmem_ctx_get_team)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_get_team(ctx: Ctx, team: *mut Team) -> c_int {
-    strong!(37, imp_shmem_ctx_get_team, probe_shmem_ctx_get_team)
-}
-routine!(imp_shmem_ctx_get_team, probe_shmem_ctx_get_team, intercepted_shmem_ctx_get_team, 37, sampled, (ctx: Ctx, team: *mut Team) -> c_int, |m| [-1, 0, 0] team::ctx_get_team(m, ctx, team), args [0, 0, word(ctx), 0], failed |r| r != 0);
+routine!(pellucid_imp_shmem_ctx_create, pellucid_probe_shmem_ctx_create, 34, 34_u16, timed, (options: c_long, ctx: *mut Ctx) -> c_int, |m| [-1, 0, 0] team::ctx_create(m, options, ctx), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_team_create_ctx, pellucid_probe_shmem_team_create_ctx, 35, 35_u16, timed, (team: Team, options: c_long, ctx: *mut Ctx) -> c_int, |m| [-1, 0, 0] team::create_ctx(m, team, options, ctx), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_ctx_destroy, pellucid_probe_shmem_ctx_destroy, 36, 36_u16, timed, (ctx: Ctx), |m| [-1, 0, 0] team::ctx_destroy(m, ctx));
+routine!(pellucid_imp_shmem_ctx_get_team, pellucid_probe_shmem_ctx_get_team, 37, 37_u16, sampled, (ctx: Ctx, team: *mut Team) -> c_int, |m| [-1, 0, 0] team::ctx_get_team(m, ctx, team), failed |r: c_int| r != 0);

@@ -4,32 +4,15 @@
 use crate::routine::prelude::*;
 use crate::locking;
 
-#[unsafe(export_name = "pellucid_shmem_clear_lock")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_clear_lock(lock: *mut c_long) {
-    weak!("shmem_clear_lock", 1784, imp_shmem_clear_lock, probe_shmem_clear_lock)
+unsafe extern "C" {
+    pub fn shmem_clear_lock(lock: *mut c_long);
+    pub fn pshmem_clear_lock(lock: *mut c_long);
+    pub fn shmem_set_lock(lock: *mut c_long);
+    pub fn pshmem_set_lock(lock: *mut c_long);
+    pub fn shmem_test_lock(lock: *mut c_long) -> c_int;
+    pub fn pshmem_test_lock(lock: *mut c_long) -> c_int;
 }
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_clear_lock(lock: *mut c_long) {
-    strong!(1784, imp_shmem_clear_lock, probe_shmem_clear_lock)
-}
-routine!(imp_shmem_clear_lock, probe_shmem_clear_lock, intercepted_shmem_clear_lock, 1784, timed, (lock: *mut c_long), |m| [-1, lock.addr(), 0] locking::clear(m, lock.cast::<u64>()), args [lock.addr(), 0, 0, 0]);
 
-#[unsafe(export_name = "pellucid_shmem_set_lock")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_set_lock(lock: *mut c_long) {
-    weak!("shmem_set_lock", 1785, imp_shmem_set_lock, probe_shmem_set_lock)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_set_lock(lock: *mut c_long) {
-    strong!(1785, imp_shmem_set_lock, probe_shmem_set_lock)
-}
-routine!(imp_shmem_set_lock, probe_shmem_set_lock, intercepted_shmem_set_lock, 1785, timed, (lock: *mut c_long), |m| [-1, lock.addr(), 0] locking::set(m, lock.cast::<u64>()), args [lock.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_test_lock")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_test_lock(lock: *mut c_long) -> c_int {
-    weak!("shmem_test_lock", 1786, imp_shmem_test_lock, probe_shmem_test_lock)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_test_lock(lock: *mut c_long) -> c_int {
-    strong!(1786, imp_shmem_test_lock, probe_shmem_test_lock)
-}
-routine!(imp_shmem_test_lock, probe_shmem_test_lock, intercepted_shmem_test_lock, 1786, sampled, (lock: *mut c_long) -> c_int, |m| [-1, lock.addr(), 0] locking::test(m, lock.cast::<u64>()), args [lock.addr(), 0, 0, 0]);
+routine!(pellucid_imp_shmem_clear_lock, pellucid_probe_shmem_clear_lock, 1784, 1784_u16, timed, (lock: *mut c_long), |m| [-1, lock.addr(), 0] locking::clear(m, lock.cast::<u64>()));
+routine!(pellucid_imp_shmem_set_lock, pellucid_probe_shmem_set_lock, 1785, 1785_u16, timed, (lock: *mut c_long), |m| [-1, lock.addr(), 0] locking::set(m, lock.cast::<u64>()));
+routine!(brief pellucid_brief_shmem_test_lock, pellucid_kept_shmem_test_lock, [-1, ()], pellucid_imp_shmem_test_lock, pellucid_probe_shmem_test_lock, 1786, 1786_u16, sampled, (lock: *mut c_long) -> c_int, |m| [-1, lock.addr(), 0] locking::test(m, lock.cast::<u64>()));

@@ -4,102 +4,32 @@
 use crate::routine::prelude::*;
 use pellucid_core::runtime::memory;
 
-#[unsafe(export_name = "pellucid_shmem_malloc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_malloc(size: usize) -> *mut c_void {
-    weak!("shmem_malloc", 17, imp_shmem_malloc, probe_shmem_malloc)
+unsafe extern "C" {
+    pub fn shmem_malloc(size: usize) -> *mut c_void;
+    pub fn pshmem_malloc(size: usize) -> *mut c_void;
+    pub fn shmem_free(ptr: *mut c_void);
+    pub fn pshmem_free(ptr: *mut c_void);
+    pub fn shmem_realloc(ptr: *mut c_void, size: usize) -> *mut c_void;
+    pub fn pshmem_realloc(ptr: *mut c_void, size: usize) -> *mut c_void;
+    pub fn shmem_align(alignment: usize, size: usize) -> *mut c_void;
+    pub fn pshmem_align(alignment: usize, size: usize) -> *mut c_void;
+    pub fn shmem_malloc_with_hints(size: usize, hints: c_long) -> *mut c_void;
+    pub fn pshmem_malloc_with_hints(size: usize, hints: c_long) -> *mut c_void;
+    pub fn shmem_calloc(count: usize, size: usize) -> *mut c_void;
+    pub fn pshmem_calloc(count: usize, size: usize) -> *mut c_void;
+    pub fn shmalloc(size: usize) -> *mut c_void;
+    pub fn pshmalloc(size: usize) -> *mut c_void;
+    pub fn shfree(ptr: *mut c_void);
+    pub fn pshfree(ptr: *mut c_void);
+    pub fn shrealloc(ptr: *mut c_void, size: usize) -> *mut c_void;
+    pub fn pshrealloc(ptr: *mut c_void, size: usize) -> *mut c_void;
+    pub fn shmemalign(alignment: usize, size: usize) -> *mut c_void;
+    pub fn pshmemalign(alignment: usize, size: usize) -> *mut c_void;
 }
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_malloc(size: usize) -> *mut c_void {
-    strong!(17, imp_shmem_malloc, probe_shmem_malloc)
-}
-routine!(imp_shmem_malloc, probe_shmem_malloc, intercepted_shmem_malloc, 17, timed, (size: usize) -> *mut c_void, [-1, 0, size] memory::malloc(size), args [0, 0, 0, 0], failed |r| r.is_null() && size > 0);
 
-#[unsafe(export_name = "pellucid_shmem_free")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_free(ptr: *mut c_void) {
-    weak!("shmem_free", 18, imp_shmem_free, probe_shmem_free)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_free(ptr: *mut c_void) {
-    strong!(18, imp_shmem_free, probe_shmem_free)
-}
-routine!(imp_shmem_free, probe_shmem_free, intercepted_shmem_free, 18, timed, (ptr: *mut c_void), [-1, ptr.addr(), 0] memory::free(ptr), args [ptr.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_realloc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_realloc(ptr: *mut c_void, size: usize) -> *mut c_void {
-    weak!("shmem_realloc", 19, imp_shmem_realloc, probe_shmem_realloc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_realloc(ptr: *mut c_void, size: usize) -> *mut c_void {
-    strong!(19, imp_shmem_realloc, probe_shmem_realloc)
-}
-routine!(imp_shmem_realloc, probe_shmem_realloc, intercepted_shmem_realloc, 19, timed, (ptr: *mut c_void, size: usize) -> *mut c_void, [-1, ptr.addr(), size] memory::realloc(ptr, size), args [ptr.addr(), 0, 0, 0], failed |r| r.is_null() && size > 0);
-
-#[unsafe(export_name = "pellucid_shmem_align")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_align(alignment: usize, size: usize) -> *mut c_void {
-    weak!("shmem_align", 20, imp_shmem_align, probe_shmem_align)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_align(alignment: usize, size: usize) -> *mut c_void {
-    strong!(20, imp_shmem_align, probe_shmem_align)
-}
-routine!(imp_shmem_align, probe_shmem_align, intercepted_shmem_align, 20, timed, (alignment: usize, size: usize) -> *mut c_void, [-1, 0, size] memory::align(alignment, size), args [0, 0, 0, 0], failed |r| r.is_null() && size > 0);
-
-#[unsafe(export_name = "pellucid_shmem_malloc_with_hints")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_malloc_with_hints(size: usize, hints: c_long) -> *mut c_void {
-    weak!("shmem_malloc_with_hints", 21, imp_shmem_malloc_with_hints, probe_shmem_malloc_with_hints)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_malloc_with_hints(size: usize, hints: c_long) -> *mut c_void {
-    strong!(21, imp_shmem_malloc_with_hints, probe_shmem_malloc_with_hints)
-}
-routine!(imp_shmem_malloc_with_hints, probe_shmem_malloc_with_hints, intercepted_shmem_malloc_with_hints, 21, timed, (size: usize, hints: c_long) -> *mut c_void, [-1, 0, size] memory::malloc_with_hints(size, hints), args [0, 0, 0, 0], failed |r| r.is_null() && size > 0);
-
-#[unsafe(export_name = "pellucid_shmem_calloc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_calloc(count: usize, size: usize) -> *mut c_void {
-    weak!("shmem_calloc", 22, imp_shmem_calloc, probe_shmem_calloc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_calloc(count: usize, size: usize) -> *mut c_void {
-    strong!(22, imp_shmem_calloc, probe_shmem_calloc)
-}
-routine!(imp_shmem_calloc, probe_shmem_calloc, intercepted_shmem_calloc, 22, timed, (count: usize, size: usize) -> *mut c_void, [-1, 0, count.saturating_mul(size)] memory::calloc(count, size), args [0, 0, 0, 0], failed |r| r.is_null() && count > 0 && size > 0);
-
-#[unsafe(export_name = "pellucid_shmalloc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmalloc(size: usize) -> *mut c_void {
-    weak!("shmalloc", 23, imp_shmalloc, probe_shmalloc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmalloc(size: usize) -> *mut c_void {
-    strong!(23, imp_shmalloc, probe_shmalloc)
-}
-routine!(imp_shmalloc, probe_shmalloc, intercepted_shmalloc, 23, timed, (size: usize) -> *mut c_void, [-1, 0, size] memory::malloc(size), args [0, 0, 0, 0], failed |r| r.is_null() && size > 0);
-
-#[unsafe(export_name = "pellucid_shfree")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shfree(ptr: *mut c_void) {
-    weak!("shfree", 24, imp_shfree, probe_shfree)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshfree(ptr: *mut c_void) {
-    strong!(24, imp_shfree, probe_shfree)
-}
-routine!(imp_shfree, probe_shfree, intercepted_shfree, 24, timed, (ptr: *mut c_void), [-1, ptr.addr(), 0] memory::free(ptr), args [ptr.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shrealloc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shrealloc(ptr: *mut c_void, size: usize) -> *mut c_void {
-    weak!("shrealloc", 25, imp_shrealloc, probe_shrealloc)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshrealloc(ptr: *mut c_void, size: usize) -> *mut c_void {
-    strong!(25, imp_shrealloc, probe_shrealloc)
-}
-routine!(imp_shrealloc, probe_shrealloc, intercepted_shrealloc, 25, timed, (ptr: *mut c_void, size: usize) -> *mut c_void, [-1, ptr.addr(), size] memory::realloc(ptr, size), args [ptr.addr(), 0, 0, 0], failed |r| r.is_null() && size > 0);
-
-#[unsafe(export_name = "pellucid_shmemalign")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemalign(alignment: usize, size: usize) -> *mut c_void {
-    weak!("shmemalign", 26, imp_shmemalign, probe_shmemalign)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemalign(alignment: usize, size: usize) -> *mut c_void {
-    strong!(26, imp_shmemalign, probe_shmemalign)
-}
-routine!(imp_shmemalign, probe_shmemalign, intercepted_shmemalign, 26, timed, (alignment: usize, size: usize) -> *mut c_void, [-1, 0, size] memory::align(alignment, size), args [0, 0, 0, 0], failed |r| r.is_null() && size > 0);
+routine!(pellucid_imp_shmem_malloc, pellucid_probe_shmem_malloc, 17, number, timed, (size: usize, number: u32) -> *mut c_void, [-1, 0, size] memory::malloc(size), failed |r: *mut c_void| r.is_null() && size > 0);
+routine!(pellucid_imp_shmem_free, pellucid_probe_shmem_free, 18, number, timed, (ptr: *mut c_void, number: u32), [-1, ptr.addr(), 0] memory::free(ptr));
+routine!(pellucid_imp_shmem_realloc, pellucid_probe_shmem_realloc, 19, number, timed, (ptr: *mut c_void, size: usize, number: u32) -> *mut c_void, [-1, ptr.addr(), size] memory::realloc(ptr, size), failed |r: *mut c_void| r.is_null() && size > 0);
+routine!(pellucid_imp_shmem_align, pellucid_probe_shmem_align, 20, number, timed, (alignment: usize, size: usize, number: u32) -> *mut c_void, [-1, 0, size] memory::align(alignment, size), failed |r: *mut c_void| r.is_null() && size > 0);
+routine!(pellucid_imp_shmem_malloc_with_hints, pellucid_probe_shmem_malloc_with_hints, 21, 21_u16, timed, (size: usize, hints: c_long) -> *mut c_void, [-1, 0, size] memory::malloc_with_hints(size, hints), failed |r: *mut c_void| r.is_null() && size > 0);
+routine!(pellucid_imp_shmem_calloc, pellucid_probe_shmem_calloc, 22, 22_u16, timed, (count: usize, size: usize) -> *mut c_void, [-1, 0, count.saturating_mul(size)] memory::calloc(count, size), failed |r: *mut c_void| r.is_null() && count > 0 && size > 0);

@@ -40,5 +40,7 @@ pub mod aset;
 #[rustfmt::skip]
 pub mod request;
 #[rustfmt::skip]
+pub mod intercepted;
+#[rustfmt::skip]
 pub mod addresses;
 pub mod constants;

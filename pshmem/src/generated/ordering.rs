@@ -4,62 +4,24 @@
 use crate::routine::prelude::*;
 use pellucid_core::context::order;
 
-#[unsafe(export_name = "pellucid_shmem_fence")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_fence() {
-    weak!("shmem_fence", 1778, imp_shmem_fence, probe_shmem_fence)
+unsafe extern "C" {
+    pub fn shmem_fence();
+    pub fn pshmem_fence();
+    pub fn shmem_ctx_fence(ctx: Ctx);
+    pub fn pshmem_ctx_fence(ctx: Ctx);
+    pub fn shmem_quiet();
+    pub fn pshmem_quiet();
+    pub fn shmem_ctx_quiet(ctx: Ctx);
+    pub fn pshmem_ctx_quiet(ctx: Ctx);
+    pub fn shmem_pe_quiet(target_pes: *const c_int, npes: usize);
+    pub fn pshmem_pe_quiet(target_pes: *const c_int, npes: usize);
+    pub fn shmem_ctx_pe_quiet(ctx: Ctx, target_pes: *const c_int, npes: usize);
+    pub fn pshmem_ctx_pe_quiet(ctx: Ctx, target_pes: *const c_int, npes: usize);
 }
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_fence() {
-    strong!(1778, imp_shmem_fence, probe_shmem_fence)
-}
-routine!(imp_shmem_fence, probe_shmem_fence, intercepted_shmem_fence, 1778, sampled, (), |m| [-1, 0, 0] order::fence(m, Ctx::DEFAULT), args [0, 0, word(Ctx::DEFAULT), 0]);
 
-#[unsafe(export_name = "pellucid_shmem_ctx_fence")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_fence(ctx: Ctx) {
-    weak!("shmem_ctx_fence", 1779, imp_shmem_ctx_fence, probe_shmem_ctx_fence)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_fence(ctx: Ctx) {
-    strong!(1779, imp_shmem_ctx_fence, probe_shmem_ctx_fence)
-}
-routine!(imp_shmem_ctx_fence, probe_shmem_ctx_fence, intercepted_shmem_ctx_fence, 1779, sampled, (ctx: Ctx), |m| [on(ctx, 1779, 0, -1), 0, 0] order::fence(m, ctx), args [0, 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_quiet")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_quiet() {
-    weak!("shmem_quiet", 1780, imp_shmem_quiet, probe_shmem_quiet)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_quiet() {
-    strong!(1780, imp_shmem_quiet, probe_shmem_quiet)
-}
-routine!(imp_shmem_quiet, probe_shmem_quiet, intercepted_shmem_quiet, 1780, sampled, (), |m| [-1, 0, 0] order::quiet(m, Ctx::DEFAULT), args [0, 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_quiet")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_quiet(ctx: Ctx) {
-    weak!("shmem_ctx_quiet", 1781, imp_shmem_ctx_quiet, probe_shmem_ctx_quiet)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_quiet(ctx: Ctx) {
-    strong!(1781, imp_shmem_ctx_quiet, probe_shmem_ctx_quiet)
-}
-routine!(imp_shmem_ctx_quiet, probe_shmem_ctx_quiet, intercepted_shmem_ctx_quiet, 1781, sampled, (ctx: Ctx), |m| [on(ctx, 1781, 0, -1), 0, 0] order::quiet(m, ctx), args [0, 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_pe_quiet")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_pe_quiet(target_pes: *const c_int, npes: usize) {
-    weak!("shmem_pe_quiet", 1782, imp_shmem_pe_quiet, probe_shmem_pe_quiet)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_pe_quiet(target_pes: *const c_int, npes: usize) {
-    strong!(1782, imp_shmem_pe_quiet, probe_shmem_pe_quiet)
-}
-routine!(imp_shmem_pe_quiet, probe_shmem_pe_quiet, intercepted_shmem_pe_quiet, 1782, sampled, (target_pes: *const c_int, npes: usize), |m| [-1, 0, 0] order::pe_quiet(m, Ctx::DEFAULT, target_pes, npes), args [0, 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_pe_quiet")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_pe_quiet(ctx: Ctx, target_pes: *const c_int, npes: usize) {
-    weak!("shmem_ctx_pe_quiet", 1783, imp_shmem_ctx_pe_quiet, probe_shmem_ctx_pe_quiet)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_pe_quiet(ctx: Ctx, target_pes: *const c_int, npes: usize) {
-    strong!(1783, imp_shmem_ctx_pe_quiet, probe_shmem_ctx_pe_quiet)
-}
-routine!(imp_shmem_ctx_pe_quiet, probe_shmem_ctx_pe_quiet, intercepted_shmem_ctx_pe_quiet, 1783, sampled, (ctx: Ctx, target_pes: *const c_int, npes: usize), |m| [on(ctx, 1783, 0, -1), 0, 0] order::pe_quiet(m, ctx, target_pes, npes), args [0, 0, word(ctx), 0]);
+routine!(brief pellucid_brief_shmem_fence, pellucid_kept_shmem_fence, [-1, ()], pellucid_imp_shmem_fence, pellucid_probe_shmem_fence, 1778, 1778_u16, sampled, (), |m| [-1, 0, 0] order::fence(m, Ctx::DEFAULT));
+routine!(brief pellucid_brief_shmem_ctx_fence, pellucid_kept_shmem_ctx_fence, [-1, note(ctx, 1779, 0)], pellucid_imp_shmem_ctx_fence, pellucid_probe_shmem_ctx_fence, 1779, 1779_u16, sampled, (ctx: Ctx), |m| [on(ctx, 1779, 0, -1), 0, 0] order::fence(m, ctx));
+routine!(brief pellucid_brief_shmem_quiet, pellucid_kept_shmem_quiet, [-1, ()], pellucid_imp_shmem_quiet, pellucid_probe_shmem_quiet, 1780, 1780_u16, sampled, (), |m| [-1, 0, 0] order::quiet(m, Ctx::DEFAULT));
+routine!(brief pellucid_brief_shmem_ctx_quiet, pellucid_kept_shmem_ctx_quiet, [-1, note(ctx, 1781, 0)], pellucid_imp_shmem_ctx_quiet, pellucid_probe_shmem_ctx_quiet, 1781, 1781_u16, sampled, (ctx: Ctx), |m| [on(ctx, 1781, 0, -1), 0, 0] order::quiet(m, ctx));
+routine!(brief pellucid_brief_shmem_pe_quiet, pellucid_kept_shmem_pe_quiet, [-1, ()], pellucid_imp_shmem_pe_quiet, pellucid_probe_shmem_pe_quiet, 1782, 1782_u16, sampled, (target_pes: *const c_int, npes: usize), |m| [-1, 0, 0] order::pe_quiet(m, Ctx::DEFAULT, target_pes, npes));
+routine!(brief pellucid_brief_shmem_ctx_pe_quiet, pellucid_kept_shmem_ctx_pe_quiet, [-1, note(ctx, 1783, 0)], pellucid_imp_shmem_ctx_pe_quiet, pellucid_probe_shmem_ctx_pe_quiet, 1783, 1783_u16, sampled, (ctx: Ctx, target_pes: *const c_int, npes: usize), |m| [on(ctx, 1783, 0, -1), 0, 0] order::pe_quiet(m, ctx, target_pes, npes));

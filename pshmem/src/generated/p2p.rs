@@ -6,1792 +6,428 @@ use pellucid_core::context::signal;
 use pellucid_core::context::wait;
 use crate::generated::constants::SHMEM_CMP_NE;
 
-#[unsafe(export_name = "pellucid_shmem_int_wait_until")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_wait_until(ivar: *mut c_int, cmp: c_int, cmp_value: c_int) {
-    weak!("shmem_int_wait_until", 1599, imp_shmem_int_wait_until, probe_shmem_int_wait_until)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_wait_until(ivar: *mut c_int, cmp: c_int, cmp_value: c_int) {
-    strong!(1599, imp_shmem_int_wait_until, probe_shmem_int_wait_until)
-}
-routine!(imp_shmem_int_wait_until, probe_shmem_int_wait_until, intercepted_shmem_int_wait_until, 1599, timed, (ivar: *mut c_int, cmp: c_int, cmp_value: c_int), |m| [-1, ivar.addr(), 0] wait::wait_until::<i32>(m, ivar.cast(), cmp, word(cmp_value)), args [ivar.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_wait_until")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_wait_until(ivar: *mut c_long, cmp: c_int, cmp_value: c_long) {
-    weak!("shmem_long_wait_until", 1600, imp_shmem_long_wait_until, probe_shmem_long_wait_until)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_wait_until(ivar: *mut c_long, cmp: c_int, cmp_value: c_long) {
-    strong!(1600, imp_shmem_long_wait_until, probe_shmem_long_wait_until)
-}
-routine!(imp_shmem_long_wait_until, probe_shmem_long_wait_until, intercepted_shmem_long_wait_until, 1600, timed, (ivar: *mut c_long, cmp: c_int, cmp_value: c_long), |m| [-1, ivar.addr(), 0] wait::wait_until::<i64>(m, ivar.cast(), cmp, word(cmp_value)), args [ivar.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_wait_until")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_wait_until(ivar: *mut c_longlong, cmp: c_int, cmp_value: c_longlong) {
-    weak!("shmem_longlong_wait_until", 1601, imp_shmem_longlong_wait_until, probe_shmem_longlong_wait_until)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_wait_until(ivar: *mut c_longlong, cmp: c_int, cmp_value: c_longlong) {
-    strong!(1601, imp_shmem_longlong_wait_until, probe_shmem_longlong_wait_until)
-}
-routine!(imp_shmem_longlong_wait_until, probe_shmem_longlong_wait_until, intercepted_shmem_longlong_wait_until, 1601, timed, (ivar: *mut c_longlong, cmp: c_int, cmp_value: c_longlong), |m| [-1, ivar.addr(), 0] wait::wait_until::<i64>(m, ivar.cast(), cmp, word(cmp_value)), args [ivar.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_wait_until")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_wait_until(ivar: *mut c_uint, cmp: c_int, cmp_value: c_uint) {
-    weak!("shmem_uint_wait_until", 1602, imp_shmem_uint_wait_until, probe_shmem_uint_wait_until)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_wait_until(ivar: *mut c_uint, cmp: c_int, cmp_value: c_uint) {
-    strong!(1602, imp_shmem_uint_wait_until, probe_shmem_uint_wait_until)
-}
-routine!(imp_shmem_uint_wait_until, probe_shmem_uint_wait_until, intercepted_shmem_uint_wait_until, 1602, timed, (ivar: *mut c_uint, cmp: c_int, cmp_value: c_uint), |m| [-1, ivar.addr(), 0] wait::wait_until::<u32>(m, ivar.cast(), cmp, word(cmp_value)), args [ivar.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_wait_until")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_wait_until(ivar: *mut c_ulong, cmp: c_int, cmp_value: c_ulong) {
-    weak!("shmem_ulong_wait_until", 1603, imp_shmem_ulong_wait_until, probe_shmem_ulong_wait_until)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_wait_until(ivar: *mut c_ulong, cmp: c_int, cmp_value: c_ulong) {
-    strong!(1603, imp_shmem_ulong_wait_until, probe_shmem_ulong_wait_until)
-}
-routine!(imp_shmem_ulong_wait_until, probe_shmem_ulong_wait_until, intercepted_shmem_ulong_wait_until, 1603, timed, (ivar: *mut c_ulong, cmp: c_int, cmp_value: c_ulong), |m| [-1, ivar.addr(), 0] wait::wait_until::<u64>(m, ivar.cast(), cmp, word(cmp_value)), args [ivar.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_wait_until")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_wait_until(ivar: *mut c_ulonglong, cmp: c_int, cmp_value: c_ulonglong) {
-    weak!("shmem_ulonglong_wait_until", 1604, imp_shmem_ulonglong_wait_until, probe_shmem_ulonglong_wait_until)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_wait_until(ivar: *mut c_ulonglong, cmp: c_int, cmp_value: c_ulonglong) {
-    strong!(1604, imp_shmem_ulonglong_wait_until, probe_shmem_ulonglong_wait_until)
-}
-routine!(imp_shmem_ulonglong_wait_until, probe_shmem_ulonglong_wait_until, intercepted_shmem_ulonglong_wait_until, 1604, timed, (ivar: *mut c_ulonglong, cmp: c_int, cmp_value: c_ulonglong), |m| [-1, ivar.addr(), 0] wait::wait_until::<u64>(m, ivar.cast(), cmp, word(cmp_value)), args [ivar.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_wait_until")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_wait_until(ivar: *mut i32, cmp: c_int, cmp_value: i32) {
-    weak!("shmem_int32_wait_until", 1605, imp_shmem_int32_wait_until, probe_shmem_int32_wait_until)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_wait_until(ivar: *mut i32, cmp: c_int, cmp_value: i32) {
-    strong!(1605, imp_shmem_int32_wait_until, probe_shmem_int32_wait_until)
-}
-routine!(imp_shmem_int32_wait_until, probe_shmem_int32_wait_until, intercepted_shmem_int32_wait_until, 1605, timed, (ivar: *mut i32, cmp: c_int, cmp_value: i32), |m| [-1, ivar.addr(), 0] wait::wait_until::<i32>(m, ivar.cast(), cmp, word(cmp_value)), args [ivar.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_wait_until")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_wait_until(ivar: *mut i64, cmp: c_int, cmp_value: i64) {
-    weak!("shmem_int64_wait_until", 1606, imp_shmem_int64_wait_until, probe_shmem_int64_wait_until)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_wait_until(ivar: *mut i64, cmp: c_int, cmp_value: i64) {
-    strong!(1606, imp_shmem_int64_wait_until, probe_shmem_int64_wait_until)
-}
-routine!(imp_shmem_int64_wait_until, probe_shmem_int64_wait_until, intercepted_shmem_int64_wait_until, 1606, timed, (ivar: *mut i64, cmp: c_int, cmp_value: i64), |m| [-1, ivar.addr(), 0] wait::wait_until::<i64>(m, ivar.cast(), cmp, word(cmp_value)), args [ivar.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_wait_until")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_wait_until(ivar: *mut u32, cmp: c_int, cmp_value: u32) {
-    weak!("shmem_uint32_wait_until", 1607, imp_shmem_uint32_wait_until, probe_shmem_uint32_wait_until)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_wait_until(ivar: *mut u32, cmp: c_int, cmp_value: u32) {
-    strong!(1607, imp_shmem_uint32_wait_until, probe_shmem_uint32_wait_until)
-}
-routine!(imp_shmem_uint32_wait_until, probe_shmem_uint32_wait_until, intercepted_shmem_uint32_wait_until, 1607, timed, (ivar: *mut u32, cmp: c_int, cmp_value: u32), |m| [-1, ivar.addr(), 0] wait::wait_until::<u32>(m, ivar.cast(), cmp, word(cmp_value)), args [ivar.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_wait_until")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_wait_until(ivar: *mut u64, cmp: c_int, cmp_value: u64) {
-    weak!("shmem_uint64_wait_until", 1608, imp_shmem_uint64_wait_until, probe_shmem_uint64_wait_until)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_wait_until(ivar: *mut u64, cmp: c_int, cmp_value: u64) {
-    strong!(1608, imp_shmem_uint64_wait_until, probe_shmem_uint64_wait_until)
-}
-routine!(imp_shmem_uint64_wait_until, probe_shmem_uint64_wait_until, intercepted_shmem_uint64_wait_until, 1608, timed, (ivar: *mut u64, cmp: c_int, cmp_value: u64), |m| [-1, ivar.addr(), 0] wait::wait_until::<u64>(m, ivar.cast(), cmp, word(cmp_value)), args [ivar.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_wait_until")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_wait_until(ivar: *mut usize, cmp: c_int, cmp_value: usize) {
-    weak!("shmem_size_wait_until", 1609, imp_shmem_size_wait_until, probe_shmem_size_wait_until)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_wait_until(ivar: *mut usize, cmp: c_int, cmp_value: usize) {
-    strong!(1609, imp_shmem_size_wait_until, probe_shmem_size_wait_until)
-}
-routine!(imp_shmem_size_wait_until, probe_shmem_size_wait_until, intercepted_shmem_size_wait_until, 1609, timed, (ivar: *mut usize, cmp: c_int, cmp_value: usize), |m| [-1, ivar.addr(), 0] wait::wait_until::<u64>(m, ivar.cast(), cmp, word(cmp_value)), args [ivar.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_wait_until")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_wait_until(ivar: *mut isize, cmp: c_int, cmp_value: isize) {
-    weak!("shmem_ptrdiff_wait_until", 1610, imp_shmem_ptrdiff_wait_until, probe_shmem_ptrdiff_wait_until)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_wait_until(ivar: *mut isize, cmp: c_int, cmp_value: isize) {
-    strong!(1610, imp_shmem_ptrdiff_wait_until, probe_shmem_ptrdiff_wait_until)
-}
-routine!(imp_shmem_ptrdiff_wait_until, probe_shmem_ptrdiff_wait_until, intercepted_shmem_ptrdiff_wait_until, 1610, timed, (ivar: *mut isize, cmp: c_int, cmp_value: isize), |m| [-1, ivar.addr(), 0] wait::wait_until::<i64>(m, ivar.cast(), cmp, word(cmp_value)), args [ivar.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_short_wait_until")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_short_wait_until(ivar: *mut c_short, cmp: c_int, cmp_value: c_short) {
-    weak!("shmem_short_wait_until", 1611, imp_shmem_short_wait_until, probe_shmem_short_wait_until)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_short_wait_until(ivar: *mut c_short, cmp: c_int, cmp_value: c_short) {
-    strong!(1611, imp_shmem_short_wait_until, probe_shmem_short_wait_until)
-}
-routine!(imp_shmem_short_wait_until, probe_shmem_short_wait_until, intercepted_shmem_short_wait_until, 1611, timed, (ivar: *mut c_short, cmp: c_int, cmp_value: c_short), |m| [-1, ivar.addr(), 0] wait::wait_until::<i16>(m, ivar.cast(), cmp, word(cmp_value)), args [ivar.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ushort_wait_until")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ushort_wait_until(ivar: *mut c_ushort, cmp: c_int, cmp_value: c_ushort) {
-    weak!("shmem_ushort_wait_until", 1612, imp_shmem_ushort_wait_until, probe_shmem_ushort_wait_until)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ushort_wait_until(ivar: *mut c_ushort, cmp: c_int, cmp_value: c_ushort) {
-    strong!(1612, imp_shmem_ushort_wait_until, probe_shmem_ushort_wait_until)
-}
-routine!(imp_shmem_ushort_wait_until, probe_shmem_ushort_wait_until, intercepted_shmem_ushort_wait_until, 1612, timed, (ivar: *mut c_ushort, cmp: c_int, cmp_value: c_ushort), |m| [-1, ivar.addr(), 0] wait::wait_until::<u16>(m, ivar.cast(), cmp, word(cmp_value)), args [ivar.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_wait_until")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_wait_until(ivar: *mut c_long, cmp: c_int, cmp_value: c_long) {
-    weak!("shmem_wait_until", 1613, imp_shmem_wait_until, probe_shmem_wait_until)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_wait_until(ivar: *mut c_long, cmp: c_int, cmp_value: c_long) {
-    strong!(1613, imp_shmem_wait_until, probe_shmem_wait_until)
-}
-routine!(imp_shmem_wait_until, probe_shmem_wait_until, intercepted_shmem_wait_until, 1613, timed, (ivar: *mut c_long, cmp: c_int, cmp_value: c_long), |m| [-1, ivar.addr(), 0] wait::wait_until::<i64>(m, ivar.cast(), cmp, word(cmp_value)), args [ivar.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_wait")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_wait(ivar: *mut c_long, cmp_value: c_long) {
-    weak!("shmem_wait", 1614, imp_shmem_wait, probe_shmem_wait)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_wait(ivar: *mut c_long, cmp_value: c_long) {
-    strong!(1614, imp_shmem_wait, probe_shmem_wait)
-}
-routine!(imp_shmem_wait, probe_shmem_wait, intercepted_shmem_wait, 1614, timed, (ivar: *mut c_long, cmp_value: c_long), |m| [-1, ivar.addr(), 0] wait::wait_until::<i64>(m, ivar.cast(), SHMEM_CMP_NE, word(cmp_value)), args [ivar.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_short_wait")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_short_wait(ivar: *mut c_short, cmp_value: c_short) {
-    weak!("shmem_short_wait", 1615, imp_shmem_short_wait, probe_shmem_short_wait)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_short_wait(ivar: *mut c_short, cmp_value: c_short) {
-    strong!(1615, imp_shmem_short_wait, probe_shmem_short_wait)
-}
-routine!(imp_shmem_short_wait, probe_shmem_short_wait, intercepted_shmem_short_wait, 1615, timed, (ivar: *mut c_short, cmp_value: c_short), |m| [-1, ivar.addr(), 0] wait::wait_until::<i16>(m, ivar.cast(), SHMEM_CMP_NE, word(cmp_value)), args [ivar.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_wait")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_wait(ivar: *mut c_int, cmp_value: c_int) {
-    weak!("shmem_int_wait", 1616, imp_shmem_int_wait, probe_shmem_int_wait)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_wait(ivar: *mut c_int, cmp_value: c_int) {
-    strong!(1616, imp_shmem_int_wait, probe_shmem_int_wait)
-}
-routine!(imp_shmem_int_wait, probe_shmem_int_wait, intercepted_shmem_int_wait, 1616, timed, (ivar: *mut c_int, cmp_value: c_int), |m| [-1, ivar.addr(), 0] wait::wait_until::<i32>(m, ivar.cast(), SHMEM_CMP_NE, word(cmp_value)), args [ivar.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_wait")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_wait(ivar: *mut c_long, cmp_value: c_long) {
-    weak!("shmem_long_wait", 1617, imp_shmem_long_wait, probe_shmem_long_wait)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_wait(ivar: *mut c_long, cmp_value: c_long) {
-    strong!(1617, imp_shmem_long_wait, probe_shmem_long_wait)
-}
-routine!(imp_shmem_long_wait, probe_shmem_long_wait, intercepted_shmem_long_wait, 1617, timed, (ivar: *mut c_long, cmp_value: c_long), |m| [-1, ivar.addr(), 0] wait::wait_until::<i64>(m, ivar.cast(), SHMEM_CMP_NE, word(cmp_value)), args [ivar.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_wait")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_wait(ivar: *mut c_longlong, cmp_value: c_longlong) {
-    weak!("shmem_longlong_wait", 1618, imp_shmem_longlong_wait, probe_shmem_longlong_wait)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_wait(ivar: *mut c_longlong, cmp_value: c_longlong) {
-    strong!(1618, imp_shmem_longlong_wait, probe_shmem_longlong_wait)
-}
-routine!(imp_shmem_longlong_wait, probe_shmem_longlong_wait, intercepted_shmem_longlong_wait, 1618, timed, (ivar: *mut c_longlong, cmp_value: c_longlong), |m| [-1, ivar.addr(), 0] wait::wait_until::<i64>(m, ivar.cast(), SHMEM_CMP_NE, word(cmp_value)), args [ivar.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_wait_until_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_wait_until_all(ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_int) {
-    weak!("shmem_int_wait_until_all", 1619, imp_shmem_int_wait_until_all, probe_shmem_int_wait_until_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_wait_until_all(ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_int) {
-    strong!(1619, imp_shmem_int_wait_until_all, probe_shmem_int_wait_until_all)
-}
-routine!(imp_shmem_int_wait_until_all, probe_shmem_int_wait_until_all, intercepted_shmem_int_wait_until_all, 1619, timed, (ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_int), |m| [-1, ivars.addr(), 0] wait::wait_until_all::<i32>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_wait_until_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_wait_until_all(ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_long) {
-    weak!("shmem_long_wait_until_all", 1620, imp_shmem_long_wait_until_all, probe_shmem_long_wait_until_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_wait_until_all(ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_long) {
-    strong!(1620, imp_shmem_long_wait_until_all, probe_shmem_long_wait_until_all)
-}
-routine!(imp_shmem_long_wait_until_all, probe_shmem_long_wait_until_all, intercepted_shmem_long_wait_until_all, 1620, timed, (ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_long), |m| [-1, ivars.addr(), 0] wait::wait_until_all::<i64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_wait_until_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_wait_until_all(ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_longlong) {
-    weak!("shmem_longlong_wait_until_all", 1621, imp_shmem_longlong_wait_until_all, probe_shmem_longlong_wait_until_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_wait_until_all(ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_longlong) {
-    strong!(1621, imp_shmem_longlong_wait_until_all, probe_shmem_longlong_wait_until_all)
-}
-routine!(imp_shmem_longlong_wait_until_all, probe_shmem_longlong_wait_until_all, intercepted_shmem_longlong_wait_until_all, 1621, timed, (ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_longlong), |m| [-1, ivars.addr(), 0] wait::wait_until_all::<i64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_wait_until_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_wait_until_all(ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_uint) {
-    weak!("shmem_uint_wait_until_all", 1622, imp_shmem_uint_wait_until_all, probe_shmem_uint_wait_until_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_wait_until_all(ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_uint) {
-    strong!(1622, imp_shmem_uint_wait_until_all, probe_shmem_uint_wait_until_all)
-}
-routine!(imp_shmem_uint_wait_until_all, probe_shmem_uint_wait_until_all, intercepted_shmem_uint_wait_until_all, 1622, timed, (ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_uint), |m| [-1, ivars.addr(), 0] wait::wait_until_all::<u32>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_wait_until_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_wait_until_all(ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulong) {
-    weak!("shmem_ulong_wait_until_all", 1623, imp_shmem_ulong_wait_until_all, probe_shmem_ulong_wait_until_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_wait_until_all(ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulong) {
-    strong!(1623, imp_shmem_ulong_wait_until_all, probe_shmem_ulong_wait_until_all)
-}
-routine!(imp_shmem_ulong_wait_until_all, probe_shmem_ulong_wait_until_all, intercepted_shmem_ulong_wait_until_all, 1623, timed, (ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulong), |m| [-1, ivars.addr(), 0] wait::wait_until_all::<u64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_wait_until_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_wait_until_all(ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulonglong) {
-    weak!("shmem_ulonglong_wait_until_all", 1624, imp_shmem_ulonglong_wait_until_all, probe_shmem_ulonglong_wait_until_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_wait_until_all(ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulonglong) {
-    strong!(1624, imp_shmem_ulonglong_wait_until_all, probe_shmem_ulonglong_wait_until_all)
-}
-routine!(imp_shmem_ulonglong_wait_until_all, probe_shmem_ulonglong_wait_until_all, intercepted_shmem_ulonglong_wait_until_all, 1624, timed, (ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulonglong), |m| [-1, ivars.addr(), 0] wait::wait_until_all::<u64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_wait_until_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_wait_until_all(ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i32) {
-    weak!("shmem_int32_wait_until_all", 1625, imp_shmem_int32_wait_until_all, probe_shmem_int32_wait_until_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_wait_until_all(ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i32) {
-    strong!(1625, imp_shmem_int32_wait_until_all, probe_shmem_int32_wait_until_all)
-}
-routine!(imp_shmem_int32_wait_until_all, probe_shmem_int32_wait_until_all, intercepted_shmem_int32_wait_until_all, 1625, timed, (ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i32), |m| [-1, ivars.addr(), 0] wait::wait_until_all::<i32>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_wait_until_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_wait_until_all(ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i64) {
-    weak!("shmem_int64_wait_until_all", 1626, imp_shmem_int64_wait_until_all, probe_shmem_int64_wait_until_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_wait_until_all(ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i64) {
-    strong!(1626, imp_shmem_int64_wait_until_all, probe_shmem_int64_wait_until_all)
-}
-routine!(imp_shmem_int64_wait_until_all, probe_shmem_int64_wait_until_all, intercepted_shmem_int64_wait_until_all, 1626, timed, (ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i64), |m| [-1, ivars.addr(), 0] wait::wait_until_all::<i64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_wait_until_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_wait_until_all(ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u32) {
-    weak!("shmem_uint32_wait_until_all", 1627, imp_shmem_uint32_wait_until_all, probe_shmem_uint32_wait_until_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_wait_until_all(ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u32) {
-    strong!(1627, imp_shmem_uint32_wait_until_all, probe_shmem_uint32_wait_until_all)
-}
-routine!(imp_shmem_uint32_wait_until_all, probe_shmem_uint32_wait_until_all, intercepted_shmem_uint32_wait_until_all, 1627, timed, (ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u32), |m| [-1, ivars.addr(), 0] wait::wait_until_all::<u32>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_wait_until_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_wait_until_all(ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u64) {
-    weak!("shmem_uint64_wait_until_all", 1628, imp_shmem_uint64_wait_until_all, probe_shmem_uint64_wait_until_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_wait_until_all(ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u64) {
-    strong!(1628, imp_shmem_uint64_wait_until_all, probe_shmem_uint64_wait_until_all)
-}
-routine!(imp_shmem_uint64_wait_until_all, probe_shmem_uint64_wait_until_all, intercepted_shmem_uint64_wait_until_all, 1628, timed, (ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u64), |m| [-1, ivars.addr(), 0] wait::wait_until_all::<u64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_wait_until_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_wait_until_all(ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: usize) {
-    weak!("shmem_size_wait_until_all", 1629, imp_shmem_size_wait_until_all, probe_shmem_size_wait_until_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_wait_until_all(ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: usize) {
-    strong!(1629, imp_shmem_size_wait_until_all, probe_shmem_size_wait_until_all)
-}
-routine!(imp_shmem_size_wait_until_all, probe_shmem_size_wait_until_all, intercepted_shmem_size_wait_until_all, 1629, timed, (ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: usize), |m| [-1, ivars.addr(), 0] wait::wait_until_all::<u64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_wait_until_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_wait_until_all(ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: isize) {
-    weak!("shmem_ptrdiff_wait_until_all", 1630, imp_shmem_ptrdiff_wait_until_all, probe_shmem_ptrdiff_wait_until_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_wait_until_all(ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: isize) {
-    strong!(1630, imp_shmem_ptrdiff_wait_until_all, probe_shmem_ptrdiff_wait_until_all)
-}
-routine!(imp_shmem_ptrdiff_wait_until_all, probe_shmem_ptrdiff_wait_until_all, intercepted_shmem_ptrdiff_wait_until_all, 1630, timed, (ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: isize), |m| [-1, ivars.addr(), 0] wait::wait_until_all::<i64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_wait_until_any")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_wait_until_any(ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_int) -> usize {
-    weak!("shmem_int_wait_until_any", 1631, imp_shmem_int_wait_until_any, probe_shmem_int_wait_until_any)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_wait_until_any(ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_int) -> usize {
-    strong!(1631, imp_shmem_int_wait_until_any, probe_shmem_int_wait_until_any)
-}
-routine!(imp_shmem_int_wait_until_any, probe_shmem_int_wait_until_any, intercepted_shmem_int_wait_until_any, 1631, timed, (ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_int) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_any::<i32>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_wait_until_any")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_wait_until_any(ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_long) -> usize {
-    weak!("shmem_long_wait_until_any", 1632, imp_shmem_long_wait_until_any, probe_shmem_long_wait_until_any)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_wait_until_any(ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_long) -> usize {
-    strong!(1632, imp_shmem_long_wait_until_any, probe_shmem_long_wait_until_any)
-}
-routine!(imp_shmem_long_wait_until_any, probe_shmem_long_wait_until_any, intercepted_shmem_long_wait_until_any, 1632, timed, (ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_long) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_any::<i64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_wait_until_any")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_wait_until_any(ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_longlong) -> usize {
-    weak!("shmem_longlong_wait_until_any", 1633, imp_shmem_longlong_wait_until_any, probe_shmem_longlong_wait_until_any)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_wait_until_any(ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_longlong) -> usize {
-    strong!(1633, imp_shmem_longlong_wait_until_any, probe_shmem_longlong_wait_until_any)
-}
-routine!(imp_shmem_longlong_wait_until_any, probe_shmem_longlong_wait_until_any, intercepted_shmem_longlong_wait_until_any, 1633, timed, (ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_longlong) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_any::<i64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_wait_until_any")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_wait_until_any(ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_uint) -> usize {
-    weak!("shmem_uint_wait_until_any", 1634, imp_shmem_uint_wait_until_any, probe_shmem_uint_wait_until_any)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_wait_until_any(ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_uint) -> usize {
-    strong!(1634, imp_shmem_uint_wait_until_any, probe_shmem_uint_wait_until_any)
-}
-routine!(imp_shmem_uint_wait_until_any, probe_shmem_uint_wait_until_any, intercepted_shmem_uint_wait_until_any, 1634, timed, (ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_uint) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_any::<u32>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_wait_until_any")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_wait_until_any(ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulong) -> usize {
-    weak!("shmem_ulong_wait_until_any", 1635, imp_shmem_ulong_wait_until_any, probe_shmem_ulong_wait_until_any)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_wait_until_any(ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulong) -> usize {
-    strong!(1635, imp_shmem_ulong_wait_until_any, probe_shmem_ulong_wait_until_any)
-}
-routine!(imp_shmem_ulong_wait_until_any, probe_shmem_ulong_wait_until_any, intercepted_shmem_ulong_wait_until_any, 1635, timed, (ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulong) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_any::<u64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_wait_until_any")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_wait_until_any(ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulonglong) -> usize {
-    weak!("shmem_ulonglong_wait_until_any", 1636, imp_shmem_ulonglong_wait_until_any, probe_shmem_ulonglong_wait_until_any)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_wait_until_any(ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulonglong) -> usize {
-    strong!(1636, imp_shmem_ulonglong_wait_until_any, probe_shmem_ulonglong_wait_until_any)
-}
-routine!(imp_shmem_ulonglong_wait_until_any, probe_shmem_ulonglong_wait_until_any, intercepted_shmem_ulonglong_wait_until_any, 1636, timed, (ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulonglong) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_any::<u64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_wait_until_any")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_wait_until_any(ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i32) -> usize {
-    weak!("shmem_int32_wait_until_any", 1637, imp_shmem_int32_wait_until_any, probe_shmem_int32_wait_until_any)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_wait_until_any(ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i32) -> usize {
-    strong!(1637, imp_shmem_int32_wait_until_any, probe_shmem_int32_wait_until_any)
-}
-routine!(imp_shmem_int32_wait_until_any, probe_shmem_int32_wait_until_any, intercepted_shmem_int32_wait_until_any, 1637, timed, (ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i32) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_any::<i32>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_wait_until_any")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_wait_until_any(ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i64) -> usize {
-    weak!("shmem_int64_wait_until_any", 1638, imp_shmem_int64_wait_until_any, probe_shmem_int64_wait_until_any)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_wait_until_any(ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i64) -> usize {
-    strong!(1638, imp_shmem_int64_wait_until_any, probe_shmem_int64_wait_until_any)
-}
-routine!(imp_shmem_int64_wait_until_any, probe_shmem_int64_wait_until_any, intercepted_shmem_int64_wait_until_any, 1638, timed, (ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i64) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_any::<i64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_wait_until_any")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_wait_until_any(ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u32) -> usize {
-    weak!("shmem_uint32_wait_until_any", 1639, imp_shmem_uint32_wait_until_any, probe_shmem_uint32_wait_until_any)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_wait_until_any(ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u32) -> usize {
-    strong!(1639, imp_shmem_uint32_wait_until_any, probe_shmem_uint32_wait_until_any)
-}
-routine!(imp_shmem_uint32_wait_until_any, probe_shmem_uint32_wait_until_any, intercepted_shmem_uint32_wait_until_any, 1639, timed, (ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u32) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_any::<u32>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_wait_until_any")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_wait_until_any(ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u64) -> usize {
-    weak!("shmem_uint64_wait_until_any", 1640, imp_shmem_uint64_wait_until_any, probe_shmem_uint64_wait_until_any)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_wait_until_any(ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u64) -> usize {
-    strong!(1640, imp_shmem_uint64_wait_until_any, probe_shmem_uint64_wait_until_any)
-}
-routine!(imp_shmem_uint64_wait_until_any, probe_shmem_uint64_wait_until_any, intercepted_shmem_uint64_wait_until_any, 1640, timed, (ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u64) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_any::<u64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_wait_until_any")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_wait_until_any(ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: usize) -> usize {
-    weak!("shmem_size_wait_until_any", 1641, imp_shmem_size_wait_until_any, probe_shmem_size_wait_until_any)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_wait_until_any(ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: usize) -> usize {
-    strong!(1641, imp_shmem_size_wait_until_any, probe_shmem_size_wait_until_any)
-}
-routine!(imp_shmem_size_wait_until_any, probe_shmem_size_wait_until_any, intercepted_shmem_size_wait_until_any, 1641, timed, (ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: usize) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_any::<u64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_wait_until_any")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_wait_until_any(ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: isize) -> usize {
-    weak!("shmem_ptrdiff_wait_until_any", 1642, imp_shmem_ptrdiff_wait_until_any, probe_shmem_ptrdiff_wait_until_any)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_wait_until_any(ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: isize) -> usize {
-    strong!(1642, imp_shmem_ptrdiff_wait_until_any, probe_shmem_ptrdiff_wait_until_any)
-}
-routine!(imp_shmem_ptrdiff_wait_until_any, probe_shmem_ptrdiff_wait_until_any, intercepted_shmem_ptrdiff_wait_until_any, 1642, timed, (ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: isize) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_any::<i64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_wait_until_some")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_wait_until_some(ivars: *mut c_int, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_int) -> usize {
-    weak!("shmem_int_wait_until_some", 1643, imp_shmem_int_wait_until_some, probe_shmem_int_wait_until_some)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_wait_until_some(ivars: *mut c_int, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_int) -> usize {
-    strong!(1643, imp_shmem_int_wait_until_some, probe_shmem_int_wait_until_some)
-}
-routine!(imp_shmem_int_wait_until_some, probe_shmem_int_wait_until_some, intercepted_shmem_int_wait_until_some, 1643, timed, (ivars: *mut c_int, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_int) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_some::<i32>(m, ivars.cast(), nelems, indices, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_wait_until_some")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_wait_until_some(ivars: *mut c_long, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_long) -> usize {
-    weak!("shmem_long_wait_until_some", 1644, imp_shmem_long_wait_until_some, probe_shmem_long_wait_until_some)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_wait_until_some(ivars: *mut c_long, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_long) -> usize {
-    strong!(1644, imp_shmem_long_wait_until_some, probe_shmem_long_wait_until_some)
-}
-routine!(imp_shmem_long_wait_until_some, probe_shmem_long_wait_until_some, intercepted_shmem_long_wait_until_some, 1644, timed, (ivars: *mut c_long, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_long) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_some::<i64>(m, ivars.cast(), nelems, indices, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_wait_until_some")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_wait_until_some(ivars: *mut c_longlong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_longlong) -> usize {
-    weak!("shmem_longlong_wait_until_some", 1645, imp_shmem_longlong_wait_until_some, probe_shmem_longlong_wait_until_some)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_wait_until_some(ivars: *mut c_longlong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_longlong) -> usize {
-    strong!(1645, imp_shmem_longlong_wait_until_some, probe_shmem_longlong_wait_until_some)
-}
-routine!(imp_shmem_longlong_wait_until_some, probe_shmem_longlong_wait_until_some, intercepted_shmem_longlong_wait_until_some, 1645, timed, (ivars: *mut c_longlong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_longlong) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_some::<i64>(m, ivars.cast(), nelems, indices, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_wait_until_some")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_wait_until_some(ivars: *mut c_uint, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_uint) -> usize {
-    weak!("shmem_uint_wait_until_some", 1646, imp_shmem_uint_wait_until_some, probe_shmem_uint_wait_until_some)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_wait_until_some(ivars: *mut c_uint, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_uint) -> usize {
-    strong!(1646, imp_shmem_uint_wait_until_some, probe_shmem_uint_wait_until_some)
-}
-routine!(imp_shmem_uint_wait_until_some, probe_shmem_uint_wait_until_some, intercepted_shmem_uint_wait_until_some, 1646, timed, (ivars: *mut c_uint, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_uint) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_some::<u32>(m, ivars.cast(), nelems, indices, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_wait_until_some")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_wait_until_some(ivars: *mut c_ulong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_ulong) -> usize {
-    weak!("shmem_ulong_wait_until_some", 1647, imp_shmem_ulong_wait_until_some, probe_shmem_ulong_wait_until_some)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_wait_until_some(ivars: *mut c_ulong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_ulong) -> usize {
-    strong!(1647, imp_shmem_ulong_wait_until_some, probe_shmem_ulong_wait_until_some)
-}
-routine!(imp_shmem_ulong_wait_until_some, probe_shmem_ulong_wait_until_some, intercepted_shmem_ulong_wait_until_some, 1647, timed, (ivars: *mut c_ulong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_ulong) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_some::<u64>(m, ivars.cast(), nelems, indices, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_wait_until_some")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_wait_until_some(ivars: *mut c_ulonglong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_ulonglong) -> usize {
-    weak!("shmem_ulonglong_wait_until_some", 1648, imp_shmem_ulonglong_wait_until_some, probe_shmem_ulonglong_wait_until_some)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_wait_until_some(ivars: *mut c_ulonglong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_ulonglong) -> usize {
-    strong!(1648, imp_shmem_ulonglong_wait_until_some, probe_shmem_ulonglong_wait_until_some)
-}
-routine!(imp_shmem_ulonglong_wait_until_some, probe_shmem_ulonglong_wait_until_some, intercepted_shmem_ulonglong_wait_until_some, 1648, timed, (ivars: *mut c_ulonglong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_ulonglong) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_some::<u64>(m, ivars.cast(), nelems, indices, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_wait_until_some")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_wait_until_some(ivars: *mut i32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: i32) -> usize {
-    weak!("shmem_int32_wait_until_some", 1649, imp_shmem_int32_wait_until_some, probe_shmem_int32_wait_until_some)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_wait_until_some(ivars: *mut i32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: i32) -> usize {
-    strong!(1649, imp_shmem_int32_wait_until_some, probe_shmem_int32_wait_until_some)
-}
-routine!(imp_shmem_int32_wait_until_some, probe_shmem_int32_wait_until_some, intercepted_shmem_int32_wait_until_some, 1649, timed, (ivars: *mut i32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: i32) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_some::<i32>(m, ivars.cast(), nelems, indices, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_wait_until_some")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_wait_until_some(ivars: *mut i64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: i64) -> usize {
-    weak!("shmem_int64_wait_until_some", 1650, imp_shmem_int64_wait_until_some, probe_shmem_int64_wait_until_some)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_wait_until_some(ivars: *mut i64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: i64) -> usize {
-    strong!(1650, imp_shmem_int64_wait_until_some, probe_shmem_int64_wait_until_some)
-}
-routine!(imp_shmem_int64_wait_until_some, probe_shmem_int64_wait_until_some, intercepted_shmem_int64_wait_until_some, 1650, timed, (ivars: *mut i64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: i64) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_some::<i64>(m, ivars.cast(), nelems, indices, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_wait_until_some")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_wait_until_some(ivars: *mut u32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: u32) -> usize {
-    weak!("shmem_uint32_wait_until_some", 1651, imp_shmem_uint32_wait_until_some, probe_shmem_uint32_wait_until_some)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_wait_until_some(ivars: *mut u32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: u32) -> usize {
-    strong!(1651, imp_shmem_uint32_wait_until_some, probe_shmem_uint32_wait_until_some)
-}
-routine!(imp_shmem_uint32_wait_until_some, probe_shmem_uint32_wait_until_some, intercepted_shmem_uint32_wait_until_some, 1651, timed, (ivars: *mut u32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: u32) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_some::<u32>(m, ivars.cast(), nelems, indices, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_wait_until_some")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_wait_until_some(ivars: *mut u64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: u64) -> usize {
-    weak!("shmem_uint64_wait_until_some", 1652, imp_shmem_uint64_wait_until_some, probe_shmem_uint64_wait_until_some)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_wait_until_some(ivars: *mut u64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: u64) -> usize {
-    strong!(1652, imp_shmem_uint64_wait_until_some, probe_shmem_uint64_wait_until_some)
-}
-routine!(imp_shmem_uint64_wait_until_some, probe_shmem_uint64_wait_until_some, intercepted_shmem_uint64_wait_until_some, 1652, timed, (ivars: *mut u64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: u64) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_some::<u64>(m, ivars.cast(), nelems, indices, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_wait_until_some")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_wait_until_some(ivars: *mut usize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: usize) -> usize {
-    weak!("shmem_size_wait_until_some", 1653, imp_shmem_size_wait_until_some, probe_shmem_size_wait_until_some)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_wait_until_some(ivars: *mut usize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: usize) -> usize {
-    strong!(1653, imp_shmem_size_wait_until_some, probe_shmem_size_wait_until_some)
-}
-routine!(imp_shmem_size_wait_until_some, probe_shmem_size_wait_until_some, intercepted_shmem_size_wait_until_some, 1653, timed, (ivars: *mut usize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: usize) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_some::<u64>(m, ivars.cast(), nelems, indices, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_wait_until_some")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_wait_until_some(ivars: *mut isize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: isize) -> usize {
-    weak!("shmem_ptrdiff_wait_until_some", 1654, imp_shmem_ptrdiff_wait_until_some, probe_shmem_ptrdiff_wait_until_some)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_wait_until_some(ivars: *mut isize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: isize) -> usize {
-    strong!(1654, imp_shmem_ptrdiff_wait_until_some, probe_shmem_ptrdiff_wait_until_some)
-}
-routine!(imp_shmem_ptrdiff_wait_until_some, probe_shmem_ptrdiff_wait_until_some, intercepted_shmem_ptrdiff_wait_until_some, 1654, timed, (ivars: *mut isize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: isize) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_some::<i64>(m, ivars.cast(), nelems, indices, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_wait_until_all_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_wait_until_all_vector(ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_int) {
-    weak!("shmem_int_wait_until_all_vector", 1655, imp_shmem_int_wait_until_all_vector, probe_shmem_int_wait_until_all_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_wait_until_all_vector(ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_int) {
-    strong!(1655, imp_shmem_int_wait_until_all_vector, probe_shmem_int_wait_until_all_vector)
-}
-routine!(imp_shmem_int_wait_until_all_vector, probe_shmem_int_wait_until_all_vector, intercepted_shmem_int_wait_until_all_vector, 1655, timed, (ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_int), |m| [-1, ivars.addr(), 0] wait::wait_until_all_vector::<i32>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_wait_until_all_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_wait_until_all_vector(ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_long) {
-    weak!("shmem_long_wait_until_all_vector", 1656, imp_shmem_long_wait_until_all_vector, probe_shmem_long_wait_until_all_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_wait_until_all_vector(ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_long) {
-    strong!(1656, imp_shmem_long_wait_until_all_vector, probe_shmem_long_wait_until_all_vector)
-}
-routine!(imp_shmem_long_wait_until_all_vector, probe_shmem_long_wait_until_all_vector, intercepted_shmem_long_wait_until_all_vector, 1656, timed, (ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_long), |m| [-1, ivars.addr(), 0] wait::wait_until_all_vector::<i64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_wait_until_all_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_wait_until_all_vector(ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_longlong) {
-    weak!("shmem_longlong_wait_until_all_vector", 1657, imp_shmem_longlong_wait_until_all_vector, probe_shmem_longlong_wait_until_all_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_wait_until_all_vector(ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_longlong) {
-    strong!(1657, imp_shmem_longlong_wait_until_all_vector, probe_shmem_longlong_wait_until_all_vector)
-}
-routine!(imp_shmem_longlong_wait_until_all_vector, probe_shmem_longlong_wait_until_all_vector, intercepted_shmem_longlong_wait_until_all_vector, 1657, timed, (ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_longlong), |m| [-1, ivars.addr(), 0] wait::wait_until_all_vector::<i64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_wait_until_all_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_wait_until_all_vector(ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_uint) {
-    weak!("shmem_uint_wait_until_all_vector", 1658, imp_shmem_uint_wait_until_all_vector, probe_shmem_uint_wait_until_all_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_wait_until_all_vector(ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_uint) {
-    strong!(1658, imp_shmem_uint_wait_until_all_vector, probe_shmem_uint_wait_until_all_vector)
-}
-routine!(imp_shmem_uint_wait_until_all_vector, probe_shmem_uint_wait_until_all_vector, intercepted_shmem_uint_wait_until_all_vector, 1658, timed, (ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_uint), |m| [-1, ivars.addr(), 0] wait::wait_until_all_vector::<u32>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_wait_until_all_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_wait_until_all_vector(ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulong) {
-    weak!("shmem_ulong_wait_until_all_vector", 1659, imp_shmem_ulong_wait_until_all_vector, probe_shmem_ulong_wait_until_all_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_wait_until_all_vector(ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulong) {
-    strong!(1659, imp_shmem_ulong_wait_until_all_vector, probe_shmem_ulong_wait_until_all_vector)
-}
-routine!(imp_shmem_ulong_wait_until_all_vector, probe_shmem_ulong_wait_until_all_vector, intercepted_shmem_ulong_wait_until_all_vector, 1659, timed, (ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulong), |m| [-1, ivars.addr(), 0] wait::wait_until_all_vector::<u64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_wait_until_all_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_wait_until_all_vector(ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulonglong) {
-    weak!("shmem_ulonglong_wait_until_all_vector", 1660, imp_shmem_ulonglong_wait_until_all_vector, probe_shmem_ulonglong_wait_until_all_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_wait_until_all_vector(ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulonglong) {
-    strong!(1660, imp_shmem_ulonglong_wait_until_all_vector, probe_shmem_ulonglong_wait_until_all_vector)
-}
-routine!(imp_shmem_ulonglong_wait_until_all_vector, probe_shmem_ulonglong_wait_until_all_vector, intercepted_shmem_ulonglong_wait_until_all_vector, 1660, timed, (ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulonglong), |m| [-1, ivars.addr(), 0] wait::wait_until_all_vector::<u64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_wait_until_all_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_wait_until_all_vector(ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i32) {
-    weak!("shmem_int32_wait_until_all_vector", 1661, imp_shmem_int32_wait_until_all_vector, probe_shmem_int32_wait_until_all_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_wait_until_all_vector(ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i32) {
-    strong!(1661, imp_shmem_int32_wait_until_all_vector, probe_shmem_int32_wait_until_all_vector)
-}
-routine!(imp_shmem_int32_wait_until_all_vector, probe_shmem_int32_wait_until_all_vector, intercepted_shmem_int32_wait_until_all_vector, 1661, timed, (ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i32), |m| [-1, ivars.addr(), 0] wait::wait_until_all_vector::<i32>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_wait_until_all_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_wait_until_all_vector(ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i64) {
-    weak!("shmem_int64_wait_until_all_vector", 1662, imp_shmem_int64_wait_until_all_vector, probe_shmem_int64_wait_until_all_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_wait_until_all_vector(ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i64) {
-    strong!(1662, imp_shmem_int64_wait_until_all_vector, probe_shmem_int64_wait_until_all_vector)
-}
-routine!(imp_shmem_int64_wait_until_all_vector, probe_shmem_int64_wait_until_all_vector, intercepted_shmem_int64_wait_until_all_vector, 1662, timed, (ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i64), |m| [-1, ivars.addr(), 0] wait::wait_until_all_vector::<i64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_wait_until_all_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_wait_until_all_vector(ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u32) {
-    weak!("shmem_uint32_wait_until_all_vector", 1663, imp_shmem_uint32_wait_until_all_vector, probe_shmem_uint32_wait_until_all_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_wait_until_all_vector(ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u32) {
-    strong!(1663, imp_shmem_uint32_wait_until_all_vector, probe_shmem_uint32_wait_until_all_vector)
-}
-routine!(imp_shmem_uint32_wait_until_all_vector, probe_shmem_uint32_wait_until_all_vector, intercepted_shmem_uint32_wait_until_all_vector, 1663, timed, (ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u32), |m| [-1, ivars.addr(), 0] wait::wait_until_all_vector::<u32>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_wait_until_all_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_wait_until_all_vector(ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u64) {
-    weak!("shmem_uint64_wait_until_all_vector", 1664, imp_shmem_uint64_wait_until_all_vector, probe_shmem_uint64_wait_until_all_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_wait_until_all_vector(ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u64) {
-    strong!(1664, imp_shmem_uint64_wait_until_all_vector, probe_shmem_uint64_wait_until_all_vector)
-}
-routine!(imp_shmem_uint64_wait_until_all_vector, probe_shmem_uint64_wait_until_all_vector, intercepted_shmem_uint64_wait_until_all_vector, 1664, timed, (ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u64), |m| [-1, ivars.addr(), 0] wait::wait_until_all_vector::<u64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_wait_until_all_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_wait_until_all_vector(ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const usize) {
-    weak!("shmem_size_wait_until_all_vector", 1665, imp_shmem_size_wait_until_all_vector, probe_shmem_size_wait_until_all_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_wait_until_all_vector(ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const usize) {
-    strong!(1665, imp_shmem_size_wait_until_all_vector, probe_shmem_size_wait_until_all_vector)
-}
-routine!(imp_shmem_size_wait_until_all_vector, probe_shmem_size_wait_until_all_vector, intercepted_shmem_size_wait_until_all_vector, 1665, timed, (ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const usize), |m| [-1, ivars.addr(), 0] wait::wait_until_all_vector::<u64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_wait_until_all_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_wait_until_all_vector(ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const isize) {
-    weak!("shmem_ptrdiff_wait_until_all_vector", 1666, imp_shmem_ptrdiff_wait_until_all_vector, probe_shmem_ptrdiff_wait_until_all_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_wait_until_all_vector(ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const isize) {
-    strong!(1666, imp_shmem_ptrdiff_wait_until_all_vector, probe_shmem_ptrdiff_wait_until_all_vector)
-}
-routine!(imp_shmem_ptrdiff_wait_until_all_vector, probe_shmem_ptrdiff_wait_until_all_vector, intercepted_shmem_ptrdiff_wait_until_all_vector, 1666, timed, (ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const isize), |m| [-1, ivars.addr(), 0] wait::wait_until_all_vector::<i64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_wait_until_any_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_wait_until_any_vector(ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_int) -> usize {
-    weak!("shmem_int_wait_until_any_vector", 1667, imp_shmem_int_wait_until_any_vector, probe_shmem_int_wait_until_any_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_wait_until_any_vector(ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_int) -> usize {
-    strong!(1667, imp_shmem_int_wait_until_any_vector, probe_shmem_int_wait_until_any_vector)
-}
-routine!(imp_shmem_int_wait_until_any_vector, probe_shmem_int_wait_until_any_vector, intercepted_shmem_int_wait_until_any_vector, 1667, timed, (ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_int) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_any_vector::<i32>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_wait_until_any_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_wait_until_any_vector(ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_long) -> usize {
-    weak!("shmem_long_wait_until_any_vector", 1668, imp_shmem_long_wait_until_any_vector, probe_shmem_long_wait_until_any_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_wait_until_any_vector(ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_long) -> usize {
-    strong!(1668, imp_shmem_long_wait_until_any_vector, probe_shmem_long_wait_until_any_vector)
-}
-routine!(imp_shmem_long_wait_until_any_vector, probe_shmem_long_wait_until_any_vector, intercepted_shmem_long_wait_until_any_vector, 1668, timed, (ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_long) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_any_vector::<i64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_wait_until_any_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_wait_until_any_vector(ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_longlong) -> usize {
-    weak!("shmem_longlong_wait_until_any_vector", 1669, imp_shmem_longlong_wait_until_any_vector, probe_shmem_longlong_wait_until_any_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_wait_until_any_vector(ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_longlong) -> usize {
-    strong!(1669, imp_shmem_longlong_wait_until_any_vector, probe_shmem_longlong_wait_until_any_vector)
-}
-routine!(imp_shmem_longlong_wait_until_any_vector, probe_shmem_longlong_wait_until_any_vector, intercepted_shmem_longlong_wait_until_any_vector, 1669, timed, (ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_longlong) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_any_vector::<i64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_wait_until_any_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_wait_until_any_vector(ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_uint) -> usize {
-    weak!("shmem_uint_wait_until_any_vector", 1670, imp_shmem_uint_wait_until_any_vector, probe_shmem_uint_wait_until_any_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_wait_until_any_vector(ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_uint) -> usize {
-    strong!(1670, imp_shmem_uint_wait_until_any_vector, probe_shmem_uint_wait_until_any_vector)
-}
-routine!(imp_shmem_uint_wait_until_any_vector, probe_shmem_uint_wait_until_any_vector, intercepted_shmem_uint_wait_until_any_vector, 1670, timed, (ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_uint) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_any_vector::<u32>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_wait_until_any_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_wait_until_any_vector(ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulong) -> usize {
-    weak!("shmem_ulong_wait_until_any_vector", 1671, imp_shmem_ulong_wait_until_any_vector, probe_shmem_ulong_wait_until_any_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_wait_until_any_vector(ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulong) -> usize {
-    strong!(1671, imp_shmem_ulong_wait_until_any_vector, probe_shmem_ulong_wait_until_any_vector)
-}
-routine!(imp_shmem_ulong_wait_until_any_vector, probe_shmem_ulong_wait_until_any_vector, intercepted_shmem_ulong_wait_until_any_vector, 1671, timed, (ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulong) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_any_vector::<u64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_wait_until_any_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_wait_until_any_vector(ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulonglong) -> usize {
-    weak!("shmem_ulonglong_wait_until_any_vector", 1672, imp_shmem_ulonglong_wait_until_any_vector, probe_shmem_ulonglong_wait_until_any_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_wait_until_any_vector(ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulonglong) -> usize {
-    strong!(1672, imp_shmem_ulonglong_wait_until_any_vector, probe_shmem_ulonglong_wait_until_any_vector)
-}
-routine!(imp_shmem_ulonglong_wait_until_any_vector, probe_shmem_ulonglong_wait_until_any_vector, intercepted_shmem_ulonglong_wait_until_any_vector, 1672, timed, (ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulonglong) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_any_vector::<u64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_wait_until_any_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_wait_until_any_vector(ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i32) -> usize {
-    weak!("shmem_int32_wait_until_any_vector", 1673, imp_shmem_int32_wait_until_any_vector, probe_shmem_int32_wait_until_any_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_wait_until_any_vector(ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i32) -> usize {
-    strong!(1673, imp_shmem_int32_wait_until_any_vector, probe_shmem_int32_wait_until_any_vector)
-}
-routine!(imp_shmem_int32_wait_until_any_vector, probe_shmem_int32_wait_until_any_vector, intercepted_shmem_int32_wait_until_any_vector, 1673, timed, (ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i32) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_any_vector::<i32>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_wait_until_any_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_wait_until_any_vector(ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i64) -> usize {
-    weak!("shmem_int64_wait_until_any_vector", 1674, imp_shmem_int64_wait_until_any_vector, probe_shmem_int64_wait_until_any_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_wait_until_any_vector(ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i64) -> usize {
-    strong!(1674, imp_shmem_int64_wait_until_any_vector, probe_shmem_int64_wait_until_any_vector)
-}
-routine!(imp_shmem_int64_wait_until_any_vector, probe_shmem_int64_wait_until_any_vector, intercepted_shmem_int64_wait_until_any_vector, 1674, timed, (ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i64) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_any_vector::<i64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_wait_until_any_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_wait_until_any_vector(ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u32) -> usize {
-    weak!("shmem_uint32_wait_until_any_vector", 1675, imp_shmem_uint32_wait_until_any_vector, probe_shmem_uint32_wait_until_any_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_wait_until_any_vector(ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u32) -> usize {
-    strong!(1675, imp_shmem_uint32_wait_until_any_vector, probe_shmem_uint32_wait_until_any_vector)
-}
-routine!(imp_shmem_uint32_wait_until_any_vector, probe_shmem_uint32_wait_until_any_vector, intercepted_shmem_uint32_wait_until_any_vector, 1675, timed, (ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u32) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_any_vector::<u32>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_wait_until_any_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_wait_until_any_vector(ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u64) -> usize {
-    weak!("shmem_uint64_wait_until_any_vector", 1676, imp_shmem_uint64_wait_until_any_vector, probe_shmem_uint64_wait_until_any_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_wait_until_any_vector(ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u64) -> usize {
-    strong!(1676, imp_shmem_uint64_wait_until_any_vector, probe_shmem_uint64_wait_until_any_vector)
-}
-routine!(imp_shmem_uint64_wait_until_any_vector, probe_shmem_uint64_wait_until_any_vector, intercepted_shmem_uint64_wait_until_any_vector, 1676, timed, (ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u64) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_any_vector::<u64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_wait_until_any_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_wait_until_any_vector(ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const usize) -> usize {
-    weak!("shmem_size_wait_until_any_vector", 1677, imp_shmem_size_wait_until_any_vector, probe_shmem_size_wait_until_any_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_wait_until_any_vector(ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const usize) -> usize {
-    strong!(1677, imp_shmem_size_wait_until_any_vector, probe_shmem_size_wait_until_any_vector)
-}
-routine!(imp_shmem_size_wait_until_any_vector, probe_shmem_size_wait_until_any_vector, intercepted_shmem_size_wait_until_any_vector, 1677, timed, (ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const usize) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_any_vector::<u64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_wait_until_any_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_wait_until_any_vector(ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const isize) -> usize {
-    weak!("shmem_ptrdiff_wait_until_any_vector", 1678, imp_shmem_ptrdiff_wait_until_any_vector, probe_shmem_ptrdiff_wait_until_any_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_wait_until_any_vector(ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const isize) -> usize {
-    strong!(1678, imp_shmem_ptrdiff_wait_until_any_vector, probe_shmem_ptrdiff_wait_until_any_vector)
-}
-routine!(imp_shmem_ptrdiff_wait_until_any_vector, probe_shmem_ptrdiff_wait_until_any_vector, intercepted_shmem_ptrdiff_wait_until_any_vector, 1678, timed, (ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const isize) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_any_vector::<i64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_wait_until_some_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_wait_until_some_vector(ivars: *mut c_int, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_int) -> usize {
-    weak!("shmem_int_wait_until_some_vector", 1679, imp_shmem_int_wait_until_some_vector, probe_shmem_int_wait_until_some_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_wait_until_some_vector(ivars: *mut c_int, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_int) -> usize {
-    strong!(1679, imp_shmem_int_wait_until_some_vector, probe_shmem_int_wait_until_some_vector)
-}
-routine!(imp_shmem_int_wait_until_some_vector, probe_shmem_int_wait_until_some_vector, intercepted_shmem_int_wait_until_some_vector, 1679, timed, (ivars: *mut c_int, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_int) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_some_vector::<i32>(m, ivars.cast(), nelems, indices, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_wait_until_some_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_wait_until_some_vector(ivars: *mut c_long, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_long) -> usize {
-    weak!("shmem_long_wait_until_some_vector", 1680, imp_shmem_long_wait_until_some_vector, probe_shmem_long_wait_until_some_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_wait_until_some_vector(ivars: *mut c_long, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_long) -> usize {
-    strong!(1680, imp_shmem_long_wait_until_some_vector, probe_shmem_long_wait_until_some_vector)
-}
-routine!(imp_shmem_long_wait_until_some_vector, probe_shmem_long_wait_until_some_vector, intercepted_shmem_long_wait_until_some_vector, 1680, timed, (ivars: *mut c_long, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_long) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_some_vector::<i64>(m, ivars.cast(), nelems, indices, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_wait_until_some_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_wait_until_some_vector(ivars: *mut c_longlong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_longlong) -> usize {
-    weak!("shmem_longlong_wait_until_some_vector", 1681, imp_shmem_longlong_wait_until_some_vector, probe_shmem_longlong_wait_until_some_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_wait_until_some_vector(ivars: *mut c_longlong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_longlong) -> usize {
-    strong!(1681, imp_shmem_longlong_wait_until_some_vector, probe_shmem_longlong_wait_until_some_vector)
-}
-routine!(imp_shmem_longlong_wait_until_some_vector, probe_shmem_longlong_wait_until_some_vector, intercepted_shmem_longlong_wait_until_some_vector, 1681, timed, (ivars: *mut c_longlong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_longlong) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_some_vector::<i64>(m, ivars.cast(), nelems, indices, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_wait_until_some_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_wait_until_some_vector(ivars: *mut c_uint, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_uint) -> usize {
-    weak!("shmem_uint_wait_until_some_vector", 1682, imp_shmem_uint_wait_until_some_vector, probe_shmem_uint_wait_until_some_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_wait_until_some_vector(ivars: *mut c_uint, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_uint) -> usize {
-    strong!(1682, imp_shmem_uint_wait_until_some_vector, probe_shmem_uint_wait_until_some_vector)
-}
-routine!(imp_shmem_uint_wait_until_some_vector, probe_shmem_uint_wait_until_some_vector, intercepted_shmem_uint_wait_until_some_vector, 1682, timed, (ivars: *mut c_uint, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_uint) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_some_vector::<u32>(m, ivars.cast(), nelems, indices, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_wait_until_some_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_wait_until_some_vector(ivars: *mut c_ulong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulong) -> usize {
-    weak!("shmem_ulong_wait_until_some_vector", 1683, imp_shmem_ulong_wait_until_some_vector, probe_shmem_ulong_wait_until_some_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_wait_until_some_vector(ivars: *mut c_ulong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulong) -> usize {
-    strong!(1683, imp_shmem_ulong_wait_until_some_vector, probe_shmem_ulong_wait_until_some_vector)
-}
-routine!(imp_shmem_ulong_wait_until_some_vector, probe_shmem_ulong_wait_until_some_vector, intercepted_shmem_ulong_wait_until_some_vector, 1683, timed, (ivars: *mut c_ulong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulong) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_some_vector::<u64>(m, ivars.cast(), nelems, indices, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_wait_until_some_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_wait_until_some_vector(ivars: *mut c_ulonglong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulonglong) -> usize {
-    weak!("shmem_ulonglong_wait_until_some_vector", 1684, imp_shmem_ulonglong_wait_until_some_vector, probe_shmem_ulonglong_wait_until_some_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_wait_until_some_vector(ivars: *mut c_ulonglong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulonglong) -> usize {
-    strong!(1684, imp_shmem_ulonglong_wait_until_some_vector, probe_shmem_ulonglong_wait_until_some_vector)
-}
-routine!(imp_shmem_ulonglong_wait_until_some_vector, probe_shmem_ulonglong_wait_until_some_vector, intercepted_shmem_ulonglong_wait_until_some_vector, 1684, timed, (ivars: *mut c_ulonglong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulonglong) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_some_vector::<u64>(m, ivars.cast(), nelems, indices, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_wait_until_some_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_wait_until_some_vector(ivars: *mut i32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const i32) -> usize {
-    weak!("shmem_int32_wait_until_some_vector", 1685, imp_shmem_int32_wait_until_some_vector, probe_shmem_int32_wait_until_some_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_wait_until_some_vector(ivars: *mut i32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const i32) -> usize {
-    strong!(1685, imp_shmem_int32_wait_until_some_vector, probe_shmem_int32_wait_until_some_vector)
-}
-routine!(imp_shmem_int32_wait_until_some_vector, probe_shmem_int32_wait_until_some_vector, intercepted_shmem_int32_wait_until_some_vector, 1685, timed, (ivars: *mut i32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const i32) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_some_vector::<i32>(m, ivars.cast(), nelems, indices, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_wait_until_some_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_wait_until_some_vector(ivars: *mut i64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const i64) -> usize {
-    weak!("shmem_int64_wait_until_some_vector", 1686, imp_shmem_int64_wait_until_some_vector, probe_shmem_int64_wait_until_some_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_wait_until_some_vector(ivars: *mut i64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const i64) -> usize {
-    strong!(1686, imp_shmem_int64_wait_until_some_vector, probe_shmem_int64_wait_until_some_vector)
-}
-routine!(imp_shmem_int64_wait_until_some_vector, probe_shmem_int64_wait_until_some_vector, intercepted_shmem_int64_wait_until_some_vector, 1686, timed, (ivars: *mut i64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const i64) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_some_vector::<i64>(m, ivars.cast(), nelems, indices, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_wait_until_some_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_wait_until_some_vector(ivars: *mut u32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const u32) -> usize {
-    weak!("shmem_uint32_wait_until_some_vector", 1687, imp_shmem_uint32_wait_until_some_vector, probe_shmem_uint32_wait_until_some_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_wait_until_some_vector(ivars: *mut u32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const u32) -> usize {
-    strong!(1687, imp_shmem_uint32_wait_until_some_vector, probe_shmem_uint32_wait_until_some_vector)
-}
-routine!(imp_shmem_uint32_wait_until_some_vector, probe_shmem_uint32_wait_until_some_vector, intercepted_shmem_uint32_wait_until_some_vector, 1687, timed, (ivars: *mut u32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const u32) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_some_vector::<u32>(m, ivars.cast(), nelems, indices, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_wait_until_some_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_wait_until_some_vector(ivars: *mut u64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const u64) -> usize {
-    weak!("shmem_uint64_wait_until_some_vector", 1688, imp_shmem_uint64_wait_until_some_vector, probe_shmem_uint64_wait_until_some_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_wait_until_some_vector(ivars: *mut u64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const u64) -> usize {
-    strong!(1688, imp_shmem_uint64_wait_until_some_vector, probe_shmem_uint64_wait_until_some_vector)
-}
-routine!(imp_shmem_uint64_wait_until_some_vector, probe_shmem_uint64_wait_until_some_vector, intercepted_shmem_uint64_wait_until_some_vector, 1688, timed, (ivars: *mut u64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const u64) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_some_vector::<u64>(m, ivars.cast(), nelems, indices, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_wait_until_some_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_wait_until_some_vector(ivars: *mut usize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const usize) -> usize {
-    weak!("shmem_size_wait_until_some_vector", 1689, imp_shmem_size_wait_until_some_vector, probe_shmem_size_wait_until_some_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_wait_until_some_vector(ivars: *mut usize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const usize) -> usize {
-    strong!(1689, imp_shmem_size_wait_until_some_vector, probe_shmem_size_wait_until_some_vector)
-}
-routine!(imp_shmem_size_wait_until_some_vector, probe_shmem_size_wait_until_some_vector, intercepted_shmem_size_wait_until_some_vector, 1689, timed, (ivars: *mut usize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const usize) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_some_vector::<u64>(m, ivars.cast(), nelems, indices, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_wait_until_some_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_wait_until_some_vector(ivars: *mut isize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const isize) -> usize {
-    weak!("shmem_ptrdiff_wait_until_some_vector", 1690, imp_shmem_ptrdiff_wait_until_some_vector, probe_shmem_ptrdiff_wait_until_some_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_wait_until_some_vector(ivars: *mut isize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const isize) -> usize {
-    strong!(1690, imp_shmem_ptrdiff_wait_until_some_vector, probe_shmem_ptrdiff_wait_until_some_vector)
-}
-routine!(imp_shmem_ptrdiff_wait_until_some_vector, probe_shmem_ptrdiff_wait_until_some_vector, intercepted_shmem_ptrdiff_wait_until_some_vector, 1690, timed, (ivars: *mut isize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const isize) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_some_vector::<i64>(m, ivars.cast(), nelems, indices, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_test")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_test(ivar: *mut c_int, cmp: c_int, cmp_value: c_int) -> c_int {
-    weak!("shmem_int_test", 1691, imp_shmem_int_test, probe_shmem_int_test)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_test(ivar: *mut c_int, cmp: c_int, cmp_value: c_int) -> c_int {
-    strong!(1691, imp_shmem_int_test, probe_shmem_int_test)
-}
-routine!(imp_shmem_int_test, probe_shmem_int_test, intercepted_shmem_int_test, 1691, sampled, (ivar: *mut c_int, cmp: c_int, cmp_value: c_int) -> c_int, |m| [-1, ivar.addr(), 0] wait::test::<i32>(m, ivar.cast(), cmp, word(cmp_value)), args [ivar.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_test")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_test(ivar: *mut c_long, cmp: c_int, cmp_value: c_long) -> c_int {
-    weak!("shmem_long_test", 1692, imp_shmem_long_test, probe_shmem_long_test)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_test(ivar: *mut c_long, cmp: c_int, cmp_value: c_long) -> c_int {
-    strong!(1692, imp_shmem_long_test, probe_shmem_long_test)
-}
-routine!(imp_shmem_long_test, probe_shmem_long_test, intercepted_shmem_long_test, 1692, sampled, (ivar: *mut c_long, cmp: c_int, cmp_value: c_long) -> c_int, |m| [-1, ivar.addr(), 0] wait::test::<i64>(m, ivar.cast(), cmp, word(cmp_value)), args [ivar.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_test")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_test(ivar: *mut c_longlong, cmp: c_int, cmp_value: c_longlong) -> c_int {
-    weak!("shmem_longlong_test", 1693, imp_shmem_longlong_test, probe_shmem_longlong_test)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_test(ivar: *mut c_longlong, cmp: c_int, cmp_value: c_longlong) -> c_int {
-    strong!(1693, imp_shmem_longlong_test, probe_shmem_longlong_test)
-}
-routine!(imp_shmem_longlong_test, probe_shmem_longlong_test, intercepted_shmem_longlong_test, 1693, sampled, (ivar: *mut c_longlong, cmp: c_int, cmp_value: c_longlong) -> c_int, |m| [-1, ivar.addr(), 0] wait::test::<i64>(m, ivar.cast(), cmp, word(cmp_value)), args [ivar.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_test")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_test(ivar: *mut c_uint, cmp: c_int, cmp_value: c_uint) -> c_int {
-    weak!("shmem_uint_test", 1694, imp_shmem_uint_test, probe_shmem_uint_test)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_test(ivar: *mut c_uint, cmp: c_int, cmp_value: c_uint) -> c_int {
-    strong!(1694, imp_shmem_uint_test, probe_shmem_uint_test)
-}
-routine!(imp_shmem_uint_test, probe_shmem_uint_test, intercepted_shmem_uint_test, 1694, sampled, (ivar: *mut c_uint, cmp: c_int, cmp_value: c_uint) -> c_int, |m| [-1, ivar.addr(), 0] wait::test::<u32>(m, ivar.cast(), cmp, word(cmp_value)), args [ivar.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_test")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_test(ivar: *mut c_ulong, cmp: c_int, cmp_value: c_ulong) -> c_int {
-    weak!("shmem_ulong_test", 1695, imp_shmem_ulong_test, probe_shmem_ulong_test)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_test(ivar: *mut c_ulong, cmp: c_int, cmp_value: c_ulong) -> c_int {
-    strong!(1695, imp_shmem_ulong_test, probe_shmem_ulong_test)
-}
-routine!(imp_shmem_ulong_test, probe_shmem_ulong_test, intercepted_shmem_ulong_test, 1695, sampled, (ivar: *mut c_ulong, cmp: c_int, cmp_value: c_ulong) -> c_int, |m| [-1, ivar.addr(), 0] wait::test::<u64>(m, ivar.cast(), cmp, word(cmp_value)), args [ivar.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_test")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_test(ivar: *mut c_ulonglong, cmp: c_int, cmp_value: c_ulonglong) -> c_int {
-    weak!("shmem_ulonglong_test", 1696, imp_shmem_ulonglong_test, probe_shmem_ulonglong_test)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_test(ivar: *mut c_ulonglong, cmp: c_int, cmp_value: c_ulonglong) -> c_int {
-    strong!(1696, imp_shmem_ulonglong_test, probe_shmem_ulonglong_test)
-}
-routine!(imp_shmem_ulonglong_test, probe_shmem_ulonglong_test, intercepted_shmem_ulonglong_test, 1696, sampled, (ivar: *mut c_ulonglong, cmp: c_int, cmp_value: c_ulonglong) -> c_int, |m| [-1, ivar.addr(), 0] wait::test::<u64>(m, ivar.cast(), cmp, word(cmp_value)), args [ivar.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_test")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_test(ivar: *mut i32, cmp: c_int, cmp_value: i32) -> c_int {
-    weak!("shmem_int32_test", 1697, imp_shmem_int32_test, probe_shmem_int32_test)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_test(ivar: *mut i32, cmp: c_int, cmp_value: i32) -> c_int {
-    strong!(1697, imp_shmem_int32_test, probe_shmem_int32_test)
-}
-routine!(imp_shmem_int32_test, probe_shmem_int32_test, intercepted_shmem_int32_test, 1697, sampled, (ivar: *mut i32, cmp: c_int, cmp_value: i32) -> c_int, |m| [-1, ivar.addr(), 0] wait::test::<i32>(m, ivar.cast(), cmp, word(cmp_value)), args [ivar.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_test")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_test(ivar: *mut i64, cmp: c_int, cmp_value: i64) -> c_int {
-    weak!("shmem_int64_test", 1698, imp_shmem_int64_test, probe_shmem_int64_test)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_test(ivar: *mut i64, cmp: c_int, cmp_value: i64) -> c_int {
-    strong!(1698, imp_shmem_int64_test, probe_shmem_int64_test)
-}
-routine!(imp_shmem_int64_test, probe_shmem_int64_test, intercepted_shmem_int64_test, 1698, sampled, (ivar: *mut i64, cmp: c_int, cmp_value: i64) -> c_int, |m| [-1, ivar.addr(), 0] wait::test::<i64>(m, ivar.cast(), cmp, word(cmp_value)), args [ivar.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_test")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_test(ivar: *mut u32, cmp: c_int, cmp_value: u32) -> c_int {
-    weak!("shmem_uint32_test", 1699, imp_shmem_uint32_test, probe_shmem_uint32_test)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_test(ivar: *mut u32, cmp: c_int, cmp_value: u32) -> c_int {
-    strong!(1699, imp_shmem_uint32_test, probe_shmem_uint32_test)
-}
-routine!(imp_shmem_uint32_test, probe_shmem_uint32_test, intercepted_shmem_uint32_test, 1699, sampled, (ivar: *mut u32, cmp: c_int, cmp_value: u32) -> c_int, |m| [-1, ivar.addr(), 0] wait::test::<u32>(m, ivar.cast(), cmp, word(cmp_value)), args [ivar.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_test")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_test(ivar: *mut u64, cmp: c_int, cmp_value: u64) -> c_int {
-    weak!("shmem_uint64_test", 1700, imp_shmem_uint64_test, probe_shmem_uint64_test)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_test(ivar: *mut u64, cmp: c_int, cmp_value: u64) -> c_int {
-    strong!(1700, imp_shmem_uint64_test, probe_shmem_uint64_test)
-}
-routine!(imp_shmem_uint64_test, probe_shmem_uint64_test, intercepted_shmem_uint64_test, 1700, sampled, (ivar: *mut u64, cmp: c_int, cmp_value: u64) -> c_int, |m| [-1, ivar.addr(), 0] wait::test::<u64>(m, ivar.cast(), cmp, word(cmp_value)), args [ivar.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_test")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_test(ivar: *mut usize, cmp: c_int, cmp_value: usize) -> c_int {
-    weak!("shmem_size_test", 1701, imp_shmem_size_test, probe_shmem_size_test)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_test(ivar: *mut usize, cmp: c_int, cmp_value: usize) -> c_int {
-    strong!(1701, imp_shmem_size_test, probe_shmem_size_test)
-}
-routine!(imp_shmem_size_test, probe_shmem_size_test, intercepted_shmem_size_test, 1701, sampled, (ivar: *mut usize, cmp: c_int, cmp_value: usize) -> c_int, |m| [-1, ivar.addr(), 0] wait::test::<u64>(m, ivar.cast(), cmp, word(cmp_value)), args [ivar.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_test")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_test(ivar: *mut isize, cmp: c_int, cmp_value: isize) -> c_int {
-    weak!("shmem_ptrdiff_test", 1702, imp_shmem_ptrdiff_test, probe_shmem_ptrdiff_test)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_test(ivar: *mut isize, cmp: c_int, cmp_value: isize) -> c_int {
-    strong!(1702, imp_shmem_ptrdiff_test, probe_shmem_ptrdiff_test)
-}
-routine!(imp_shmem_ptrdiff_test, probe_shmem_ptrdiff_test, intercepted_shmem_ptrdiff_test, 1702, sampled, (ivar: *mut isize, cmp: c_int, cmp_value: isize) -> c_int, |m| [-1, ivar.addr(), 0] wait::test::<i64>(m, ivar.cast(), cmp, word(cmp_value)), args [ivar.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_short_test")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_short_test(ivar: *mut c_short, cmp: c_int, cmp_value: c_short) -> c_int {
-    weak!("shmem_short_test", 1703, imp_shmem_short_test, probe_shmem_short_test)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_short_test(ivar: *mut c_short, cmp: c_int, cmp_value: c_short) -> c_int {
-    strong!(1703, imp_shmem_short_test, probe_shmem_short_test)
-}
-routine!(imp_shmem_short_test, probe_shmem_short_test, intercepted_shmem_short_test, 1703, sampled, (ivar: *mut c_short, cmp: c_int, cmp_value: c_short) -> c_int, |m| [-1, ivar.addr(), 0] wait::test::<i16>(m, ivar.cast(), cmp, word(cmp_value)), args [ivar.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ushort_test")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ushort_test(ivar: *mut c_ushort, cmp: c_int, cmp_value: c_ushort) -> c_int {
-    weak!("shmem_ushort_test", 1704, imp_shmem_ushort_test, probe_shmem_ushort_test)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ushort_test(ivar: *mut c_ushort, cmp: c_int, cmp_value: c_ushort) -> c_int {
-    strong!(1704, imp_shmem_ushort_test, probe_shmem_ushort_test)
-}
-routine!(imp_shmem_ushort_test, probe_shmem_ushort_test, intercepted_shmem_ushort_test, 1704, sampled, (ivar: *mut c_ushort, cmp: c_int, cmp_value: c_ushort) -> c_int, |m| [-1, ivar.addr(), 0] wait::test::<u16>(m, ivar.cast(), cmp, word(cmp_value)), args [ivar.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_test_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_test_all(ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_int) -> c_int {
-    weak!("shmem_int_test_all", 1705, imp_shmem_int_test_all, probe_shmem_int_test_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_test_all(ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_int) -> c_int {
-    strong!(1705, imp_shmem_int_test_all, probe_shmem_int_test_all)
-}
-routine!(imp_shmem_int_test_all, probe_shmem_int_test_all, intercepted_shmem_int_test_all, 1705, sampled, (ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_int) -> c_int, |m| [-1, ivars.addr(), 0] wait::test_all::<i32>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_test_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_test_all(ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_long) -> c_int {
-    weak!("shmem_long_test_all", 1706, imp_shmem_long_test_all, probe_shmem_long_test_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_test_all(ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_long) -> c_int {
-    strong!(1706, imp_shmem_long_test_all, probe_shmem_long_test_all)
-}
-routine!(imp_shmem_long_test_all, probe_shmem_long_test_all, intercepted_shmem_long_test_all, 1706, sampled, (ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_long) -> c_int, |m| [-1, ivars.addr(), 0] wait::test_all::<i64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_test_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_test_all(ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_longlong) -> c_int {
-    weak!("shmem_longlong_test_all", 1707, imp_shmem_longlong_test_all, probe_shmem_longlong_test_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_test_all(ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_longlong) -> c_int {
-    strong!(1707, imp_shmem_longlong_test_all, probe_shmem_longlong_test_all)
-}
-routine!(imp_shmem_longlong_test_all, probe_shmem_longlong_test_all, intercepted_shmem_longlong_test_all, 1707, sampled, (ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_longlong) -> c_int, |m| [-1, ivars.addr(), 0] wait::test_all::<i64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_test_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_test_all(ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_uint) -> c_int {
-    weak!("shmem_uint_test_all", 1708, imp_shmem_uint_test_all, probe_shmem_uint_test_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_test_all(ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_uint) -> c_int {
-    strong!(1708, imp_shmem_uint_test_all, probe_shmem_uint_test_all)
-}
-routine!(imp_shmem_uint_test_all, probe_shmem_uint_test_all, intercepted_shmem_uint_test_all, 1708, sampled, (ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_uint) -> c_int, |m| [-1, ivars.addr(), 0] wait::test_all::<u32>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_test_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_test_all(ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulong) -> c_int {
-    weak!("shmem_ulong_test_all", 1709, imp_shmem_ulong_test_all, probe_shmem_ulong_test_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_test_all(ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulong) -> c_int {
-    strong!(1709, imp_shmem_ulong_test_all, probe_shmem_ulong_test_all)
-}
-routine!(imp_shmem_ulong_test_all, probe_shmem_ulong_test_all, intercepted_shmem_ulong_test_all, 1709, sampled, (ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulong) -> c_int, |m| [-1, ivars.addr(), 0] wait::test_all::<u64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_test_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_test_all(ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulonglong) -> c_int {
-    weak!("shmem_ulonglong_test_all", 1710, imp_shmem_ulonglong_test_all, probe_shmem_ulonglong_test_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_test_all(ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulonglong) -> c_int {
-    strong!(1710, imp_shmem_ulonglong_test_all, probe_shmem_ulonglong_test_all)
-}
-routine!(imp_shmem_ulonglong_test_all, probe_shmem_ulonglong_test_all, intercepted_shmem_ulonglong_test_all, 1710, sampled, (ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulonglong) -> c_int, |m| [-1, ivars.addr(), 0] wait::test_all::<u64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_test_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_test_all(ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i32) -> c_int {
-    weak!("shmem_int32_test_all", 1711, imp_shmem_int32_test_all, probe_shmem_int32_test_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_test_all(ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i32) -> c_int {
-    strong!(1711, imp_shmem_int32_test_all, probe_shmem_int32_test_all)
-}
-routine!(imp_shmem_int32_test_all, probe_shmem_int32_test_all, intercepted_shmem_int32_test_all, 1711, sampled, (ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i32) -> c_int, |m| [-1, ivars.addr(), 0] wait::test_all::<i32>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_test_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_test_all(ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i64) -> c_int {
-    weak!("shmem_int64_test_all", 1712, imp_shmem_int64_test_all, probe_shmem_int64_test_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_test_all(ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i64) -> c_int {
-    strong!(1712, imp_shmem_int64_test_all, probe_shmem_int64_test_all)
-}
-routine!(imp_shmem_int64_test_all, probe_shmem_int64_test_all, intercepted_shmem_int64_test_all, 1712, sampled, (ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i64) -> c_int, |m| [-1, ivars.addr(), 0] wait::test_all::<i64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_test_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_test_all(ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u32) -> c_int {
-    weak!("shmem_uint32_test_all", 1713, imp_shmem_uint32_test_all, probe_shmem_uint32_test_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_test_all(ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u32) -> c_int {
-    strong!(1713, imp_shmem_uint32_test_all, probe_shmem_uint32_test_all)
-}
-routine!(imp_shmem_uint32_test_all, probe_shmem_uint32_test_all, intercepted_shmem_uint32_test_all, 1713, sampled, (ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u32) -> c_int, |m| [-1, ivars.addr(), 0] wait::test_all::<u32>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_test_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_test_all(ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u64) -> c_int {
-    weak!("shmem_uint64_test_all", 1714, imp_shmem_uint64_test_all, probe_shmem_uint64_test_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_test_all(ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u64) -> c_int {
-    strong!(1714, imp_shmem_uint64_test_all, probe_shmem_uint64_test_all)
-}
-routine!(imp_shmem_uint64_test_all, probe_shmem_uint64_test_all, intercepted_shmem_uint64_test_all, 1714, sampled, (ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u64) -> c_int, |m| [-1, ivars.addr(), 0] wait::test_all::<u64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_test_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_test_all(ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: usize) -> c_int {
-    weak!("shmem_size_test_all", 1715, imp_shmem_size_test_all, probe_shmem_size_test_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_test_all(ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: usize) -> c_int {
-    strong!(1715, imp_shmem_size_test_all, probe_shmem_size_test_all)
-}
-routine!(imp_shmem_size_test_all, probe_shmem_size_test_all, intercepted_shmem_size_test_all, 1715, sampled, (ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: usize) -> c_int, |m| [-1, ivars.addr(), 0] wait::test_all::<u64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_test_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_test_all(ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: isize) -> c_int {
-    weak!("shmem_ptrdiff_test_all", 1716, imp_shmem_ptrdiff_test_all, probe_shmem_ptrdiff_test_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_test_all(ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: isize) -> c_int {
-    strong!(1716, imp_shmem_ptrdiff_test_all, probe_shmem_ptrdiff_test_all)
-}
-routine!(imp_shmem_ptrdiff_test_all, probe_shmem_ptrdiff_test_all, intercepted_shmem_ptrdiff_test_all, 1716, sampled, (ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: isize) -> c_int, |m| [-1, ivars.addr(), 0] wait::test_all::<i64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_test_any")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_test_any(ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_int) -> usize {
-    weak!("shmem_int_test_any", 1717, imp_shmem_int_test_any, probe_shmem_int_test_any)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_test_any(ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_int) -> usize {
-    strong!(1717, imp_shmem_int_test_any, probe_shmem_int_test_any)
-}
-routine!(imp_shmem_int_test_any, probe_shmem_int_test_any, intercepted_shmem_int_test_any, 1717, sampled, (ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_int) -> usize, |m| [-1, ivars.addr(), 0] wait::test_any::<i32>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_test_any")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_test_any(ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_long) -> usize {
-    weak!("shmem_long_test_any", 1718, imp_shmem_long_test_any, probe_shmem_long_test_any)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_test_any(ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_long) -> usize {
-    strong!(1718, imp_shmem_long_test_any, probe_shmem_long_test_any)
-}
-routine!(imp_shmem_long_test_any, probe_shmem_long_test_any, intercepted_shmem_long_test_any, 1718, sampled, (ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_long) -> usize, |m| [-1, ivars.addr(), 0] wait::test_any::<i64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_test_any")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_test_any(ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_longlong) -> usize {
-    weak!("shmem_longlong_test_any", 1719, imp_shmem_longlong_test_any, probe_shmem_longlong_test_any)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_test_any(ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_longlong) -> usize {
-    strong!(1719, imp_shmem_longlong_test_any, probe_shmem_longlong_test_any)
-}
-routine!(imp_shmem_longlong_test_any, probe_shmem_longlong_test_any, intercepted_shmem_longlong_test_any, 1719, sampled, (ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_longlong) -> usize, |m| [-1, ivars.addr(), 0] wait::test_any::<i64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_test_any")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_test_any(ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_uint) -> usize {
-    weak!("shmem_uint_test_any", 1720, imp_shmem_uint_test_any, probe_shmem_uint_test_any)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_test_any(ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_uint) -> usize {
-    strong!(1720, imp_shmem_uint_test_any, probe_shmem_uint_test_any)
-}
-routine!(imp_shmem_uint_test_any, probe_shmem_uint_test_any, intercepted_shmem_uint_test_any, 1720, sampled, (ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_uint) -> usize, |m| [-1, ivars.addr(), 0] wait::test_any::<u32>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_test_any")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_test_any(ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulong) -> usize {
-    weak!("shmem_ulong_test_any", 1721, imp_shmem_ulong_test_any, probe_shmem_ulong_test_any)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_test_any(ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulong) -> usize {
-    strong!(1721, imp_shmem_ulong_test_any, probe_shmem_ulong_test_any)
-}
-routine!(imp_shmem_ulong_test_any, probe_shmem_ulong_test_any, intercepted_shmem_ulong_test_any, 1721, sampled, (ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulong) -> usize, |m| [-1, ivars.addr(), 0] wait::test_any::<u64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_test_any")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_test_any(ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulonglong) -> usize {
-    weak!("shmem_ulonglong_test_any", 1722, imp_shmem_ulonglong_test_any, probe_shmem_ulonglong_test_any)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_test_any(ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulonglong) -> usize {
-    strong!(1722, imp_shmem_ulonglong_test_any, probe_shmem_ulonglong_test_any)
-}
-routine!(imp_shmem_ulonglong_test_any, probe_shmem_ulonglong_test_any, intercepted_shmem_ulonglong_test_any, 1722, sampled, (ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulonglong) -> usize, |m| [-1, ivars.addr(), 0] wait::test_any::<u64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_test_any")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_test_any(ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i32) -> usize {
-    weak!("shmem_int32_test_any", 1723, imp_shmem_int32_test_any, probe_shmem_int32_test_any)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_test_any(ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i32) -> usize {
-    strong!(1723, imp_shmem_int32_test_any, probe_shmem_int32_test_any)
-}
-routine!(imp_shmem_int32_test_any, probe_shmem_int32_test_any, intercepted_shmem_int32_test_any, 1723, sampled, (ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i32) -> usize, |m| [-1, ivars.addr(), 0] wait::test_any::<i32>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_test_any")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_test_any(ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i64) -> usize {
-    weak!("shmem_int64_test_any", 1724, imp_shmem_int64_test_any, probe_shmem_int64_test_any)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_test_any(ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i64) -> usize {
-    strong!(1724, imp_shmem_int64_test_any, probe_shmem_int64_test_any)
-}
-routine!(imp_shmem_int64_test_any, probe_shmem_int64_test_any, intercepted_shmem_int64_test_any, 1724, sampled, (ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i64) -> usize, |m| [-1, ivars.addr(), 0] wait::test_any::<i64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_test_any")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_test_any(ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u32) -> usize {
-    weak!("shmem_uint32_test_any", 1725, imp_shmem_uint32_test_any, probe_shmem_uint32_test_any)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_test_any(ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u32) -> usize {
-    strong!(1725, imp_shmem_uint32_test_any, probe_shmem_uint32_test_any)
-}
-routine!(imp_shmem_uint32_test_any, probe_shmem_uint32_test_any, intercepted_shmem_uint32_test_any, 1725, sampled, (ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u32) -> usize, |m| [-1, ivars.addr(), 0] wait::test_any::<u32>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_test_any")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_test_any(ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u64) -> usize {
-    weak!("shmem_uint64_test_any", 1726, imp_shmem_uint64_test_any, probe_shmem_uint64_test_any)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_test_any(ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u64) -> usize {
-    strong!(1726, imp_shmem_uint64_test_any, probe_shmem_uint64_test_any)
-}
-routine!(imp_shmem_uint64_test_any, probe_shmem_uint64_test_any, intercepted_shmem_uint64_test_any, 1726, sampled, (ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u64) -> usize, |m| [-1, ivars.addr(), 0] wait::test_any::<u64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_test_any")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_test_any(ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: usize) -> usize {
-    weak!("shmem_size_test_any", 1727, imp_shmem_size_test_any, probe_shmem_size_test_any)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_test_any(ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: usize) -> usize {
-    strong!(1727, imp_shmem_size_test_any, probe_shmem_size_test_any)
-}
-routine!(imp_shmem_size_test_any, probe_shmem_size_test_any, intercepted_shmem_size_test_any, 1727, sampled, (ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: usize) -> usize, |m| [-1, ivars.addr(), 0] wait::test_any::<u64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_test_any")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_test_any(ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: isize) -> usize {
-    weak!("shmem_ptrdiff_test_any", 1728, imp_shmem_ptrdiff_test_any, probe_shmem_ptrdiff_test_any)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_test_any(ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: isize) -> usize {
-    strong!(1728, imp_shmem_ptrdiff_test_any, probe_shmem_ptrdiff_test_any)
-}
-routine!(imp_shmem_ptrdiff_test_any, probe_shmem_ptrdiff_test_any, intercepted_shmem_ptrdiff_test_any, 1728, sampled, (ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: isize) -> usize, |m| [-1, ivars.addr(), 0] wait::test_any::<i64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_test_some")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_test_some(ivars: *mut c_int, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_int) -> usize {
-    weak!("shmem_int_test_some", 1729, imp_shmem_int_test_some, probe_shmem_int_test_some)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_test_some(ivars: *mut c_int, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_int) -> usize {
-    strong!(1729, imp_shmem_int_test_some, probe_shmem_int_test_some)
-}
-routine!(imp_shmem_int_test_some, probe_shmem_int_test_some, intercepted_shmem_int_test_some, 1729, sampled, (ivars: *mut c_int, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_int) -> usize, |m| [-1, ivars.addr(), 0] wait::test_some::<i32>(m, ivars.cast(), nelems, indices, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_test_some")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_test_some(ivars: *mut c_long, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_long) -> usize {
-    weak!("shmem_long_test_some", 1730, imp_shmem_long_test_some, probe_shmem_long_test_some)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_test_some(ivars: *mut c_long, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_long) -> usize {
-    strong!(1730, imp_shmem_long_test_some, probe_shmem_long_test_some)
-}
-routine!(imp_shmem_long_test_some, probe_shmem_long_test_some, intercepted_shmem_long_test_some, 1730, sampled, (ivars: *mut c_long, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_long) -> usize, |m| [-1, ivars.addr(), 0] wait::test_some::<i64>(m, ivars.cast(), nelems, indices, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_test_some")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_test_some(ivars: *mut c_longlong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_longlong) -> usize {
-    weak!("shmem_longlong_test_some", 1731, imp_shmem_longlong_test_some, probe_shmem_longlong_test_some)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_test_some(ivars: *mut c_longlong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_longlong) -> usize {
-    strong!(1731, imp_shmem_longlong_test_some, probe_shmem_longlong_test_some)
-}
-routine!(imp_shmem_longlong_test_some, probe_shmem_longlong_test_some, intercepted_shmem_longlong_test_some, 1731, sampled, (ivars: *mut c_longlong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_longlong) -> usize, |m| [-1, ivars.addr(), 0] wait::test_some::<i64>(m, ivars.cast(), nelems, indices, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_test_some")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_test_some(ivars: *mut c_uint, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_uint) -> usize {
-    weak!("shmem_uint_test_some", 1732, imp_shmem_uint_test_some, probe_shmem_uint_test_some)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_test_some(ivars: *mut c_uint, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_uint) -> usize {
-    strong!(1732, imp_shmem_uint_test_some, probe_shmem_uint_test_some)
-}
-routine!(imp_shmem_uint_test_some, probe_shmem_uint_test_some, intercepted_shmem_uint_test_some, 1732, sampled, (ivars: *mut c_uint, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_uint) -> usize, |m| [-1, ivars.addr(), 0] wait::test_some::<u32>(m, ivars.cast(), nelems, indices, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_test_some")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_test_some(ivars: *mut c_ulong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_ulong) -> usize {
-    weak!("shmem_ulong_test_some", 1733, imp_shmem_ulong_test_some, probe_shmem_ulong_test_some)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_test_some(ivars: *mut c_ulong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_ulong) -> usize {
-    strong!(1733, imp_shmem_ulong_test_some, probe_shmem_ulong_test_some)
-}
-routine!(imp_shmem_ulong_test_some, probe_shmem_ulong_test_some, intercepted_shmem_ulong_test_some, 1733, sampled, (ivars: *mut c_ulong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_ulong) -> usize, |m| [-1, ivars.addr(), 0] wait::test_some::<u64>(m, ivars.cast(), nelems, indices, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_test_some")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_test_some(ivars: *mut c_ulonglong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_ulonglong) -> usize {
-    weak!("shmem_ulonglong_test_some", 1734, imp_shmem_ulonglong_test_some, probe_shmem_ulonglong_test_some)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_test_some(ivars: *mut c_ulonglong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_ulonglong) -> usize {
-    strong!(1734, imp_shmem_ulonglong_test_some, probe_shmem_ulonglong_test_some)
-}
-routine!(imp_shmem_ulonglong_test_some, probe_shmem_ulonglong_test_some, intercepted_shmem_ulonglong_test_some, 1734, sampled, (ivars: *mut c_ulonglong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_ulonglong) -> usize, |m| [-1, ivars.addr(), 0] wait::test_some::<u64>(m, ivars.cast(), nelems, indices, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_test_some")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_test_some(ivars: *mut i32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: i32) -> usize {
-    weak!("shmem_int32_test_some", 1735, imp_shmem_int32_test_some, probe_shmem_int32_test_some)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_test_some(ivars: *mut i32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: i32) -> usize {
-    strong!(1735, imp_shmem_int32_test_some, probe_shmem_int32_test_some)
-}
-routine!(imp_shmem_int32_test_some, probe_shmem_int32_test_some, intercepted_shmem_int32_test_some, 1735, sampled, (ivars: *mut i32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: i32) -> usize, |m| [-1, ivars.addr(), 0] wait::test_some::<i32>(m, ivars.cast(), nelems, indices, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_test_some")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_test_some(ivars: *mut i64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: i64) -> usize {
-    weak!("shmem_int64_test_some", 1736, imp_shmem_int64_test_some, probe_shmem_int64_test_some)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_test_some(ivars: *mut i64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: i64) -> usize {
-    strong!(1736, imp_shmem_int64_test_some, probe_shmem_int64_test_some)
-}
-routine!(imp_shmem_int64_test_some, probe_shmem_int64_test_some, intercepted_shmem_int64_test_some, 1736, sampled, (ivars: *mut i64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: i64) -> usize, |m| [-1, ivars.addr(), 0] wait::test_some::<i64>(m, ivars.cast(), nelems, indices, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_test_some")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_test_some(ivars: *mut u32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: u32) -> usize {
-    weak!("shmem_uint32_test_some", 1737, imp_shmem_uint32_test_some, probe_shmem_uint32_test_some)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_test_some(ivars: *mut u32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: u32) -> usize {
-    strong!(1737, imp_shmem_uint32_test_some, probe_shmem_uint32_test_some)
-}
-routine!(imp_shmem_uint32_test_some, probe_shmem_uint32_test_some, intercepted_shmem_uint32_test_some, 1737, sampled, (ivars: *mut u32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: u32) -> usize, |m| [-1, ivars.addr(), 0] wait::test_some::<u32>(m, ivars.cast(), nelems, indices, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_test_some")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_test_some(ivars: *mut u64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: u64) -> usize {
-    weak!("shmem_uint64_test_some", 1738, imp_shmem_uint64_test_some, probe_shmem_uint64_test_some)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_test_some(ivars: *mut u64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: u64) -> usize {
-    strong!(1738, imp_shmem_uint64_test_some, probe_shmem_uint64_test_some)
-}
-routine!(imp_shmem_uint64_test_some, probe_shmem_uint64_test_some, intercepted_shmem_uint64_test_some, 1738, sampled, (ivars: *mut u64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: u64) -> usize, |m| [-1, ivars.addr(), 0] wait::test_some::<u64>(m, ivars.cast(), nelems, indices, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_test_some")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_test_some(ivars: *mut usize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: usize) -> usize {
-    weak!("shmem_size_test_some", 1739, imp_shmem_size_test_some, probe_shmem_size_test_some)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_test_some(ivars: *mut usize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: usize) -> usize {
-    strong!(1739, imp_shmem_size_test_some, probe_shmem_size_test_some)
-}
-routine!(imp_shmem_size_test_some, probe_shmem_size_test_some, intercepted_shmem_size_test_some, 1739, sampled, (ivars: *mut usize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: usize) -> usize, |m| [-1, ivars.addr(), 0] wait::test_some::<u64>(m, ivars.cast(), nelems, indices, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_test_some")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_test_some(ivars: *mut isize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: isize) -> usize {
-    weak!("shmem_ptrdiff_test_some", 1740, imp_shmem_ptrdiff_test_some, probe_shmem_ptrdiff_test_some)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_test_some(ivars: *mut isize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: isize) -> usize {
-    strong!(1740, imp_shmem_ptrdiff_test_some, probe_shmem_ptrdiff_test_some)
-}
-routine!(imp_shmem_ptrdiff_test_some, probe_shmem_ptrdiff_test_some, intercepted_shmem_ptrdiff_test_some, 1740, sampled, (ivars: *mut isize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: isize) -> usize, |m| [-1, ivars.addr(), 0] wait::test_some::<i64>(m, ivars.cast(), nelems, indices, status, cmp, word(cmp_value)), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_test_all_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_test_all_vector(ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_int) -> c_int {
-    weak!("shmem_int_test_all_vector", 1741, imp_shmem_int_test_all_vector, probe_shmem_int_test_all_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_test_all_vector(ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_int) -> c_int {
-    strong!(1741, imp_shmem_int_test_all_vector, probe_shmem_int_test_all_vector)
-}
-routine!(imp_shmem_int_test_all_vector, probe_shmem_int_test_all_vector, intercepted_shmem_int_test_all_vector, 1741, sampled, (ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_int) -> c_int, |m| [-1, ivars.addr(), 0] wait::test_all_vector::<i32>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_test_all_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_test_all_vector(ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_long) -> c_int {
-    weak!("shmem_long_test_all_vector", 1742, imp_shmem_long_test_all_vector, probe_shmem_long_test_all_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_test_all_vector(ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_long) -> c_int {
-    strong!(1742, imp_shmem_long_test_all_vector, probe_shmem_long_test_all_vector)
-}
-routine!(imp_shmem_long_test_all_vector, probe_shmem_long_test_all_vector, intercepted_shmem_long_test_all_vector, 1742, sampled, (ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_long) -> c_int, |m| [-1, ivars.addr(), 0] wait::test_all_vector::<i64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_test_all_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_test_all_vector(ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_longlong) -> c_int {
-    weak!("shmem_longlong_test_all_vector", 1743, imp_shmem_longlong_test_all_vector, probe_shmem_longlong_test_all_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_test_all_vector(ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_longlong) -> c_int {
-    strong!(1743, imp_shmem_longlong_test_all_vector, probe_shmem_longlong_test_all_vector)
-}
-routine!(imp_shmem_longlong_test_all_vector, probe_shmem_longlong_test_all_vector, intercepted_shmem_longlong_test_all_vector, 1743, sampled, (ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_longlong) -> c_int, |m| [-1, ivars.addr(), 0] wait::test_all_vector::<i64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_test_all_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_test_all_vector(ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_uint) -> c_int {
-    weak!("shmem_uint_test_all_vector", 1744, imp_shmem_uint_test_all_vector, probe_shmem_uint_test_all_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_test_all_vector(ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_uint) -> c_int {
-    strong!(1744, imp_shmem_uint_test_all_vector, probe_shmem_uint_test_all_vector)
-}
-routine!(imp_shmem_uint_test_all_vector, probe_shmem_uint_test_all_vector, intercepted_shmem_uint_test_all_vector, 1744, sampled, (ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_uint) -> c_int, |m| [-1, ivars.addr(), 0] wait::test_all_vector::<u32>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_test_all_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_test_all_vector(ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulong) -> c_int {
-    weak!("shmem_ulong_test_all_vector", 1745, imp_shmem_ulong_test_all_vector, probe_shmem_ulong_test_all_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_test_all_vector(ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulong) -> c_int {
-    strong!(1745, imp_shmem_ulong_test_all_vector, probe_shmem_ulong_test_all_vector)
-}
-routine!(imp_shmem_ulong_test_all_vector, probe_shmem_ulong_test_all_vector, intercepted_shmem_ulong_test_all_vector, 1745, sampled, (ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulong) -> c_int, |m| [-1, ivars.addr(), 0] wait::test_all_vector::<u64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_test_all_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_test_all_vector(ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulonglong) -> c_int {
-    weak!("shmem_ulonglong_test_all_vector", 1746, imp_shmem_ulonglong_test_all_vector, probe_shmem_ulonglong_test_all_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_test_all_vector(ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulonglong) -> c_int {
-    strong!(1746, imp_shmem_ulonglong_test_all_vector, probe_shmem_ulonglong_test_all_vector)
-}
-routine!(imp_shmem_ulonglong_test_all_vector, probe_shmem_ulonglong_test_all_vector, intercepted_shmem_ulonglong_test_all_vector, 1746, sampled, (ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulonglong) -> c_int, |m| [-1, ivars.addr(), 0] wait::test_all_vector::<u64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_test_all_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_test_all_vector(ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i32) -> c_int {
-    weak!("shmem_int32_test_all_vector", 1747, imp_shmem_int32_test_all_vector, probe_shmem_int32_test_all_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_test_all_vector(ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i32) -> c_int {
-    strong!(1747, imp_shmem_int32_test_all_vector, probe_shmem_int32_test_all_vector)
-}
-routine!(imp_shmem_int32_test_all_vector, probe_shmem_int32_test_all_vector, intercepted_shmem_int32_test_all_vector, 1747, sampled, (ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i32) -> c_int, |m| [-1, ivars.addr(), 0] wait::test_all_vector::<i32>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_test_all_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_test_all_vector(ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i64) -> c_int {
-    weak!("shmem_int64_test_all_vector", 1748, imp_shmem_int64_test_all_vector, probe_shmem_int64_test_all_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_test_all_vector(ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i64) -> c_int {
-    strong!(1748, imp_shmem_int64_test_all_vector, probe_shmem_int64_test_all_vector)
-}
-routine!(imp_shmem_int64_test_all_vector, probe_shmem_int64_test_all_vector, intercepted_shmem_int64_test_all_vector, 1748, sampled, (ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i64) -> c_int, |m| [-1, ivars.addr(), 0] wait::test_all_vector::<i64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_test_all_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_test_all_vector(ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u32) -> c_int {
-    weak!("shmem_uint32_test_all_vector", 1749, imp_shmem_uint32_test_all_vector, probe_shmem_uint32_test_all_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_test_all_vector(ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u32) -> c_int {
-    strong!(1749, imp_shmem_uint32_test_all_vector, probe_shmem_uint32_test_all_vector)
-}
-routine!(imp_shmem_uint32_test_all_vector, probe_shmem_uint32_test_all_vector, intercepted_shmem_uint32_test_all_vector, 1749, sampled, (ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u32) -> c_int, |m| [-1, ivars.addr(), 0] wait::test_all_vector::<u32>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_test_all_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_test_all_vector(ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u64) -> c_int {
-    weak!("shmem_uint64_test_all_vector", 1750, imp_shmem_uint64_test_all_vector, probe_shmem_uint64_test_all_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_test_all_vector(ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u64) -> c_int {
-    strong!(1750, imp_shmem_uint64_test_all_vector, probe_shmem_uint64_test_all_vector)
-}
-routine!(imp_shmem_uint64_test_all_vector, probe_shmem_uint64_test_all_vector, intercepted_shmem_uint64_test_all_vector, 1750, sampled, (ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u64) -> c_int, |m| [-1, ivars.addr(), 0] wait::test_all_vector::<u64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_test_all_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_test_all_vector(ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const usize) -> c_int {
-    weak!("shmem_size_test_all_vector", 1751, imp_shmem_size_test_all_vector, probe_shmem_size_test_all_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_test_all_vector(ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const usize) -> c_int {
-    strong!(1751, imp_shmem_size_test_all_vector, probe_shmem_size_test_all_vector)
-}
-routine!(imp_shmem_size_test_all_vector, probe_shmem_size_test_all_vector, intercepted_shmem_size_test_all_vector, 1751, sampled, (ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const usize) -> c_int, |m| [-1, ivars.addr(), 0] wait::test_all_vector::<u64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_test_all_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_test_all_vector(ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const isize) -> c_int {
-    weak!("shmem_ptrdiff_test_all_vector", 1752, imp_shmem_ptrdiff_test_all_vector, probe_shmem_ptrdiff_test_all_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_test_all_vector(ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const isize) -> c_int {
-    strong!(1752, imp_shmem_ptrdiff_test_all_vector, probe_shmem_ptrdiff_test_all_vector)
-}
-routine!(imp_shmem_ptrdiff_test_all_vector, probe_shmem_ptrdiff_test_all_vector, intercepted_shmem_ptrdiff_test_all_vector, 1752, sampled, (ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const isize) -> c_int, |m| [-1, ivars.addr(), 0] wait::test_all_vector::<i64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_test_any_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_test_any_vector(ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_int) -> usize {
-    weak!("shmem_int_test_any_vector", 1753, imp_shmem_int_test_any_vector, probe_shmem_int_test_any_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_test_any_vector(ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_int) -> usize {
-    strong!(1753, imp_shmem_int_test_any_vector, probe_shmem_int_test_any_vector)
-}
-routine!(imp_shmem_int_test_any_vector, probe_shmem_int_test_any_vector, intercepted_shmem_int_test_any_vector, 1753, sampled, (ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_int) -> usize, |m| [-1, ivars.addr(), 0] wait::test_any_vector::<i32>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_test_any_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_test_any_vector(ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_long) -> usize {
-    weak!("shmem_long_test_any_vector", 1754, imp_shmem_long_test_any_vector, probe_shmem_long_test_any_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_test_any_vector(ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_long) -> usize {
-    strong!(1754, imp_shmem_long_test_any_vector, probe_shmem_long_test_any_vector)
-}
-routine!(imp_shmem_long_test_any_vector, probe_shmem_long_test_any_vector, intercepted_shmem_long_test_any_vector, 1754, sampled, (ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_long) -> usize, |m| [-1, ivars.addr(), 0] wait::test_any_vector::<i64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_test_any_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_test_any_vector(ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_longlong) -> usize {
-    weak!("shmem_longlong_test_any_vector", 1755, imp_shmem_longlong_test_any_vector, probe_shmem_longlong_test_any_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_test_any_vector(ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_longlong) -> usize {
-    strong!(1755, imp_shmem_longlong_test_any_vector, probe_shmem_longlong_test_any_vector)
-}
-routine!(imp_shmem_longlong_test_any_vector, probe_shmem_longlong_test_any_vector, intercepted_shmem_longlong_test_any_vector, 1755, sampled, (ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_longlong) -> usize, |m| [-1, ivars.addr(), 0] wait::test_any_vector::<i64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_test_any_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_test_any_vector(ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_uint) -> usize {
-    weak!("shmem_uint_test_any_vector", 1756, imp_shmem_uint_test_any_vector, probe_shmem_uint_test_any_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_test_any_vector(ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_uint) -> usize {
-    strong!(1756, imp_shmem_uint_test_any_vector, probe_shmem_uint_test_any_vector)
-}
-routine!(imp_shmem_uint_test_any_vector, probe_shmem_uint_test_any_vector, intercepted_shmem_uint_test_any_vector, 1756, sampled, (ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_uint) -> usize, |m| [-1, ivars.addr(), 0] wait::test_any_vector::<u32>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_test_any_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_test_any_vector(ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulong) -> usize {
-    weak!("shmem_ulong_test_any_vector", 1757, imp_shmem_ulong_test_any_vector, probe_shmem_ulong_test_any_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_test_any_vector(ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulong) -> usize {
-    strong!(1757, imp_shmem_ulong_test_any_vector, probe_shmem_ulong_test_any_vector)
-}
-routine!(imp_shmem_ulong_test_any_vector, probe_shmem_ulong_test_any_vector, intercepted_shmem_ulong_test_any_vector, 1757, sampled, (ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulong) -> usize, |m| [-1, ivars.addr(), 0] wait::test_any_vector::<u64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_test_any_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_test_any_vector(ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulonglong) -> usize {
-    weak!("shmem_ulonglong_test_any_vector", 1758, imp_shmem_ulonglong_test_any_vector, probe_shmem_ulonglong_test_any_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_test_any_vector(ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulonglong) -> usize {
-    strong!(1758, imp_shmem_ulonglong_test_any_vector, probe_shmem_ulonglong_test_any_vector)
-}
-routine!(imp_shmem_ulonglong_test_any_vector, probe_shmem_ulonglong_test_any_vector, intercepted_shmem_ulonglong_test_any_vector, 1758, sampled, (ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulonglong) -> usize, |m| [-1, ivars.addr(), 0] wait::test_any_vector::<u64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_test_any_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_test_any_vector(ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i32) -> usize {
-    weak!("shmem_int32_test_any_vector", 1759, imp_shmem_int32_test_any_vector, probe_shmem_int32_test_any_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_test_any_vector(ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i32) -> usize {
-    strong!(1759, imp_shmem_int32_test_any_vector, probe_shmem_int32_test_any_vector)
-}
-routine!(imp_shmem_int32_test_any_vector, probe_shmem_int32_test_any_vector, intercepted_shmem_int32_test_any_vector, 1759, sampled, (ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i32) -> usize, |m| [-1, ivars.addr(), 0] wait::test_any_vector::<i32>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_test_any_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_test_any_vector(ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i64) -> usize {
-    weak!("shmem_int64_test_any_vector", 1760, imp_shmem_int64_test_any_vector, probe_shmem_int64_test_any_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_test_any_vector(ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i64) -> usize {
-    strong!(1760, imp_shmem_int64_test_any_vector, probe_shmem_int64_test_any_vector)
-}
-routine!(imp_shmem_int64_test_any_vector, probe_shmem_int64_test_any_vector, intercepted_shmem_int64_test_any_vector, 1760, sampled, (ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i64) -> usize, |m| [-1, ivars.addr(), 0] wait::test_any_vector::<i64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_test_any_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_test_any_vector(ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u32) -> usize {
-    weak!("shmem_uint32_test_any_vector", 1761, imp_shmem_uint32_test_any_vector, probe_shmem_uint32_test_any_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_test_any_vector(ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u32) -> usize {
-    strong!(1761, imp_shmem_uint32_test_any_vector, probe_shmem_uint32_test_any_vector)
-}
-routine!(imp_shmem_uint32_test_any_vector, probe_shmem_uint32_test_any_vector, intercepted_shmem_uint32_test_any_vector, 1761, sampled, (ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u32) -> usize, |m| [-1, ivars.addr(), 0] wait::test_any_vector::<u32>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_test_any_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_test_any_vector(ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u64) -> usize {
-    weak!("shmem_uint64_test_any_vector", 1762, imp_shmem_uint64_test_any_vector, probe_shmem_uint64_test_any_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_test_any_vector(ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u64) -> usize {
-    strong!(1762, imp_shmem_uint64_test_any_vector, probe_shmem_uint64_test_any_vector)
-}
-routine!(imp_shmem_uint64_test_any_vector, probe_shmem_uint64_test_any_vector, intercepted_shmem_uint64_test_any_vector, 1762, sampled, (ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u64) -> usize, |m| [-1, ivars.addr(), 0] wait::test_any_vector::<u64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_test_any_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_test_any_vector(ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const usize) -> usize {
-    weak!("shmem_size_test_any_vector", 1763, imp_shmem_size_test_any_vector, probe_shmem_size_test_any_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_test_any_vector(ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const usize) -> usize {
-    strong!(1763, imp_shmem_size_test_any_vector, probe_shmem_size_test_any_vector)
-}
-routine!(imp_shmem_size_test_any_vector, probe_shmem_size_test_any_vector, intercepted_shmem_size_test_any_vector, 1763, sampled, (ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const usize) -> usize, |m| [-1, ivars.addr(), 0] wait::test_any_vector::<u64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_test_any_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_test_any_vector(ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const isize) -> usize {
-    weak!("shmem_ptrdiff_test_any_vector", 1764, imp_shmem_ptrdiff_test_any_vector, probe_shmem_ptrdiff_test_any_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_test_any_vector(ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const isize) -> usize {
-    strong!(1764, imp_shmem_ptrdiff_test_any_vector, probe_shmem_ptrdiff_test_any_vector)
-}
-routine!(imp_shmem_ptrdiff_test_any_vector, probe_shmem_ptrdiff_test_any_vector, intercepted_shmem_ptrdiff_test_any_vector, 1764, sampled, (ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const isize) -> usize, |m| [-1, ivars.addr(), 0] wait::test_any_vector::<i64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_test_some_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_test_some_vector(ivars: *mut c_int, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_int) -> usize {
-    weak!("shmem_int_test_some_vector", 1765, imp_shmem_int_test_some_vector, probe_shmem_int_test_some_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_test_some_vector(ivars: *mut c_int, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_int) -> usize {
-    strong!(1765, imp_shmem_int_test_some_vector, probe_shmem_int_test_some_vector)
-}
-routine!(imp_shmem_int_test_some_vector, probe_shmem_int_test_some_vector, intercepted_shmem_int_test_some_vector, 1765, sampled, (ivars: *mut c_int, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_int) -> usize, |m| [-1, ivars.addr(), 0] wait::test_some_vector::<i32>(m, ivars.cast(), nelems, indices, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_test_some_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_test_some_vector(ivars: *mut c_long, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_long) -> usize {
-    weak!("shmem_long_test_some_vector", 1766, imp_shmem_long_test_some_vector, probe_shmem_long_test_some_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_test_some_vector(ivars: *mut c_long, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_long) -> usize {
-    strong!(1766, imp_shmem_long_test_some_vector, probe_shmem_long_test_some_vector)
-}
-routine!(imp_shmem_long_test_some_vector, probe_shmem_long_test_some_vector, intercepted_shmem_long_test_some_vector, 1766, sampled, (ivars: *mut c_long, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_long) -> usize, |m| [-1, ivars.addr(), 0] wait::test_some_vector::<i64>(m, ivars.cast(), nelems, indices, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_test_some_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_test_some_vector(ivars: *mut c_longlong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_longlong) -> usize {
-    weak!("shmem_longlong_test_some_vector", 1767, imp_shmem_longlong_test_some_vector, probe_shmem_longlong_test_some_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_test_some_vector(ivars: *mut c_longlong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_longlong) -> usize {
-    strong!(1767, imp_shmem_longlong_test_some_vector, probe_shmem_longlong_test_some_vector)
-}
-routine!(imp_shmem_longlong_test_some_vector, probe_shmem_longlong_test_some_vector, intercepted_shmem_longlong_test_some_vector, 1767, sampled, (ivars: *mut c_longlong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_longlong) -> usize, |m| [-1, ivars.addr(), 0] wait::test_some_vector::<i64>(m, ivars.cast(), nelems, indices, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_test_some_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_test_some_vector(ivars: *mut c_uint, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_uint) -> usize {
-    weak!("shmem_uint_test_some_vector", 1768, imp_shmem_uint_test_some_vector, probe_shmem_uint_test_some_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_test_some_vector(ivars: *mut c_uint, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_uint) -> usize {
-    strong!(1768, imp_shmem_uint_test_some_vector, probe_shmem_uint_test_some_vector)
-}
-routine!(imp_shmem_uint_test_some_vector, probe_shmem_uint_test_some_vector, intercepted_shmem_uint_test_some_vector, 1768, sampled, (ivars: *mut c_uint, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_uint) -> usize, |m| [-1, ivars.addr(), 0] wait::test_some_vector::<u32>(m, ivars.cast(), nelems, indices, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_test_some_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_test_some_vector(ivars: *mut c_ulong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulong) -> usize {
-    weak!("shmem_ulong_test_some_vector", 1769, imp_shmem_ulong_test_some_vector, probe_shmem_ulong_test_some_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_test_some_vector(ivars: *mut c_ulong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulong) -> usize {
-    strong!(1769, imp_shmem_ulong_test_some_vector, probe_shmem_ulong_test_some_vector)
-}
-routine!(imp_shmem_ulong_test_some_vector, probe_shmem_ulong_test_some_vector, intercepted_shmem_ulong_test_some_vector, 1769, sampled, (ivars: *mut c_ulong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulong) -> usize, |m| [-1, ivars.addr(), 0] wait::test_some_vector::<u64>(m, ivars.cast(), nelems, indices, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_test_some_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_test_some_vector(ivars: *mut c_ulonglong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulonglong) -> usize {
-    weak!("shmem_ulonglong_test_some_vector", 1770, imp_shmem_ulonglong_test_some_vector, probe_shmem_ulonglong_test_some_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_test_some_vector(ivars: *mut c_ulonglong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulonglong) -> usize {
-    strong!(1770, imp_shmem_ulonglong_test_some_vector, probe_shmem_ulonglong_test_some_vector)
-}
-routine!(imp_shmem_ulonglong_test_some_vector, probe_shmem_ulonglong_test_some_vector, intercepted_shmem_ulonglong_test_some_vector, 1770, sampled, (ivars: *mut c_ulonglong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulonglong) -> usize, |m| [-1, ivars.addr(), 0] wait::test_some_vector::<u64>(m, ivars.cast(), nelems, indices, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_test_some_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_test_some_vector(ivars: *mut i32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const i32) -> usize {
-    weak!("shmem_int32_test_some_vector", 1771, imp_shmem_int32_test_some_vector, probe_shmem_int32_test_some_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_test_some_vector(ivars: *mut i32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const i32) -> usize {
-    strong!(1771, imp_shmem_int32_test_some_vector, probe_shmem_int32_test_some_vector)
-}
-routine!(imp_shmem_int32_test_some_vector, probe_shmem_int32_test_some_vector, intercepted_shmem_int32_test_some_vector, 1771, sampled, (ivars: *mut i32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const i32) -> usize, |m| [-1, ivars.addr(), 0] wait::test_some_vector::<i32>(m, ivars.cast(), nelems, indices, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_test_some_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_test_some_vector(ivars: *mut i64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const i64) -> usize {
-    weak!("shmem_int64_test_some_vector", 1772, imp_shmem_int64_test_some_vector, probe_shmem_int64_test_some_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_test_some_vector(ivars: *mut i64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const i64) -> usize {
-    strong!(1772, imp_shmem_int64_test_some_vector, probe_shmem_int64_test_some_vector)
-}
-routine!(imp_shmem_int64_test_some_vector, probe_shmem_int64_test_some_vector, intercepted_shmem_int64_test_some_vector, 1772, sampled, (ivars: *mut i64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const i64) -> usize, |m| [-1, ivars.addr(), 0] wait::test_some_vector::<i64>(m, ivars.cast(), nelems, indices, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_test_some_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_test_some_vector(ivars: *mut u32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const u32) -> usize {
-    weak!("shmem_uint32_test_some_vector", 1773, imp_shmem_uint32_test_some_vector, probe_shmem_uint32_test_some_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_test_some_vector(ivars: *mut u32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const u32) -> usize {
-    strong!(1773, imp_shmem_uint32_test_some_vector, probe_shmem_uint32_test_some_vector)
-}
-routine!(imp_shmem_uint32_test_some_vector, probe_shmem_uint32_test_some_vector, intercepted_shmem_uint32_test_some_vector, 1773, sampled, (ivars: *mut u32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const u32) -> usize, |m| [-1, ivars.addr(), 0] wait::test_some_vector::<u32>(m, ivars.cast(), nelems, indices, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_test_some_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_test_some_vector(ivars: *mut u64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const u64) -> usize {
-    weak!("shmem_uint64_test_some_vector", 1774, imp_shmem_uint64_test_some_vector, probe_shmem_uint64_test_some_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_test_some_vector(ivars: *mut u64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const u64) -> usize {
-    strong!(1774, imp_shmem_uint64_test_some_vector, probe_shmem_uint64_test_some_vector)
-}
-routine!(imp_shmem_uint64_test_some_vector, probe_shmem_uint64_test_some_vector, intercepted_shmem_uint64_test_some_vector, 1774, sampled, (ivars: *mut u64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const u64) -> usize, |m| [-1, ivars.addr(), 0] wait::test_some_vector::<u64>(m, ivars.cast(), nelems, indices, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_test_some_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_test_some_vector(ivars: *mut usize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const usize) -> usize {
-    weak!("shmem_size_test_some_vector", 1775, imp_shmem_size_test_some_vector, probe_shmem_size_test_some_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_test_some_vector(ivars: *mut usize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const usize) -> usize {
-    strong!(1775, imp_shmem_size_test_some_vector, probe_shmem_size_test_some_vector)
-}
-routine!(imp_shmem_size_test_some_vector, probe_shmem_size_test_some_vector, intercepted_shmem_size_test_some_vector, 1775, sampled, (ivars: *mut usize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const usize) -> usize, |m| [-1, ivars.addr(), 0] wait::test_some_vector::<u64>(m, ivars.cast(), nelems, indices, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_test_some_vector")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_test_some_vector(ivars: *mut isize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const isize) -> usize {
-    weak!("shmem_ptrdiff_test_some_vector", 1776, imp_shmem_ptrdiff_test_some_vector, probe_shmem_ptrdiff_test_some_vector)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_test_some_vector(ivars: *mut isize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const isize) -> usize {
-    strong!(1776, imp_shmem_ptrdiff_test_some_vector, probe_shmem_ptrdiff_test_some_vector)
-}
-routine!(imp_shmem_ptrdiff_test_some_vector, probe_shmem_ptrdiff_test_some_vector, intercepted_shmem_ptrdiff_test_some_vector, 1776, sampled, (ivars: *mut isize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const isize) -> usize, |m| [-1, ivars.addr(), 0] wait::test_some_vector::<i64>(m, ivars.cast(), nelems, indices, status, cmp, cmp_values.cast()), args [ivars.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_signal_wait_until")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_signal_wait_until(sig_addr: *mut u64, cmp: c_int, cmp_value: u64) -> u64 {
-    weak!("shmem_signal_wait_until", 1777, imp_shmem_signal_wait_until, probe_shmem_signal_wait_until)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_signal_wait_until(sig_addr: *mut u64, cmp: c_int, cmp_value: u64) -> u64 {
-    strong!(1777, imp_shmem_signal_wait_until, probe_shmem_signal_wait_until)
-}
-routine!(imp_shmem_signal_wait_until, probe_shmem_signal_wait_until, intercepted_shmem_signal_wait_until, 1777, timed, (sig_addr: *mut u64, cmp: c_int, cmp_value: u64) -> u64, |m| [-1, sig_addr.addr(), 0] signal::wait_until(m, sig_addr, cmp, cmp_value), args [sig_addr.addr(), 0, 0, 0]);
+unsafe extern "C" {
+    pub fn shmem_int_wait_until(ivar: *mut c_int, cmp: c_int, cmp_value: c_int);
+    pub fn pshmem_int_wait_until(ivar: *mut c_int, cmp: c_int, cmp_value: c_int);
+    pub fn shmem_long_wait_until(ivar: *mut c_long, cmp: c_int, cmp_value: c_long);
+    pub fn pshmem_long_wait_until(ivar: *mut c_long, cmp: c_int, cmp_value: c_long);
+    pub fn shmem_longlong_wait_until(ivar: *mut c_longlong, cmp: c_int, cmp_value: c_longlong);
+    pub fn pshmem_longlong_wait_until(ivar: *mut c_longlong, cmp: c_int, cmp_value: c_longlong);
+    pub fn shmem_uint_wait_until(ivar: *mut c_uint, cmp: c_int, cmp_value: c_uint);
+    pub fn pshmem_uint_wait_until(ivar: *mut c_uint, cmp: c_int, cmp_value: c_uint);
+    pub fn shmem_ulong_wait_until(ivar: *mut c_ulong, cmp: c_int, cmp_value: c_ulong);
+    pub fn pshmem_ulong_wait_until(ivar: *mut c_ulong, cmp: c_int, cmp_value: c_ulong);
+    pub fn shmem_ulonglong_wait_until(ivar: *mut c_ulonglong, cmp: c_int, cmp_value: c_ulonglong);
+    pub fn pshmem_ulonglong_wait_until(ivar: *mut c_ulonglong, cmp: c_int, cmp_value: c_ulonglong);
+    pub fn shmem_int32_wait_until(ivar: *mut i32, cmp: c_int, cmp_value: i32);
+    pub fn pshmem_int32_wait_until(ivar: *mut i32, cmp: c_int, cmp_value: i32);
+    pub fn shmem_int64_wait_until(ivar: *mut i64, cmp: c_int, cmp_value: i64);
+    pub fn pshmem_int64_wait_until(ivar: *mut i64, cmp: c_int, cmp_value: i64);
+    pub fn shmem_uint32_wait_until(ivar: *mut u32, cmp: c_int, cmp_value: u32);
+    pub fn pshmem_uint32_wait_until(ivar: *mut u32, cmp: c_int, cmp_value: u32);
+    pub fn shmem_uint64_wait_until(ivar: *mut u64, cmp: c_int, cmp_value: u64);
+    pub fn pshmem_uint64_wait_until(ivar: *mut u64, cmp: c_int, cmp_value: u64);
+    pub fn shmem_size_wait_until(ivar: *mut usize, cmp: c_int, cmp_value: usize);
+    pub fn pshmem_size_wait_until(ivar: *mut usize, cmp: c_int, cmp_value: usize);
+    pub fn shmem_ptrdiff_wait_until(ivar: *mut isize, cmp: c_int, cmp_value: isize);
+    pub fn pshmem_ptrdiff_wait_until(ivar: *mut isize, cmp: c_int, cmp_value: isize);
+    pub fn shmem_short_wait_until(ivar: *mut c_short, cmp: c_int, cmp_value: c_short);
+    pub fn pshmem_short_wait_until(ivar: *mut c_short, cmp: c_int, cmp_value: c_short);
+    pub fn shmem_ushort_wait_until(ivar: *mut c_ushort, cmp: c_int, cmp_value: c_ushort);
+    pub fn pshmem_ushort_wait_until(ivar: *mut c_ushort, cmp: c_int, cmp_value: c_ushort);
+    pub fn shmem_wait_until(ivar: *mut c_long, cmp: c_int, cmp_value: c_long);
+    pub fn pshmem_wait_until(ivar: *mut c_long, cmp: c_int, cmp_value: c_long);
+    pub fn shmem_wait(ivar: *mut c_long, cmp_value: c_long);
+    pub fn pshmem_wait(ivar: *mut c_long, cmp_value: c_long);
+    pub fn shmem_short_wait(ivar: *mut c_short, cmp_value: c_short);
+    pub fn pshmem_short_wait(ivar: *mut c_short, cmp_value: c_short);
+    pub fn shmem_int_wait(ivar: *mut c_int, cmp_value: c_int);
+    pub fn pshmem_int_wait(ivar: *mut c_int, cmp_value: c_int);
+    pub fn shmem_long_wait(ivar: *mut c_long, cmp_value: c_long);
+    pub fn pshmem_long_wait(ivar: *mut c_long, cmp_value: c_long);
+    pub fn shmem_longlong_wait(ivar: *mut c_longlong, cmp_value: c_longlong);
+    pub fn pshmem_longlong_wait(ivar: *mut c_longlong, cmp_value: c_longlong);
+    pub fn shmem_int_wait_until_all(ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_int);
+    pub fn pshmem_int_wait_until_all(ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_int);
+    pub fn shmem_long_wait_until_all(ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_long);
+    pub fn pshmem_long_wait_until_all(ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_long);
+    pub fn shmem_longlong_wait_until_all(ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_longlong);
+    pub fn pshmem_longlong_wait_until_all(ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_longlong);
+    pub fn shmem_uint_wait_until_all(ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_uint);
+    pub fn pshmem_uint_wait_until_all(ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_uint);
+    pub fn shmem_ulong_wait_until_all(ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulong);
+    pub fn pshmem_ulong_wait_until_all(ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulong);
+    pub fn shmem_ulonglong_wait_until_all(ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulonglong);
+    pub fn pshmem_ulonglong_wait_until_all(ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulonglong);
+    pub fn shmem_int32_wait_until_all(ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i32);
+    pub fn pshmem_int32_wait_until_all(ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i32);
+    pub fn shmem_int64_wait_until_all(ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i64);
+    pub fn pshmem_int64_wait_until_all(ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i64);
+    pub fn shmem_uint32_wait_until_all(ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u32);
+    pub fn pshmem_uint32_wait_until_all(ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u32);
+    pub fn shmem_uint64_wait_until_all(ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u64);
+    pub fn pshmem_uint64_wait_until_all(ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u64);
+    pub fn shmem_size_wait_until_all(ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: usize);
+    pub fn pshmem_size_wait_until_all(ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: usize);
+    pub fn shmem_ptrdiff_wait_until_all(ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: isize);
+    pub fn pshmem_ptrdiff_wait_until_all(ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: isize);
+    pub fn shmem_int_wait_until_any(ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_int) -> usize;
+    pub fn pshmem_int_wait_until_any(ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_int) -> usize;
+    pub fn shmem_long_wait_until_any(ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_long) -> usize;
+    pub fn pshmem_long_wait_until_any(ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_long) -> usize;
+    pub fn shmem_longlong_wait_until_any(ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_longlong) -> usize;
+    pub fn pshmem_longlong_wait_until_any(ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_longlong) -> usize;
+    pub fn shmem_uint_wait_until_any(ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_uint) -> usize;
+    pub fn pshmem_uint_wait_until_any(ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_uint) -> usize;
+    pub fn shmem_ulong_wait_until_any(ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulong) -> usize;
+    pub fn pshmem_ulong_wait_until_any(ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulong) -> usize;
+    pub fn shmem_ulonglong_wait_until_any(ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulonglong) -> usize;
+    pub fn pshmem_ulonglong_wait_until_any(ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulonglong) -> usize;
+    pub fn shmem_int32_wait_until_any(ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i32) -> usize;
+    pub fn pshmem_int32_wait_until_any(ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i32) -> usize;
+    pub fn shmem_int64_wait_until_any(ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i64) -> usize;
+    pub fn pshmem_int64_wait_until_any(ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i64) -> usize;
+    pub fn shmem_uint32_wait_until_any(ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u32) -> usize;
+    pub fn pshmem_uint32_wait_until_any(ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u32) -> usize;
+    pub fn shmem_uint64_wait_until_any(ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u64) -> usize;
+    pub fn pshmem_uint64_wait_until_any(ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u64) -> usize;
+    pub fn shmem_size_wait_until_any(ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: usize) -> usize;
+    pub fn pshmem_size_wait_until_any(ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: usize) -> usize;
+    pub fn shmem_ptrdiff_wait_until_any(ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: isize) -> usize;
+    pub fn pshmem_ptrdiff_wait_until_any(ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: isize) -> usize;
+    pub fn shmem_int_wait_until_some(ivars: *mut c_int, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_int) -> usize;
+    pub fn pshmem_int_wait_until_some(ivars: *mut c_int, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_int) -> usize;
+    pub fn shmem_long_wait_until_some(ivars: *mut c_long, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_long) -> usize;
+    pub fn pshmem_long_wait_until_some(ivars: *mut c_long, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_long) -> usize;
+    pub fn shmem_longlong_wait_until_some(ivars: *mut c_longlong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_longlong) -> usize;
+    pub fn pshmem_longlong_wait_until_some(ivars: *mut c_longlong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_longlong) -> usize;
+    pub fn shmem_uint_wait_until_some(ivars: *mut c_uint, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_uint) -> usize;
+    pub fn pshmem_uint_wait_until_some(ivars: *mut c_uint, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_uint) -> usize;
+    pub fn shmem_ulong_wait_until_some(ivars: *mut c_ulong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_ulong) -> usize;
+    pub fn pshmem_ulong_wait_until_some(ivars: *mut c_ulong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_ulong) -> usize;
+    pub fn shmem_ulonglong_wait_until_some(ivars: *mut c_ulonglong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_ulonglong) -> usize;
+    pub fn pshmem_ulonglong_wait_until_some(ivars: *mut c_ulonglong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_ulonglong) -> usize;
+    pub fn shmem_int32_wait_until_some(ivars: *mut i32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: i32) -> usize;
+    pub fn pshmem_int32_wait_until_some(ivars: *mut i32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: i32) -> usize;
+    pub fn shmem_int64_wait_until_some(ivars: *mut i64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: i64) -> usize;
+    pub fn pshmem_int64_wait_until_some(ivars: *mut i64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: i64) -> usize;
+    pub fn shmem_uint32_wait_until_some(ivars: *mut u32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: u32) -> usize;
+    pub fn pshmem_uint32_wait_until_some(ivars: *mut u32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: u32) -> usize;
+    pub fn shmem_uint64_wait_until_some(ivars: *mut u64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: u64) -> usize;
+    pub fn pshmem_uint64_wait_until_some(ivars: *mut u64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: u64) -> usize;
+    pub fn shmem_size_wait_until_some(ivars: *mut usize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: usize) -> usize;
+    pub fn pshmem_size_wait_until_some(ivars: *mut usize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: usize) -> usize;
+    pub fn shmem_ptrdiff_wait_until_some(ivars: *mut isize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: isize) -> usize;
+    pub fn pshmem_ptrdiff_wait_until_some(ivars: *mut isize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: isize) -> usize;
+    pub fn shmem_int_wait_until_all_vector(ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_int);
+    pub fn pshmem_int_wait_until_all_vector(ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_int);
+    pub fn shmem_long_wait_until_all_vector(ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_long);
+    pub fn pshmem_long_wait_until_all_vector(ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_long);
+    pub fn shmem_longlong_wait_until_all_vector(ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_longlong);
+    pub fn pshmem_longlong_wait_until_all_vector(ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_longlong);
+    pub fn shmem_uint_wait_until_all_vector(ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_uint);
+    pub fn pshmem_uint_wait_until_all_vector(ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_uint);
+    pub fn shmem_ulong_wait_until_all_vector(ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulong);
+    pub fn pshmem_ulong_wait_until_all_vector(ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulong);
+    pub fn shmem_ulonglong_wait_until_all_vector(ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulonglong);
+    pub fn pshmem_ulonglong_wait_until_all_vector(ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulonglong);
+    pub fn shmem_int32_wait_until_all_vector(ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i32);
+    pub fn pshmem_int32_wait_until_all_vector(ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i32);
+    pub fn shmem_int64_wait_until_all_vector(ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i64);
+    pub fn pshmem_int64_wait_until_all_vector(ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i64);
+    pub fn shmem_uint32_wait_until_all_vector(ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u32);
+    pub fn pshmem_uint32_wait_until_all_vector(ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u32);
+    pub fn shmem_uint64_wait_until_all_vector(ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u64);
+    pub fn pshmem_uint64_wait_until_all_vector(ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u64);
+    pub fn shmem_size_wait_until_all_vector(ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const usize);
+    pub fn pshmem_size_wait_until_all_vector(ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const usize);
+    pub fn shmem_ptrdiff_wait_until_all_vector(ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const isize);
+    pub fn pshmem_ptrdiff_wait_until_all_vector(ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const isize);
+    pub fn shmem_int_wait_until_any_vector(ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_int) -> usize;
+    pub fn pshmem_int_wait_until_any_vector(ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_int) -> usize;
+    pub fn shmem_long_wait_until_any_vector(ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_long) -> usize;
+    pub fn pshmem_long_wait_until_any_vector(ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_long) -> usize;
+    pub fn shmem_longlong_wait_until_any_vector(ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_longlong) -> usize;
+    pub fn pshmem_longlong_wait_until_any_vector(ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_longlong) -> usize;
+    pub fn shmem_uint_wait_until_any_vector(ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_uint) -> usize;
+    pub fn pshmem_uint_wait_until_any_vector(ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_uint) -> usize;
+    pub fn shmem_ulong_wait_until_any_vector(ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulong) -> usize;
+    pub fn pshmem_ulong_wait_until_any_vector(ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulong) -> usize;
+    pub fn shmem_ulonglong_wait_until_any_vector(ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulonglong) -> usize;
+    pub fn pshmem_ulonglong_wait_until_any_vector(ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulonglong) -> usize;
+    pub fn shmem_int32_wait_until_any_vector(ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i32) -> usize;
+    pub fn pshmem_int32_wait_until_any_vector(ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i32) -> usize;
+    pub fn shmem_int64_wait_until_any_vector(ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i64) -> usize;
+    pub fn pshmem_int64_wait_until_any_vector(ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i64) -> usize;
+    pub fn shmem_uint32_wait_until_any_vector(ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u32) -> usize;
+    pub fn pshmem_uint32_wait_until_any_vector(ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u32) -> usize;
+    pub fn shmem_uint64_wait_until_any_vector(ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u64) -> usize;
+    pub fn pshmem_uint64_wait_until_any_vector(ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u64) -> usize;
+    pub fn shmem_size_wait_until_any_vector(ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const usize) -> usize;
+    pub fn pshmem_size_wait_until_any_vector(ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const usize) -> usize;
+    pub fn shmem_ptrdiff_wait_until_any_vector(ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const isize) -> usize;
+    pub fn pshmem_ptrdiff_wait_until_any_vector(ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const isize) -> usize;
+    pub fn shmem_int_wait_until_some_vector(ivars: *mut c_int, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_int) -> usize;
+    pub fn pshmem_int_wait_until_some_vector(ivars: *mut c_int, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_int) -> usize;
+    pub fn shmem_long_wait_until_some_vector(ivars: *mut c_long, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_long) -> usize;
+    pub fn pshmem_long_wait_until_some_vector(ivars: *mut c_long, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_long) -> usize;
+    pub fn shmem_longlong_wait_until_some_vector(ivars: *mut c_longlong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_longlong) -> usize;
+    pub fn pshmem_longlong_wait_until_some_vector(ivars: *mut c_longlong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_longlong) -> usize;
+    pub fn shmem_uint_wait_until_some_vector(ivars: *mut c_uint, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_uint) -> usize;
+    pub fn pshmem_uint_wait_until_some_vector(ivars: *mut c_uint, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_uint) -> usize;
+    pub fn shmem_ulong_wait_until_some_vector(ivars: *mut c_ulong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulong) -> usize;
+    pub fn pshmem_ulong_wait_until_some_vector(ivars: *mut c_ulong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulong) -> usize;
+    pub fn shmem_ulonglong_wait_until_some_vector(ivars: *mut c_ulonglong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulonglong) -> usize;
+    pub fn pshmem_ulonglong_wait_until_some_vector(ivars: *mut c_ulonglong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulonglong) -> usize;
+    pub fn shmem_int32_wait_until_some_vector(ivars: *mut i32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const i32) -> usize;
+    pub fn pshmem_int32_wait_until_some_vector(ivars: *mut i32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const i32) -> usize;
+    pub fn shmem_int64_wait_until_some_vector(ivars: *mut i64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const i64) -> usize;
+    pub fn pshmem_int64_wait_until_some_vector(ivars: *mut i64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const i64) -> usize;
+    pub fn shmem_uint32_wait_until_some_vector(ivars: *mut u32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const u32) -> usize;
+    pub fn pshmem_uint32_wait_until_some_vector(ivars: *mut u32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const u32) -> usize;
+    pub fn shmem_uint64_wait_until_some_vector(ivars: *mut u64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const u64) -> usize;
+    pub fn pshmem_uint64_wait_until_some_vector(ivars: *mut u64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const u64) -> usize;
+    pub fn shmem_size_wait_until_some_vector(ivars: *mut usize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const usize) -> usize;
+    pub fn pshmem_size_wait_until_some_vector(ivars: *mut usize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const usize) -> usize;
+    pub fn shmem_ptrdiff_wait_until_some_vector(ivars: *mut isize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const isize) -> usize;
+    pub fn pshmem_ptrdiff_wait_until_some_vector(ivars: *mut isize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const isize) -> usize;
+    pub fn shmem_int_test(ivar: *mut c_int, cmp: c_int, cmp_value: c_int) -> c_int;
+    pub fn pshmem_int_test(ivar: *mut c_int, cmp: c_int, cmp_value: c_int) -> c_int;
+    pub fn shmem_long_test(ivar: *mut c_long, cmp: c_int, cmp_value: c_long) -> c_int;
+    pub fn pshmem_long_test(ivar: *mut c_long, cmp: c_int, cmp_value: c_long) -> c_int;
+    pub fn shmem_longlong_test(ivar: *mut c_longlong, cmp: c_int, cmp_value: c_longlong) -> c_int;
+    pub fn pshmem_longlong_test(ivar: *mut c_longlong, cmp: c_int, cmp_value: c_longlong) -> c_int;
+    pub fn shmem_uint_test(ivar: *mut c_uint, cmp: c_int, cmp_value: c_uint) -> c_int;
+    pub fn pshmem_uint_test(ivar: *mut c_uint, cmp: c_int, cmp_value: c_uint) -> c_int;
+    pub fn shmem_ulong_test(ivar: *mut c_ulong, cmp: c_int, cmp_value: c_ulong) -> c_int;
+    pub fn pshmem_ulong_test(ivar: *mut c_ulong, cmp: c_int, cmp_value: c_ulong) -> c_int;
+    pub fn shmem_ulonglong_test(ivar: *mut c_ulonglong, cmp: c_int, cmp_value: c_ulonglong) -> c_int;
+    pub fn pshmem_ulonglong_test(ivar: *mut c_ulonglong, cmp: c_int, cmp_value: c_ulonglong) -> c_int;
+    pub fn shmem_int32_test(ivar: *mut i32, cmp: c_int, cmp_value: i32) -> c_int;
+    pub fn pshmem_int32_test(ivar: *mut i32, cmp: c_int, cmp_value: i32) -> c_int;
+    pub fn shmem_int64_test(ivar: *mut i64, cmp: c_int, cmp_value: i64) -> c_int;
+    pub fn pshmem_int64_test(ivar: *mut i64, cmp: c_int, cmp_value: i64) -> c_int;
+    pub fn shmem_uint32_test(ivar: *mut u32, cmp: c_int, cmp_value: u32) -> c_int;
+    pub fn pshmem_uint32_test(ivar: *mut u32, cmp: c_int, cmp_value: u32) -> c_int;
+    pub fn shmem_uint64_test(ivar: *mut u64, cmp: c_int, cmp_value: u64) -> c_int;
+    pub fn pshmem_uint64_test(ivar: *mut u64, cmp: c_int, cmp_value: u64) -> c_int;
+    pub fn shmem_size_test(ivar: *mut usize, cmp: c_int, cmp_value: usize) -> c_int;
+    pub fn pshmem_size_test(ivar: *mut usize, cmp: c_int, cmp_value: usize) -> c_int;
+    pub fn shmem_ptrdiff_test(ivar: *mut isize, cmp: c_int, cmp_value: isize) -> c_int;
+    pub fn pshmem_ptrdiff_test(ivar: *mut isize, cmp: c_int, cmp_value: isize) -> c_int;
+    pub fn shmem_short_test(ivar: *mut c_short, cmp: c_int, cmp_value: c_short) -> c_int;
+    pub fn pshmem_short_test(ivar: *mut c_short, cmp: c_int, cmp_value: c_short) -> c_int;
+    pub fn shmem_ushort_test(ivar: *mut c_ushort, cmp: c_int, cmp_value: c_ushort) -> c_int;
+    pub fn pshmem_ushort_test(ivar: *mut c_ushort, cmp: c_int, cmp_value: c_ushort) -> c_int;
+    pub fn shmem_int_test_all(ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_int) -> c_int;
+    pub fn pshmem_int_test_all(ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_int) -> c_int;
+    pub fn shmem_long_test_all(ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_long) -> c_int;
+    pub fn pshmem_long_test_all(ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_long) -> c_int;
+    pub fn shmem_longlong_test_all(ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_longlong) -> c_int;
+    pub fn pshmem_longlong_test_all(ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_longlong) -> c_int;
+    pub fn shmem_uint_test_all(ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_uint) -> c_int;
+    pub fn pshmem_uint_test_all(ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_uint) -> c_int;
+    pub fn shmem_ulong_test_all(ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulong) -> c_int;
+    pub fn pshmem_ulong_test_all(ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulong) -> c_int;
+    pub fn shmem_ulonglong_test_all(ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulonglong) -> c_int;
+    pub fn pshmem_ulonglong_test_all(ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulonglong) -> c_int;
+    pub fn shmem_int32_test_all(ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i32) -> c_int;
+    pub fn pshmem_int32_test_all(ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i32) -> c_int;
+    pub fn shmem_int64_test_all(ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i64) -> c_int;
+    pub fn pshmem_int64_test_all(ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i64) -> c_int;
+    pub fn shmem_uint32_test_all(ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u32) -> c_int;
+    pub fn pshmem_uint32_test_all(ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u32) -> c_int;
+    pub fn shmem_uint64_test_all(ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u64) -> c_int;
+    pub fn pshmem_uint64_test_all(ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u64) -> c_int;
+    pub fn shmem_size_test_all(ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: usize) -> c_int;
+    pub fn pshmem_size_test_all(ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: usize) -> c_int;
+    pub fn shmem_ptrdiff_test_all(ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: isize) -> c_int;
+    pub fn pshmem_ptrdiff_test_all(ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: isize) -> c_int;
+    pub fn shmem_int_test_any(ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_int) -> usize;
+    pub fn pshmem_int_test_any(ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_int) -> usize;
+    pub fn shmem_long_test_any(ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_long) -> usize;
+    pub fn pshmem_long_test_any(ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_long) -> usize;
+    pub fn shmem_longlong_test_any(ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_longlong) -> usize;
+    pub fn pshmem_longlong_test_any(ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_longlong) -> usize;
+    pub fn shmem_uint_test_any(ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_uint) -> usize;
+    pub fn pshmem_uint_test_any(ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_uint) -> usize;
+    pub fn shmem_ulong_test_any(ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulong) -> usize;
+    pub fn pshmem_ulong_test_any(ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulong) -> usize;
+    pub fn shmem_ulonglong_test_any(ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulonglong) -> usize;
+    pub fn pshmem_ulonglong_test_any(ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: c_ulonglong) -> usize;
+    pub fn shmem_int32_test_any(ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i32) -> usize;
+    pub fn pshmem_int32_test_any(ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i32) -> usize;
+    pub fn shmem_int64_test_any(ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i64) -> usize;
+    pub fn pshmem_int64_test_any(ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: i64) -> usize;
+    pub fn shmem_uint32_test_any(ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u32) -> usize;
+    pub fn pshmem_uint32_test_any(ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u32) -> usize;
+    pub fn shmem_uint64_test_any(ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u64) -> usize;
+    pub fn pshmem_uint64_test_any(ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u64) -> usize;
+    pub fn shmem_size_test_any(ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: usize) -> usize;
+    pub fn pshmem_size_test_any(ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: usize) -> usize;
+    pub fn shmem_ptrdiff_test_any(ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: isize) -> usize;
+    pub fn pshmem_ptrdiff_test_any(ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: isize) -> usize;
+    pub fn shmem_int_test_some(ivars: *mut c_int, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_int) -> usize;
+    pub fn pshmem_int_test_some(ivars: *mut c_int, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_int) -> usize;
+    pub fn shmem_long_test_some(ivars: *mut c_long, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_long) -> usize;
+    pub fn pshmem_long_test_some(ivars: *mut c_long, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_long) -> usize;
+    pub fn shmem_longlong_test_some(ivars: *mut c_longlong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_longlong) -> usize;
+    pub fn pshmem_longlong_test_some(ivars: *mut c_longlong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_longlong) -> usize;
+    pub fn shmem_uint_test_some(ivars: *mut c_uint, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_uint) -> usize;
+    pub fn pshmem_uint_test_some(ivars: *mut c_uint, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_uint) -> usize;
+    pub fn shmem_ulong_test_some(ivars: *mut c_ulong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_ulong) -> usize;
+    pub fn pshmem_ulong_test_some(ivars: *mut c_ulong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_ulong) -> usize;
+    pub fn shmem_ulonglong_test_some(ivars: *mut c_ulonglong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_ulonglong) -> usize;
+    pub fn pshmem_ulonglong_test_some(ivars: *mut c_ulonglong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: c_ulonglong) -> usize;
+    pub fn shmem_int32_test_some(ivars: *mut i32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: i32) -> usize;
+    pub fn pshmem_int32_test_some(ivars: *mut i32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: i32) -> usize;
+    pub fn shmem_int64_test_some(ivars: *mut i64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: i64) -> usize;
+    pub fn pshmem_int64_test_some(ivars: *mut i64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: i64) -> usize;
+    pub fn shmem_uint32_test_some(ivars: *mut u32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: u32) -> usize;
+    pub fn pshmem_uint32_test_some(ivars: *mut u32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: u32) -> usize;
+    pub fn shmem_uint64_test_some(ivars: *mut u64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: u64) -> usize;
+    pub fn pshmem_uint64_test_some(ivars: *mut u64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: u64) -> usize;
+    pub fn shmem_size_test_some(ivars: *mut usize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: usize) -> usize;
+    pub fn pshmem_size_test_some(ivars: *mut usize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: usize) -> usize;
+    pub fn shmem_ptrdiff_test_some(ivars: *mut isize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: isize) -> usize;
+    pub fn pshmem_ptrdiff_test_some(ivars: *mut isize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: isize) -> usize;
+    pub fn shmem_int_test_all_vector(ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_int) -> c_int;
+    pub fn pshmem_int_test_all_vector(ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_int) -> c_int;
+    pub fn shmem_long_test_all_vector(ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_long) -> c_int;
+    pub fn pshmem_long_test_all_vector(ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_long) -> c_int;
+    pub fn shmem_longlong_test_all_vector(ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_longlong) -> c_int;
+    pub fn pshmem_longlong_test_all_vector(ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_longlong) -> c_int;
+    pub fn shmem_uint_test_all_vector(ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_uint) -> c_int;
+    pub fn pshmem_uint_test_all_vector(ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_uint) -> c_int;
+    pub fn shmem_ulong_test_all_vector(ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulong) -> c_int;
+    pub fn pshmem_ulong_test_all_vector(ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulong) -> c_int;
+    pub fn shmem_ulonglong_test_all_vector(ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulonglong) -> c_int;
+    pub fn pshmem_ulonglong_test_all_vector(ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulonglong) -> c_int;
+    pub fn shmem_int32_test_all_vector(ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i32) -> c_int;
+    pub fn pshmem_int32_test_all_vector(ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i32) -> c_int;
+    pub fn shmem_int64_test_all_vector(ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i64) -> c_int;
+    pub fn pshmem_int64_test_all_vector(ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i64) -> c_int;
+    pub fn shmem_uint32_test_all_vector(ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u32) -> c_int;
+    pub fn pshmem_uint32_test_all_vector(ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u32) -> c_int;
+    pub fn shmem_uint64_test_all_vector(ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u64) -> c_int;
+    pub fn pshmem_uint64_test_all_vector(ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u64) -> c_int;
+    pub fn shmem_size_test_all_vector(ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const usize) -> c_int;
+    pub fn pshmem_size_test_all_vector(ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const usize) -> c_int;
+    pub fn shmem_ptrdiff_test_all_vector(ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const isize) -> c_int;
+    pub fn pshmem_ptrdiff_test_all_vector(ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const isize) -> c_int;
+    pub fn shmem_int_test_any_vector(ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_int) -> usize;
+    pub fn pshmem_int_test_any_vector(ivars: *mut c_int, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_int) -> usize;
+    pub fn shmem_long_test_any_vector(ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_long) -> usize;
+    pub fn pshmem_long_test_any_vector(ivars: *mut c_long, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_long) -> usize;
+    pub fn shmem_longlong_test_any_vector(ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_longlong) -> usize;
+    pub fn pshmem_longlong_test_any_vector(ivars: *mut c_longlong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_longlong) -> usize;
+    pub fn shmem_uint_test_any_vector(ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_uint) -> usize;
+    pub fn pshmem_uint_test_any_vector(ivars: *mut c_uint, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_uint) -> usize;
+    pub fn shmem_ulong_test_any_vector(ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulong) -> usize;
+    pub fn pshmem_ulong_test_any_vector(ivars: *mut c_ulong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulong) -> usize;
+    pub fn shmem_ulonglong_test_any_vector(ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulonglong) -> usize;
+    pub fn pshmem_ulonglong_test_any_vector(ivars: *mut c_ulonglong, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulonglong) -> usize;
+    pub fn shmem_int32_test_any_vector(ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i32) -> usize;
+    pub fn pshmem_int32_test_any_vector(ivars: *mut i32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i32) -> usize;
+    pub fn shmem_int64_test_any_vector(ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i64) -> usize;
+    pub fn pshmem_int64_test_any_vector(ivars: *mut i64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const i64) -> usize;
+    pub fn shmem_uint32_test_any_vector(ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u32) -> usize;
+    pub fn pshmem_uint32_test_any_vector(ivars: *mut u32, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u32) -> usize;
+    pub fn shmem_uint64_test_any_vector(ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u64) -> usize;
+    pub fn pshmem_uint64_test_any_vector(ivars: *mut u64, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const u64) -> usize;
+    pub fn shmem_size_test_any_vector(ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const usize) -> usize;
+    pub fn pshmem_size_test_any_vector(ivars: *mut usize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const usize) -> usize;
+    pub fn shmem_ptrdiff_test_any_vector(ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const isize) -> usize;
+    pub fn pshmem_ptrdiff_test_any_vector(ivars: *mut isize, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const isize) -> usize;
+    pub fn shmem_int_test_some_vector(ivars: *mut c_int, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_int) -> usize;
+    pub fn pshmem_int_test_some_vector(ivars: *mut c_int, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_int) -> usize;
+    pub fn shmem_long_test_some_vector(ivars: *mut c_long, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_long) -> usize;
+    pub fn pshmem_long_test_some_vector(ivars: *mut c_long, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_long) -> usize;
+    pub fn shmem_longlong_test_some_vector(ivars: *mut c_longlong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_longlong) -> usize;
+    pub fn pshmem_longlong_test_some_vector(ivars: *mut c_longlong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_longlong) -> usize;
+    pub fn shmem_uint_test_some_vector(ivars: *mut c_uint, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_uint) -> usize;
+    pub fn pshmem_uint_test_some_vector(ivars: *mut c_uint, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_uint) -> usize;
+    pub fn shmem_ulong_test_some_vector(ivars: *mut c_ulong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulong) -> usize;
+    pub fn pshmem_ulong_test_some_vector(ivars: *mut c_ulong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulong) -> usize;
+    pub fn shmem_ulonglong_test_some_vector(ivars: *mut c_ulonglong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulonglong) -> usize;
+    pub fn pshmem_ulonglong_test_some_vector(ivars: *mut c_ulonglong, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_ulonglong) -> usize;
+    pub fn shmem_int32_test_some_vector(ivars: *mut i32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const i32) -> usize;
+    pub fn pshmem_int32_test_some_vector(ivars: *mut i32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const i32) -> usize;
+    pub fn shmem_int64_test_some_vector(ivars: *mut i64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const i64) -> usize;
+    pub fn pshmem_int64_test_some_vector(ivars: *mut i64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const i64) -> usize;
+    pub fn shmem_uint32_test_some_vector(ivars: *mut u32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const u32) -> usize;
+    pub fn pshmem_uint32_test_some_vector(ivars: *mut u32, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const u32) -> usize;
+    pub fn shmem_uint64_test_some_vector(ivars: *mut u64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const u64) -> usize;
+    pub fn pshmem_uint64_test_some_vector(ivars: *mut u64, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const u64) -> usize;
+    pub fn shmem_size_test_some_vector(ivars: *mut usize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const usize) -> usize;
+    pub fn pshmem_size_test_some_vector(ivars: *mut usize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const usize) -> usize;
+    pub fn shmem_ptrdiff_test_some_vector(ivars: *mut isize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const isize) -> usize;
+    pub fn pshmem_ptrdiff_test_some_vector(ivars: *mut isize, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const isize) -> usize;
+    pub fn shmem_signal_wait_until(sig_addr: *mut u64, cmp: c_int, cmp_value: u64) -> u64;
+    pub fn pshmem_signal_wait_until(sig_addr: *mut u64, cmp: c_int, cmp_value: u64) -> u64;
+}
+
+routine!(pellucid_imp_shmem_int_wait_until, pellucid_probe_shmem_int_wait_until, 1599, number, timed, (ivar: *mut c_void, cmp: c_int, cmp_value: u32, number: u32), |m| [-1, ivar.addr(), 0] wait::wait_until::<i32>(m, ivar.cast(), cmp, word(cmp_value)));
+routine!(pellucid_imp_shmem_long_wait_until, pellucid_probe_shmem_long_wait_until, 1600, number, timed, (ivar: *mut c_void, cmp: c_int, cmp_value: u64, number: u32), |m| [-1, ivar.addr(), 0] wait::wait_until::<i64>(m, ivar.cast(), cmp, word(cmp_value)));
+routine!(pellucid_imp_shmem_uint_wait_until, pellucid_probe_shmem_uint_wait_until, 1602, number, timed, (ivar: *mut c_void, cmp: c_int, cmp_value: u32, number: u32), |m| [-1, ivar.addr(), 0] wait::wait_until::<u32>(m, ivar.cast(), cmp, word(cmp_value)));
+routine!(pellucid_imp_shmem_ulong_wait_until, pellucid_probe_shmem_ulong_wait_until, 1603, number, timed, (ivar: *mut c_void, cmp: c_int, cmp_value: u64, number: u32), |m| [-1, ivar.addr(), 0] wait::wait_until::<u64>(m, ivar.cast(), cmp, word(cmp_value)));
+routine!(pellucid_imp_shmem_short_wait_until, pellucid_probe_shmem_short_wait_until, 1611, 1611_u16, timed, (ivar: *mut c_short, cmp: c_int, cmp_value: c_short), |m| [-1, ivar.addr(), 0] wait::wait_until::<i16>(m, ivar.cast(), cmp, word(cmp_value)));
+routine!(pellucid_imp_shmem_ushort_wait_until, pellucid_probe_shmem_ushort_wait_until, 1612, 1612_u16, timed, (ivar: *mut c_ushort, cmp: c_int, cmp_value: c_ushort), |m| [-1, ivar.addr(), 0] wait::wait_until::<u16>(m, ivar.cast(), cmp, word(cmp_value)));
+routine!(pellucid_imp_shmem_wait, pellucid_probe_shmem_wait, 1614, number, timed, (ivar: *mut c_void, cmp_value: u64, number: u32), |m| [-1, ivar.addr(), 0] wait::wait_until::<i64>(m, ivar.cast(), SHMEM_CMP_NE, word(cmp_value)));
+routine!(pellucid_imp_shmem_short_wait, pellucid_probe_shmem_short_wait, 1615, 1615_u16, timed, (ivar: *mut c_short, cmp_value: c_short), |m| [-1, ivar.addr(), 0] wait::wait_until::<i16>(m, ivar.cast(), SHMEM_CMP_NE, word(cmp_value)));
+routine!(pellucid_imp_shmem_int_wait, pellucid_probe_shmem_int_wait, 1616, 1616_u16, timed, (ivar: *mut c_int, cmp_value: c_int), |m| [-1, ivar.addr(), 0] wait::wait_until::<i32>(m, ivar.cast(), SHMEM_CMP_NE, word(cmp_value)));
+routine!(pellucid_imp_shmem_int_wait_until_all, pellucid_probe_shmem_int_wait_until_all, 1619, number, timed, (ivars: *mut c_void, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u32, number: u32), |m| [-1, ivars.addr(), 0] wait::wait_until_all::<i32>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)));
+routine!(pellucid_imp_shmem_long_wait_until_all, pellucid_probe_shmem_long_wait_until_all, 1620, number, timed, (ivars: *mut c_void, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u64, number: u32), |m| [-1, ivars.addr(), 0] wait::wait_until_all::<i64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)));
+routine!(pellucid_imp_shmem_uint_wait_until_all, pellucid_probe_shmem_uint_wait_until_all, 1622, number, timed, (ivars: *mut c_void, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u32, number: u32), |m| [-1, ivars.addr(), 0] wait::wait_until_all::<u32>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)));
+routine!(pellucid_imp_shmem_ulong_wait_until_all, pellucid_probe_shmem_ulong_wait_until_all, 1623, number, timed, (ivars: *mut c_void, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u64, number: u32), |m| [-1, ivars.addr(), 0] wait::wait_until_all::<u64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)));
+routine!(pellucid_imp_shmem_int_wait_until_any, pellucid_probe_shmem_int_wait_until_any, 1631, number, timed, (ivars: *mut c_void, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u32, number: u32) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_any::<i32>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)));
+routine!(pellucid_imp_shmem_long_wait_until_any, pellucid_probe_shmem_long_wait_until_any, 1632, number, timed, (ivars: *mut c_void, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u64, number: u32) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_any::<i64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)));
+routine!(pellucid_imp_shmem_uint_wait_until_any, pellucid_probe_shmem_uint_wait_until_any, 1634, number, timed, (ivars: *mut c_void, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u32, number: u32) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_any::<u32>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)));
+routine!(pellucid_imp_shmem_ulong_wait_until_any, pellucid_probe_shmem_ulong_wait_until_any, 1635, number, timed, (ivars: *mut c_void, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u64, number: u32) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_any::<u64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)));
+routine!(pellucid_imp_shmem_int_wait_until_some, pellucid_probe_shmem_int_wait_until_some, 1643, number, timed, (ivars: *mut c_void, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: u32, number: f64) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_some::<i32>(m, ivars.cast(), nelems, indices, status, cmp, word(cmp_value)));
+routine!(pellucid_imp_shmem_long_wait_until_some, pellucid_probe_shmem_long_wait_until_some, 1644, number, timed, (ivars: *mut c_void, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: u64, number: f64) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_some::<i64>(m, ivars.cast(), nelems, indices, status, cmp, word(cmp_value)));
+routine!(pellucid_imp_shmem_uint_wait_until_some, pellucid_probe_shmem_uint_wait_until_some, 1646, number, timed, (ivars: *mut c_void, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: u32, number: f64) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_some::<u32>(m, ivars.cast(), nelems, indices, status, cmp, word(cmp_value)));
+routine!(pellucid_imp_shmem_ulong_wait_until_some, pellucid_probe_shmem_ulong_wait_until_some, 1647, number, timed, (ivars: *mut c_void, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: u64, number: f64) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_some::<u64>(m, ivars.cast(), nelems, indices, status, cmp, word(cmp_value)));
+routine!(pellucid_imp_shmem_int_wait_until_all_vector, pellucid_probe_shmem_int_wait_until_all_vector, 1655, number, timed, (ivars: *mut c_void, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_void, number: u32), |m| [-1, ivars.addr(), 0] wait::wait_until_all_vector::<i32>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()));
+routine!(pellucid_imp_shmem_long_wait_until_all_vector, pellucid_probe_shmem_long_wait_until_all_vector, 1656, number, timed, (ivars: *mut c_void, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_void, number: u32), |m| [-1, ivars.addr(), 0] wait::wait_until_all_vector::<i64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()));
+routine!(pellucid_imp_shmem_uint_wait_until_all_vector, pellucid_probe_shmem_uint_wait_until_all_vector, 1658, number, timed, (ivars: *mut c_void, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_void, number: u32), |m| [-1, ivars.addr(), 0] wait::wait_until_all_vector::<u32>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()));
+routine!(pellucid_imp_shmem_ulong_wait_until_all_vector, pellucid_probe_shmem_ulong_wait_until_all_vector, 1659, number, timed, (ivars: *mut c_void, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_void, number: u32), |m| [-1, ivars.addr(), 0] wait::wait_until_all_vector::<u64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()));
+routine!(pellucid_imp_shmem_int_wait_until_any_vector, pellucid_probe_shmem_int_wait_until_any_vector, 1667, number, timed, (ivars: *mut c_void, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_void, number: u32) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_any_vector::<i32>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()));
+routine!(pellucid_imp_shmem_long_wait_until_any_vector, pellucid_probe_shmem_long_wait_until_any_vector, 1668, number, timed, (ivars: *mut c_void, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_void, number: u32) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_any_vector::<i64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()));
+routine!(pellucid_imp_shmem_uint_wait_until_any_vector, pellucid_probe_shmem_uint_wait_until_any_vector, 1670, number, timed, (ivars: *mut c_void, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_void, number: u32) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_any_vector::<u32>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()));
+routine!(pellucid_imp_shmem_ulong_wait_until_any_vector, pellucid_probe_shmem_ulong_wait_until_any_vector, 1671, number, timed, (ivars: *mut c_void, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_void, number: u32) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_any_vector::<u64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()));
+routine!(pellucid_imp_shmem_int_wait_until_some_vector, pellucid_probe_shmem_int_wait_until_some_vector, 1679, number, timed, (ivars: *mut c_void, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_void, number: f64) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_some_vector::<i32>(m, ivars.cast(), nelems, indices, status, cmp, cmp_values.cast()));
+routine!(pellucid_imp_shmem_long_wait_until_some_vector, pellucid_probe_shmem_long_wait_until_some_vector, 1680, number, timed, (ivars: *mut c_void, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_void, number: f64) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_some_vector::<i64>(m, ivars.cast(), nelems, indices, status, cmp, cmp_values.cast()));
+routine!(pellucid_imp_shmem_uint_wait_until_some_vector, pellucid_probe_shmem_uint_wait_until_some_vector, 1682, number, timed, (ivars: *mut c_void, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_void, number: f64) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_some_vector::<u32>(m, ivars.cast(), nelems, indices, status, cmp, cmp_values.cast()));
+routine!(pellucid_imp_shmem_ulong_wait_until_some_vector, pellucid_probe_shmem_ulong_wait_until_some_vector, 1683, number, timed, (ivars: *mut c_void, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_void, number: f64) -> usize, |m| [-1, ivars.addr(), 0] wait::wait_until_some_vector::<u64>(m, ivars.cast(), nelems, indices, status, cmp, cmp_values.cast()));
+routine!(brief pellucid_brief_shmem_int_test, pellucid_kept_shmem_int_test, [-1, ()], pellucid_imp_shmem_int_test, pellucid_probe_shmem_int_test, 1691, number, sampled, (ivar: *mut c_void, cmp: c_int, cmp_value: u32, number: u32) -> c_int, |m| [-1, ivar.addr(), 0] wait::test::<i32>(m, ivar.cast(), cmp, word(cmp_value)));
+routine!(brief pellucid_brief_shmem_long_test, pellucid_kept_shmem_long_test, [-1, ()], pellucid_imp_shmem_long_test, pellucid_probe_shmem_long_test, 1692, number, sampled, (ivar: *mut c_void, cmp: c_int, cmp_value: u64, number: u32) -> c_int, |m| [-1, ivar.addr(), 0] wait::test::<i64>(m, ivar.cast(), cmp, word(cmp_value)));
+routine!(brief pellucid_brief_shmem_uint_test, pellucid_kept_shmem_uint_test, [-1, ()], pellucid_imp_shmem_uint_test, pellucid_probe_shmem_uint_test, 1694, number, sampled, (ivar: *mut c_void, cmp: c_int, cmp_value: u32, number: u32) -> c_int, |m| [-1, ivar.addr(), 0] wait::test::<u32>(m, ivar.cast(), cmp, word(cmp_value)));
+routine!(brief pellucid_brief_shmem_ulong_test, pellucid_kept_shmem_ulong_test, [-1, ()], pellucid_imp_shmem_ulong_test, pellucid_probe_shmem_ulong_test, 1695, number, sampled, (ivar: *mut c_void, cmp: c_int, cmp_value: u64, number: u32) -> c_int, |m| [-1, ivar.addr(), 0] wait::test::<u64>(m, ivar.cast(), cmp, word(cmp_value)));
+routine!(brief pellucid_brief_shmem_short_test, pellucid_kept_shmem_short_test, [-1, ()], pellucid_imp_shmem_short_test, pellucid_probe_shmem_short_test, 1703, 1703_u16, sampled, (ivar: *mut c_short, cmp: c_int, cmp_value: c_short) -> c_int, |m| [-1, ivar.addr(), 0] wait::test::<i16>(m, ivar.cast(), cmp, word(cmp_value)));
+routine!(brief pellucid_brief_shmem_ushort_test, pellucid_kept_shmem_ushort_test, [-1, ()], pellucid_imp_shmem_ushort_test, pellucid_probe_shmem_ushort_test, 1704, 1704_u16, sampled, (ivar: *mut c_ushort, cmp: c_int, cmp_value: c_ushort) -> c_int, |m| [-1, ivar.addr(), 0] wait::test::<u16>(m, ivar.cast(), cmp, word(cmp_value)));
+routine!(brief pellucid_brief_shmem_int_test_all, pellucid_kept_shmem_int_test_all, [-1, ()], pellucid_imp_shmem_int_test_all, pellucid_probe_shmem_int_test_all, 1705, number, sampled, (ivars: *mut c_void, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u32, number: u32) -> c_int, |m| [-1, ivars.addr(), 0] wait::test_all::<i32>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)));
+routine!(brief pellucid_brief_shmem_long_test_all, pellucid_kept_shmem_long_test_all, [-1, ()], pellucid_imp_shmem_long_test_all, pellucid_probe_shmem_long_test_all, 1706, number, sampled, (ivars: *mut c_void, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u64, number: u32) -> c_int, |m| [-1, ivars.addr(), 0] wait::test_all::<i64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)));
+routine!(brief pellucid_brief_shmem_uint_test_all, pellucid_kept_shmem_uint_test_all, [-1, ()], pellucid_imp_shmem_uint_test_all, pellucid_probe_shmem_uint_test_all, 1708, number, sampled, (ivars: *mut c_void, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u32, number: u32) -> c_int, |m| [-1, ivars.addr(), 0] wait::test_all::<u32>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)));
+routine!(brief pellucid_brief_shmem_ulong_test_all, pellucid_kept_shmem_ulong_test_all, [-1, ()], pellucid_imp_shmem_ulong_test_all, pellucid_probe_shmem_ulong_test_all, 1709, number, sampled, (ivars: *mut c_void, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u64, number: u32) -> c_int, |m| [-1, ivars.addr(), 0] wait::test_all::<u64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)));
+routine!(brief pellucid_brief_shmem_int_test_any, pellucid_kept_shmem_int_test_any, [-1, ()], pellucid_imp_shmem_int_test_any, pellucid_probe_shmem_int_test_any, 1717, number, sampled, (ivars: *mut c_void, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u32, number: u32) -> usize, |m| [-1, ivars.addr(), 0] wait::test_any::<i32>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)));
+routine!(brief pellucid_brief_shmem_long_test_any, pellucid_kept_shmem_long_test_any, [-1, ()], pellucid_imp_shmem_long_test_any, pellucid_probe_shmem_long_test_any, 1718, number, sampled, (ivars: *mut c_void, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u64, number: u32) -> usize, |m| [-1, ivars.addr(), 0] wait::test_any::<i64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)));
+routine!(brief pellucid_brief_shmem_uint_test_any, pellucid_kept_shmem_uint_test_any, [-1, ()], pellucid_imp_shmem_uint_test_any, pellucid_probe_shmem_uint_test_any, 1720, number, sampled, (ivars: *mut c_void, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u32, number: u32) -> usize, |m| [-1, ivars.addr(), 0] wait::test_any::<u32>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)));
+routine!(brief pellucid_brief_shmem_ulong_test_any, pellucid_kept_shmem_ulong_test_any, [-1, ()], pellucid_imp_shmem_ulong_test_any, pellucid_probe_shmem_ulong_test_any, 1721, number, sampled, (ivars: *mut c_void, nelems: usize, status: *const c_int, cmp: c_int, cmp_value: u64, number: u32) -> usize, |m| [-1, ivars.addr(), 0] wait::test_any::<u64>(m, ivars.cast(), nelems, status, cmp, word(cmp_value)));
+routine!(brief pellucid_brief_shmem_int_test_some, pellucid_kept_shmem_int_test_some, [-1, ()], pellucid_imp_shmem_int_test_some, pellucid_probe_shmem_int_test_some, 1729, number, sampled, (ivars: *mut c_void, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: u32, number: f64) -> usize, |m| [-1, ivars.addr(), 0] wait::test_some::<i32>(m, ivars.cast(), nelems, indices, status, cmp, word(cmp_value)));
+routine!(brief pellucid_brief_shmem_long_test_some, pellucid_kept_shmem_long_test_some, [-1, ()], pellucid_imp_shmem_long_test_some, pellucid_probe_shmem_long_test_some, 1730, number, sampled, (ivars: *mut c_void, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: u64, number: f64) -> usize, |m| [-1, ivars.addr(), 0] wait::test_some::<i64>(m, ivars.cast(), nelems, indices, status, cmp, word(cmp_value)));
+routine!(brief pellucid_brief_shmem_uint_test_some, pellucid_kept_shmem_uint_test_some, [-1, ()], pellucid_imp_shmem_uint_test_some, pellucid_probe_shmem_uint_test_some, 1732, number, sampled, (ivars: *mut c_void, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: u32, number: f64) -> usize, |m| [-1, ivars.addr(), 0] wait::test_some::<u32>(m, ivars.cast(), nelems, indices, status, cmp, word(cmp_value)));
+routine!(brief pellucid_brief_shmem_ulong_test_some, pellucid_kept_shmem_ulong_test_some, [-1, ()], pellucid_imp_shmem_ulong_test_some, pellucid_probe_shmem_ulong_test_some, 1733, number, sampled, (ivars: *mut c_void, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_value: u64, number: f64) -> usize, |m| [-1, ivars.addr(), 0] wait::test_some::<u64>(m, ivars.cast(), nelems, indices, status, cmp, word(cmp_value)));
+routine!(brief pellucid_brief_shmem_int_test_all_vector, pellucid_kept_shmem_int_test_all_vector, [-1, ()], pellucid_imp_shmem_int_test_all_vector, pellucid_probe_shmem_int_test_all_vector, 1741, number, sampled, (ivars: *mut c_void, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_void, number: u32) -> c_int, |m| [-1, ivars.addr(), 0] wait::test_all_vector::<i32>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()));
+routine!(brief pellucid_brief_shmem_long_test_all_vector, pellucid_kept_shmem_long_test_all_vector, [-1, ()], pellucid_imp_shmem_long_test_all_vector, pellucid_probe_shmem_long_test_all_vector, 1742, number, sampled, (ivars: *mut c_void, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_void, number: u32) -> c_int, |m| [-1, ivars.addr(), 0] wait::test_all_vector::<i64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()));
+routine!(brief pellucid_brief_shmem_uint_test_all_vector, pellucid_kept_shmem_uint_test_all_vector, [-1, ()], pellucid_imp_shmem_uint_test_all_vector, pellucid_probe_shmem_uint_test_all_vector, 1744, number, sampled, (ivars: *mut c_void, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_void, number: u32) -> c_int, |m| [-1, ivars.addr(), 0] wait::test_all_vector::<u32>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()));
+routine!(brief pellucid_brief_shmem_ulong_test_all_vector, pellucid_kept_shmem_ulong_test_all_vector, [-1, ()], pellucid_imp_shmem_ulong_test_all_vector, pellucid_probe_shmem_ulong_test_all_vector, 1745, number, sampled, (ivars: *mut c_void, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_void, number: u32) -> c_int, |m| [-1, ivars.addr(), 0] wait::test_all_vector::<u64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()));
+routine!(brief pellucid_brief_shmem_int_test_any_vector, pellucid_kept_shmem_int_test_any_vector, [-1, ()], pellucid_imp_shmem_int_test_any_vector, pellucid_probe_shmem_int_test_any_vector, 1753, number, sampled, (ivars: *mut c_void, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_void, number: u32) -> usize, |m| [-1, ivars.addr(), 0] wait::test_any_vector::<i32>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()));
+routine!(brief pellucid_brief_shmem_long_test_any_vector, pellucid_kept_shmem_long_test_any_vector, [-1, ()], pellucid_imp_shmem_long_test_any_vector, pellucid_probe_shmem_long_test_any_vector, 1754, number, sampled, (ivars: *mut c_void, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_void, number: u32) -> usize, |m| [-1, ivars.addr(), 0] wait::test_any_vector::<i64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()));
+routine!(brief pellucid_brief_shmem_uint_test_any_vector, pellucid_kept_shmem_uint_test_any_vector, [-1, ()], pellucid_imp_shmem_uint_test_any_vector, pellucid_probe_shmem_uint_test_any_vector, 1756, number, sampled, (ivars: *mut c_void, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_void, number: u32) -> usize, |m| [-1, ivars.addr(), 0] wait::test_any_vector::<u32>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()));
+routine!(brief pellucid_brief_shmem_ulong_test_any_vector, pellucid_kept_shmem_ulong_test_any_vector, [-1, ()], pellucid_imp_shmem_ulong_test_any_vector, pellucid_probe_shmem_ulong_test_any_vector, 1757, number, sampled, (ivars: *mut c_void, nelems: usize, status: *const c_int, cmp: c_int, cmp_values: *const c_void, number: u32) -> usize, |m| [-1, ivars.addr(), 0] wait::test_any_vector::<u64>(m, ivars.cast(), nelems, status, cmp, cmp_values.cast()));
+routine!(brief pellucid_brief_shmem_int_test_some_vector, pellucid_kept_shmem_int_test_some_vector, [-1, ()], pellucid_imp_shmem_int_test_some_vector, pellucid_probe_shmem_int_test_some_vector, 1765, number, sampled, (ivars: *mut c_void, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_void, number: f64) -> usize, |m| [-1, ivars.addr(), 0] wait::test_some_vector::<i32>(m, ivars.cast(), nelems, indices, status, cmp, cmp_values.cast()));
+routine!(brief pellucid_brief_shmem_long_test_some_vector, pellucid_kept_shmem_long_test_some_vector, [-1, ()], pellucid_imp_shmem_long_test_some_vector, pellucid_probe_shmem_long_test_some_vector, 1766, number, sampled, (ivars: *mut c_void, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_void, number: f64) -> usize, |m| [-1, ivars.addr(), 0] wait::test_some_vector::<i64>(m, ivars.cast(), nelems, indices, status, cmp, cmp_values.cast()));
+routine!(brief pellucid_brief_shmem_uint_test_some_vector, pellucid_kept_shmem_uint_test_some_vector, [-1, ()], pellucid_imp_shmem_uint_test_some_vector, pellucid_probe_shmem_uint_test_some_vector, 1768, number, sampled, (ivars: *mut c_void, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_void, number: f64) -> usize, |m| [-1, ivars.addr(), 0] wait::test_some_vector::<u32>(m, ivars.cast(), nelems, indices, status, cmp, cmp_values.cast()));
+routine!(brief pellucid_brief_shmem_ulong_test_some_vector, pellucid_kept_shmem_ulong_test_some_vector, [-1, ()], pellucid_imp_shmem_ulong_test_some_vector, pellucid_probe_shmem_ulong_test_some_vector, 1769, number, sampled, (ivars: *mut c_void, nelems: usize, indices: *mut usize, status: *const c_int, cmp: c_int, cmp_values: *const c_void, number: f64) -> usize, |m| [-1, ivars.addr(), 0] wait::test_some_vector::<u64>(m, ivars.cast(), nelems, indices, status, cmp, cmp_values.cast()));
+routine!(pellucid_imp_shmem_signal_wait_until, pellucid_probe_shmem_signal_wait_until, 1777, 1777_u16, timed, (sig_addr: *mut u64, cmp: c_int, cmp_value: u64) -> u64, |m| [-1, sig_addr.addr(), 0] signal::wait_until(m, sig_addr, cmp, cmp_value));

@@ -4,12 +4,9 @@
 use crate::routine::prelude::*;
 use crate::control;
 
-#[unsafe(export_name = "pellucid_shmem_pcontrol")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_pcontrol(level: c_int) {
-    weak!("shmem_pcontrol", 1787, pellucid_c_imp_shmem_pcontrol, pellucid_c_probe_shmem_pcontrol)
+unsafe extern "C" {
+    pub fn shmem_pcontrol(level: c_int);
+    pub fn pshmem_pcontrol(level: c_int);
 }
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_pcontrol(level: c_int) {
-    strong!(1787, pellucid_c_imp_shmem_pcontrol, pellucid_c_probe_shmem_pcontrol)
-}
-routine!(exported pellucid_through_shmem_pcontrol, pellucid_imp_shmem_pcontrol, pellucid_probe_shmem_pcontrol, pellucid_intercepted_shmem_pcontrol, 1787, sampled, (level: c_int, name: *const c_char, value: f64, number: c_long), [-1, 0, 0] control::pcontrol(level, name, value, number), args [0, 0, 0, 0]);
+
+routine!(exported pellucid_through_shmem_pcontrol, pellucid_intercepted_shmem_pcontrol, pellucid_imp_shmem_pcontrol, pellucid_probe_shmem_pcontrol, 1787, 1787_u16, sampled, (level: c_int, name: *const c_char, value: f64, number: c_long), [-1, 0, 0] control::pcontrol(level, name, value, number), args [0, 0, 0, 0]);

@@ -9,5732 +9,1329 @@ use pellucid_core::collectives::requests;
 use pellucid_core::context::nonblocking as nb;
 use crate::shim;
 
-#[unsafe(export_name = "pellucid_shmemx_wait_req")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_wait_req(request: RequestHandle) {
-    weak!("shmemx_wait_req", 1858, imp_shmemx_wait_req, probe_shmemx_wait_req)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_wait_req(request: RequestHandle) {
-    strong!(1858, imp_shmemx_wait_req, probe_shmemx_wait_req)
-}
-routine!(imp_shmemx_wait_req, probe_shmemx_wait_req, intercepted_shmemx_wait_req, 1858, timed, (request: RequestHandle), |m| [-1, 0, 0] requests::wait_by_value(m, request), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_test_req")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_test_req(request: RequestHandle) -> c_int {
-    weak!("shmemx_test_req", 1859, imp_shmemx_test_req, probe_shmemx_test_req)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_test_req(request: RequestHandle) -> c_int {
-    strong!(1859, imp_shmemx_test_req, probe_shmemx_test_req)
-}
-routine!(imp_shmemx_test_req, probe_shmemx_test_req, intercepted_shmemx_test_req, 1859, sampled, (request: RequestHandle) -> c_int, |m| [-1, 0, 0] requests::test_by_value(m, request), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_req_wait")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_req_wait(request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_req_wait", 1860, imp_shmemx_req_wait, probe_shmemx_req_wait)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_req_wait(request: *mut ReqHandle) -> c_int {
-    strong!(1860, imp_shmemx_req_wait, probe_shmemx_req_wait)
-}
-routine!(imp_shmemx_req_wait, probe_shmemx_req_wait, intercepted_shmemx_req_wait, 1860, timed, (request: *mut ReqHandle) -> c_int, |m| [-1, 0, 0] requests::wait(m, request), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_req_test")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_req_test(request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_req_test", 1861, imp_shmemx_req_test, probe_shmemx_req_test)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_req_test(request: *mut ReqHandle) -> c_int {
-    strong!(1861, imp_shmemx_req_test, probe_shmemx_req_test)
-}
-routine!(imp_shmemx_req_test, probe_shmemx_req_test, intercepted_shmemx_req_test, 1861, sampled, (request: *mut ReqHandle) -> c_int, |m| [-1, 0, 0] requests::test(m, request), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_req_wait_all")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_req_wait_all(n: usize, requests: *mut ReqHandle) -> c_int {
-    weak!("shmemx_req_wait_all", 1862, imp_shmemx_req_wait_all, probe_shmemx_req_wait_all)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_req_wait_all(n: usize, requests: *mut ReqHandle) -> c_int {
-    strong!(1862, imp_shmemx_req_wait_all, probe_shmemx_req_wait_all)
-}
-routine!(imp_shmemx_req_wait_all, probe_shmemx_req_wait_all, intercepted_shmemx_req_wait_all, 1862, timed, (n: usize, requests: *mut ReqHandle) -> c_int, |m| [-1, 0, 0] requests::wait_all(m, n, requests), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_req_wait_any")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_req_wait_any(n: usize, requests: *mut ReqHandle) -> usize {
-    weak!("shmemx_req_wait_any", 1863, imp_shmemx_req_wait_any, probe_shmemx_req_wait_any)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_req_wait_any(n: usize, requests: *mut ReqHandle) -> usize {
-    strong!(1863, imp_shmemx_req_wait_any, probe_shmemx_req_wait_any)
-}
-routine!(imp_shmemx_req_wait_any, probe_shmemx_req_wait_any, intercepted_shmemx_req_wait_any, 1863, timed, (n: usize, requests: *mut ReqHandle) -> usize, |m| [-1, 0, 0] requests::wait_any(m, n, requests), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_req_test_some")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_req_test_some(n: usize, requests: *mut ReqHandle, indices: *mut usize) -> usize {
-    weak!("shmemx_req_test_some", 1864, imp_shmemx_req_test_some, probe_shmemx_req_test_some)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_req_test_some(n: usize, requests: *mut ReqHandle, indices: *mut usize) -> usize {
-    strong!(1864, imp_shmemx_req_test_some, probe_shmemx_req_test_some)
-}
-routine!(imp_shmemx_req_test_some, probe_shmemx_req_test_some, intercepted_shmemx_req_test_some, 1864, sampled, (n: usize, requests: *mut ReqHandle, indices: *mut usize) -> usize, |m| [-1, 0, 0] requests::test_some(m, n, requests, indices), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_req_wait_remote")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_req_wait_remote(request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_req_wait_remote", 1865, imp_shmemx_req_wait_remote, probe_shmemx_req_wait_remote)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_req_wait_remote(request: *mut ReqHandle) -> c_int {
-    strong!(1865, imp_shmemx_req_wait_remote, probe_shmemx_req_wait_remote)
-}
-routine!(imp_shmemx_req_wait_remote, probe_shmemx_req_wait_remote, intercepted_shmemx_req_wait_remote, 1865, timed, (request: *mut ReqHandle) -> c_int, |m| [-1, 0, 0] requests::wait(m, request), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_barrier_aset_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_barrier_aset_nb(aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_barrier_aset_nb", 1866, imp_shmemx_barrier_aset_nb, probe_shmemx_barrier_aset_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_barrier_aset_nb(aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1866, imp_shmemx_barrier_aset_nb, probe_shmemx_barrier_aset_nb)
-}
-routine!(imp_shmemx_barrier_aset_nb, probe_shmemx_barrier_aset_nb, intercepted_shmemx_barrier_aset_nb, 1866, timed, (aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), 0, 0] asets::barrier_nb(m, aset, pSync, request), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_sync_aset_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_sync_aset_nb(aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_sync_aset_nb", 1867, imp_shmemx_sync_aset_nb, probe_shmemx_sync_aset_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_sync_aset_nb(aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1867, imp_shmemx_sync_aset_nb, probe_shmemx_sync_aset_nb)
-}
-routine!(imp_shmemx_sync_aset_nb, probe_shmemx_sync_aset_nb, intercepted_shmemx_sync_aset_nb, 1867, timed, (aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), 0, 0] asets::sync_nb(m, aset, pSync, request), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_broadcast32_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_broadcast32_nb(target: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_broadcast32_nb", 1868, imp_shmemx_broadcast32_nb, probe_shmemx_broadcast32_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_broadcast32_nb(target: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1868, imp_shmemx_broadcast32_nb, probe_shmemx_broadcast32_nb)
-}
-routine!(imp_shmemx_broadcast32_nb, probe_shmemx_broadcast32_nb, intercepted_shmemx_broadcast32_nb, 1868, timed, (target: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle), |m| [rooted(1868, of_aset(aset), PE_root), target.addr(), nelems.wrapping_mul(4)] asets::broadcast_nb(m, aset, pSync, target.cast(), source.cast(), bytes::<u32>(nelems), PE_root, request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_broadcast64_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_broadcast64_nb(target: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_broadcast64_nb", 1869, imp_shmemx_broadcast64_nb, probe_shmemx_broadcast64_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_broadcast64_nb(target: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1869, imp_shmemx_broadcast64_nb, probe_shmemx_broadcast64_nb)
-}
-routine!(imp_shmemx_broadcast64_nb, probe_shmemx_broadcast64_nb, intercepted_shmemx_broadcast64_nb, 1869, timed, (target: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle), |m| [rooted(1869, of_aset(aset), PE_root), target.addr(), nelems.wrapping_mul(8)] asets::broadcast_nb(m, aset, pSync, target.cast(), source.cast(), bytes::<u64>(nelems), PE_root, request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_collect32_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_collect32_nb(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_collect32_nb", 1870, imp_shmemx_collect32_nb, probe_shmemx_collect32_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_collect32_nb(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1870, imp_shmemx_collect32_nb, probe_shmemx_collect32_nb)
-}
-routine!(imp_shmemx_collect32_nb, probe_shmemx_collect32_nb, intercepted_shmemx_collect32_nb, 1870, timed, (target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), nelems.wrapping_mul(4)] asets::collect_nb(m, aset, pSync, target.cast(), source.cast(), bytes::<u32>(nelems), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_collect64_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_collect64_nb(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_collect64_nb", 1871, imp_shmemx_collect64_nb, probe_shmemx_collect64_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_collect64_nb(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1871, imp_shmemx_collect64_nb, probe_shmemx_collect64_nb)
-}
-routine!(imp_shmemx_collect64_nb, probe_shmemx_collect64_nb, intercepted_shmemx_collect64_nb, 1871, timed, (target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), nelems.wrapping_mul(8)] asets::collect_nb(m, aset, pSync, target.cast(), source.cast(), bytes::<u64>(nelems), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_fcollect32_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_fcollect32_nb(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_fcollect32_nb", 1872, imp_shmemx_fcollect32_nb, probe_shmemx_fcollect32_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_fcollect32_nb(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1872, imp_shmemx_fcollect32_nb, probe_shmemx_fcollect32_nb)
-}
-routine!(imp_shmemx_fcollect32_nb, probe_shmemx_fcollect32_nb, intercepted_shmemx_fcollect32_nb, 1872, timed, (target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), nelems.wrapping_mul(4)] asets::fcollect_nb(m, aset, pSync, target.cast(), source.cast(), bytes::<u32>(nelems), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_fcollect64_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_fcollect64_nb(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_fcollect64_nb", 1873, imp_shmemx_fcollect64_nb, probe_shmemx_fcollect64_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_fcollect64_nb(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1873, imp_shmemx_fcollect64_nb, probe_shmemx_fcollect64_nb)
-}
-routine!(imp_shmemx_fcollect64_nb, probe_shmemx_fcollect64_nb, intercepted_shmemx_fcollect64_nb, 1873, timed, (target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), nelems.wrapping_mul(8)] asets::fcollect_nb(m, aset, pSync, target.cast(), source.cast(), bytes::<u64>(nelems), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_alltoall32_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_alltoall32_nb(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_alltoall32_nb", 1874, imp_shmemx_alltoall32_nb, probe_shmemx_alltoall32_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_alltoall32_nb(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1874, imp_shmemx_alltoall32_nb, probe_shmemx_alltoall32_nb)
-}
-routine!(imp_shmemx_alltoall32_nb, probe_shmemx_alltoall32_nb, intercepted_shmemx_alltoall32_nb, 1874, timed, (target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), nelems.wrapping_mul(4)] asets::alltoall_nb(m, aset, pSync, target.cast(), source.cast(), bytes::<u32>(nelems), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_alltoall64_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_alltoall64_nb(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_alltoall64_nb", 1875, imp_shmemx_alltoall64_nb, probe_shmemx_alltoall64_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_alltoall64_nb(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1875, imp_shmemx_alltoall64_nb, probe_shmemx_alltoall64_nb)
-}
-routine!(imp_shmemx_alltoall64_nb, probe_shmemx_alltoall64_nb, intercepted_shmemx_alltoall64_nb, 1875, timed, (target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), nelems.wrapping_mul(8)] asets::alltoall_nb(m, aset, pSync, target.cast(), source.cast(), bytes::<u64>(nelems), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_short_and_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_short_and_to_all_nb(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_short_and_to_all_nb", 1876, imp_shmemx_short_and_to_all_nb, probe_shmemx_short_and_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_short_and_to_all_nb(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1876, imp_shmemx_short_and_to_all_nb, probe_shmemx_short_and_to_all_nb)
-}
-routine!(imp_shmemx_short_and_to_all_nb, probe_shmemx_short_and_to_all_nb, intercepted_shmemx_short_and_to_all_nb, 1876, timed, (target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::and::<i16>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int_and_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int_and_to_all_nb(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_int_and_to_all_nb", 1877, imp_shmemx_int_and_to_all_nb, probe_shmemx_int_and_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int_and_to_all_nb(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1877, imp_shmemx_int_and_to_all_nb, probe_shmemx_int_and_to_all_nb)
-}
-routine!(imp_shmemx_int_and_to_all_nb, probe_shmemx_int_and_to_all_nb, intercepted_shmemx_int_and_to_all_nb, 1877, timed, (target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::and::<i32>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_long_and_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_long_and_to_all_nb(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_long_and_to_all_nb", 1878, imp_shmemx_long_and_to_all_nb, probe_shmemx_long_and_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_long_and_to_all_nb(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1878, imp_shmemx_long_and_to_all_nb, probe_shmemx_long_and_to_all_nb)
-}
-routine!(imp_shmemx_long_and_to_all_nb, probe_shmemx_long_and_to_all_nb, intercepted_shmemx_long_and_to_all_nb, 1878, timed, (target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::and::<i64>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_longlong_and_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longlong_and_to_all_nb(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_longlong_and_to_all_nb", 1879, imp_shmemx_longlong_and_to_all_nb, probe_shmemx_longlong_and_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longlong_and_to_all_nb(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1879, imp_shmemx_longlong_and_to_all_nb, probe_shmemx_longlong_and_to_all_nb)
-}
-routine!(imp_shmemx_longlong_and_to_all_nb, probe_shmemx_longlong_and_to_all_nb, intercepted_shmemx_longlong_and_to_all_nb, 1879, timed, (target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::and::<i64>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_short_or_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_short_or_to_all_nb(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_short_or_to_all_nb", 1880, imp_shmemx_short_or_to_all_nb, probe_shmemx_short_or_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_short_or_to_all_nb(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1880, imp_shmemx_short_or_to_all_nb, probe_shmemx_short_or_to_all_nb)
-}
-routine!(imp_shmemx_short_or_to_all_nb, probe_shmemx_short_or_to_all_nb, intercepted_shmemx_short_or_to_all_nb, 1880, timed, (target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::or::<i16>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int_or_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int_or_to_all_nb(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_int_or_to_all_nb", 1881, imp_shmemx_int_or_to_all_nb, probe_shmemx_int_or_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int_or_to_all_nb(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1881, imp_shmemx_int_or_to_all_nb, probe_shmemx_int_or_to_all_nb)
-}
-routine!(imp_shmemx_int_or_to_all_nb, probe_shmemx_int_or_to_all_nb, intercepted_shmemx_int_or_to_all_nb, 1881, timed, (target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::or::<i32>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_long_or_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_long_or_to_all_nb(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_long_or_to_all_nb", 1882, imp_shmemx_long_or_to_all_nb, probe_shmemx_long_or_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_long_or_to_all_nb(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1882, imp_shmemx_long_or_to_all_nb, probe_shmemx_long_or_to_all_nb)
-}
-routine!(imp_shmemx_long_or_to_all_nb, probe_shmemx_long_or_to_all_nb, intercepted_shmemx_long_or_to_all_nb, 1882, timed, (target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::or::<i64>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_longlong_or_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longlong_or_to_all_nb(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_longlong_or_to_all_nb", 1883, imp_shmemx_longlong_or_to_all_nb, probe_shmemx_longlong_or_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longlong_or_to_all_nb(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1883, imp_shmemx_longlong_or_to_all_nb, probe_shmemx_longlong_or_to_all_nb)
-}
-routine!(imp_shmemx_longlong_or_to_all_nb, probe_shmemx_longlong_or_to_all_nb, intercepted_shmemx_longlong_or_to_all_nb, 1883, timed, (target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::or::<i64>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_short_xor_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_short_xor_to_all_nb(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_short_xor_to_all_nb", 1884, imp_shmemx_short_xor_to_all_nb, probe_shmemx_short_xor_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_short_xor_to_all_nb(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1884, imp_shmemx_short_xor_to_all_nb, probe_shmemx_short_xor_to_all_nb)
-}
-routine!(imp_shmemx_short_xor_to_all_nb, probe_shmemx_short_xor_to_all_nb, intercepted_shmemx_short_xor_to_all_nb, 1884, timed, (target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::xor::<i16>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int_xor_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int_xor_to_all_nb(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_int_xor_to_all_nb", 1885, imp_shmemx_int_xor_to_all_nb, probe_shmemx_int_xor_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int_xor_to_all_nb(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1885, imp_shmemx_int_xor_to_all_nb, probe_shmemx_int_xor_to_all_nb)
-}
-routine!(imp_shmemx_int_xor_to_all_nb, probe_shmemx_int_xor_to_all_nb, intercepted_shmemx_int_xor_to_all_nb, 1885, timed, (target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::xor::<i32>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_long_xor_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_long_xor_to_all_nb(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_long_xor_to_all_nb", 1886, imp_shmemx_long_xor_to_all_nb, probe_shmemx_long_xor_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_long_xor_to_all_nb(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1886, imp_shmemx_long_xor_to_all_nb, probe_shmemx_long_xor_to_all_nb)
-}
-routine!(imp_shmemx_long_xor_to_all_nb, probe_shmemx_long_xor_to_all_nb, intercepted_shmemx_long_xor_to_all_nb, 1886, timed, (target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::xor::<i64>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_longlong_xor_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longlong_xor_to_all_nb(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_longlong_xor_to_all_nb", 1887, imp_shmemx_longlong_xor_to_all_nb, probe_shmemx_longlong_xor_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longlong_xor_to_all_nb(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1887, imp_shmemx_longlong_xor_to_all_nb, probe_shmemx_longlong_xor_to_all_nb)
-}
-routine!(imp_shmemx_longlong_xor_to_all_nb, probe_shmemx_longlong_xor_to_all_nb, intercepted_shmemx_longlong_xor_to_all_nb, 1887, timed, (target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::xor::<i64>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_short_max_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_short_max_to_all_nb(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_short_max_to_all_nb", 1888, imp_shmemx_short_max_to_all_nb, probe_shmemx_short_max_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_short_max_to_all_nb(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1888, imp_shmemx_short_max_to_all_nb, probe_shmemx_short_max_to_all_nb)
-}
-routine!(imp_shmemx_short_max_to_all_nb, probe_shmemx_short_max_to_all_nb, intercepted_shmemx_short_max_to_all_nb, 1888, timed, (target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::max::<i16>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int_max_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int_max_to_all_nb(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_int_max_to_all_nb", 1889, imp_shmemx_int_max_to_all_nb, probe_shmemx_int_max_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int_max_to_all_nb(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1889, imp_shmemx_int_max_to_all_nb, probe_shmemx_int_max_to_all_nb)
-}
-routine!(imp_shmemx_int_max_to_all_nb, probe_shmemx_int_max_to_all_nb, intercepted_shmemx_int_max_to_all_nb, 1889, timed, (target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::max::<i32>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_long_max_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_long_max_to_all_nb(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_long_max_to_all_nb", 1890, imp_shmemx_long_max_to_all_nb, probe_shmemx_long_max_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_long_max_to_all_nb(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1890, imp_shmemx_long_max_to_all_nb, probe_shmemx_long_max_to_all_nb)
-}
-routine!(imp_shmemx_long_max_to_all_nb, probe_shmemx_long_max_to_all_nb, intercepted_shmemx_long_max_to_all_nb, 1890, timed, (target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::max::<i64>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_longlong_max_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longlong_max_to_all_nb(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_longlong_max_to_all_nb", 1891, imp_shmemx_longlong_max_to_all_nb, probe_shmemx_longlong_max_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longlong_max_to_all_nb(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1891, imp_shmemx_longlong_max_to_all_nb, probe_shmemx_longlong_max_to_all_nb)
-}
-routine!(imp_shmemx_longlong_max_to_all_nb, probe_shmemx_longlong_max_to_all_nb, intercepted_shmemx_longlong_max_to_all_nb, 1891, timed, (target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::max::<i64>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_float_max_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_float_max_to_all_nb(target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_float_max_to_all_nb", 1892, imp_shmemx_float_max_to_all_nb, probe_shmemx_float_max_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_float_max_to_all_nb(target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1892, imp_shmemx_float_max_to_all_nb, probe_shmemx_float_max_to_all_nb)
-}
-routine!(imp_shmemx_float_max_to_all_nb, probe_shmemx_float_max_to_all_nb, intercepted_shmemx_float_max_to_all_nb, 1892, timed, (target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::max::<f32>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_double_max_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_double_max_to_all_nb(target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_double_max_to_all_nb", 1893, imp_shmemx_double_max_to_all_nb, probe_shmemx_double_max_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_double_max_to_all_nb(target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1893, imp_shmemx_double_max_to_all_nb, probe_shmemx_double_max_to_all_nb)
-}
-routine!(imp_shmemx_double_max_to_all_nb, probe_shmemx_double_max_to_all_nb, intercepted_shmemx_double_max_to_all_nb, 1893, timed, (target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::max::<f64>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_longdouble_max_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longdouble_max_to_all_nb(target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_longdouble_max_to_all_nb", 1894, imp_shmemx_longdouble_max_to_all_nb, probe_shmemx_longdouble_max_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longdouble_max_to_all_nb(target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1894, imp_shmemx_longdouble_max_to_all_nb, probe_shmemx_longdouble_max_to_all_nb)
-}
-routine!(imp_shmemx_longdouble_max_to_all_nb, probe_shmemx_longdouble_max_to_all_nb, intercepted_shmemx_longdouble_max_to_all_nb, 1894, timed, (target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, shim::longdouble_max(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_short_min_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_short_min_to_all_nb(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_short_min_to_all_nb", 1895, imp_shmemx_short_min_to_all_nb, probe_shmemx_short_min_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_short_min_to_all_nb(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1895, imp_shmemx_short_min_to_all_nb, probe_shmemx_short_min_to_all_nb)
-}
-routine!(imp_shmemx_short_min_to_all_nb, probe_shmemx_short_min_to_all_nb, intercepted_shmemx_short_min_to_all_nb, 1895, timed, (target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::min::<i16>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int_min_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int_min_to_all_nb(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_int_min_to_all_nb", 1896, imp_shmemx_int_min_to_all_nb, probe_shmemx_int_min_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int_min_to_all_nb(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1896, imp_shmemx_int_min_to_all_nb, probe_shmemx_int_min_to_all_nb)
-}
-routine!(imp_shmemx_int_min_to_all_nb, probe_shmemx_int_min_to_all_nb, intercepted_shmemx_int_min_to_all_nb, 1896, timed, (target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::min::<i32>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_long_min_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_long_min_to_all_nb(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_long_min_to_all_nb", 1897, imp_shmemx_long_min_to_all_nb, probe_shmemx_long_min_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_long_min_to_all_nb(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1897, imp_shmemx_long_min_to_all_nb, probe_shmemx_long_min_to_all_nb)
-}
-routine!(imp_shmemx_long_min_to_all_nb, probe_shmemx_long_min_to_all_nb, intercepted_shmemx_long_min_to_all_nb, 1897, timed, (target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::min::<i64>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_longlong_min_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longlong_min_to_all_nb(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_longlong_min_to_all_nb", 1898, imp_shmemx_longlong_min_to_all_nb, probe_shmemx_longlong_min_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longlong_min_to_all_nb(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1898, imp_shmemx_longlong_min_to_all_nb, probe_shmemx_longlong_min_to_all_nb)
-}
-routine!(imp_shmemx_longlong_min_to_all_nb, probe_shmemx_longlong_min_to_all_nb, intercepted_shmemx_longlong_min_to_all_nb, 1898, timed, (target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::min::<i64>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_float_min_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_float_min_to_all_nb(target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_float_min_to_all_nb", 1899, imp_shmemx_float_min_to_all_nb, probe_shmemx_float_min_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_float_min_to_all_nb(target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1899, imp_shmemx_float_min_to_all_nb, probe_shmemx_float_min_to_all_nb)
-}
-routine!(imp_shmemx_float_min_to_all_nb, probe_shmemx_float_min_to_all_nb, intercepted_shmemx_float_min_to_all_nb, 1899, timed, (target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::min::<f32>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_double_min_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_double_min_to_all_nb(target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_double_min_to_all_nb", 1900, imp_shmemx_double_min_to_all_nb, probe_shmemx_double_min_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_double_min_to_all_nb(target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1900, imp_shmemx_double_min_to_all_nb, probe_shmemx_double_min_to_all_nb)
-}
-routine!(imp_shmemx_double_min_to_all_nb, probe_shmemx_double_min_to_all_nb, intercepted_shmemx_double_min_to_all_nb, 1900, timed, (target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::min::<f64>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_longdouble_min_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longdouble_min_to_all_nb(target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_longdouble_min_to_all_nb", 1901, imp_shmemx_longdouble_min_to_all_nb, probe_shmemx_longdouble_min_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longdouble_min_to_all_nb(target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1901, imp_shmemx_longdouble_min_to_all_nb, probe_shmemx_longdouble_min_to_all_nb)
-}
-routine!(imp_shmemx_longdouble_min_to_all_nb, probe_shmemx_longdouble_min_to_all_nb, intercepted_shmemx_longdouble_min_to_all_nb, 1901, timed, (target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, shim::longdouble_min(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_short_sum_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_short_sum_to_all_nb(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_short_sum_to_all_nb", 1902, imp_shmemx_short_sum_to_all_nb, probe_shmemx_short_sum_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_short_sum_to_all_nb(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1902, imp_shmemx_short_sum_to_all_nb, probe_shmemx_short_sum_to_all_nb)
-}
-routine!(imp_shmemx_short_sum_to_all_nb, probe_shmemx_short_sum_to_all_nb, intercepted_shmemx_short_sum_to_all_nb, 1902, timed, (target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::sum::<i16>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int_sum_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int_sum_to_all_nb(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_int_sum_to_all_nb", 1903, imp_shmemx_int_sum_to_all_nb, probe_shmemx_int_sum_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int_sum_to_all_nb(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1903, imp_shmemx_int_sum_to_all_nb, probe_shmemx_int_sum_to_all_nb)
-}
-routine!(imp_shmemx_int_sum_to_all_nb, probe_shmemx_int_sum_to_all_nb, intercepted_shmemx_int_sum_to_all_nb, 1903, timed, (target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::sum::<i32>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_long_sum_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_long_sum_to_all_nb(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_long_sum_to_all_nb", 1904, imp_shmemx_long_sum_to_all_nb, probe_shmemx_long_sum_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_long_sum_to_all_nb(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1904, imp_shmemx_long_sum_to_all_nb, probe_shmemx_long_sum_to_all_nb)
-}
-routine!(imp_shmemx_long_sum_to_all_nb, probe_shmemx_long_sum_to_all_nb, intercepted_shmemx_long_sum_to_all_nb, 1904, timed, (target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::sum::<i64>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_longlong_sum_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longlong_sum_to_all_nb(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_longlong_sum_to_all_nb", 1905, imp_shmemx_longlong_sum_to_all_nb, probe_shmemx_longlong_sum_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longlong_sum_to_all_nb(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1905, imp_shmemx_longlong_sum_to_all_nb, probe_shmemx_longlong_sum_to_all_nb)
-}
-routine!(imp_shmemx_longlong_sum_to_all_nb, probe_shmemx_longlong_sum_to_all_nb, intercepted_shmemx_longlong_sum_to_all_nb, 1905, timed, (target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::sum::<i64>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_float_sum_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_float_sum_to_all_nb(target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_float_sum_to_all_nb", 1906, imp_shmemx_float_sum_to_all_nb, probe_shmemx_float_sum_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_float_sum_to_all_nb(target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1906, imp_shmemx_float_sum_to_all_nb, probe_shmemx_float_sum_to_all_nb)
-}
-routine!(imp_shmemx_float_sum_to_all_nb, probe_shmemx_float_sum_to_all_nb, intercepted_shmemx_float_sum_to_all_nb, 1906, timed, (target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::sum::<f32>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_double_sum_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_double_sum_to_all_nb(target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_double_sum_to_all_nb", 1907, imp_shmemx_double_sum_to_all_nb, probe_shmemx_double_sum_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_double_sum_to_all_nb(target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1907, imp_shmemx_double_sum_to_all_nb, probe_shmemx_double_sum_to_all_nb)
-}
-routine!(imp_shmemx_double_sum_to_all_nb, probe_shmemx_double_sum_to_all_nb, intercepted_shmemx_double_sum_to_all_nb, 1907, timed, (target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::sum::<f64>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_longdouble_sum_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longdouble_sum_to_all_nb(target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_longdouble_sum_to_all_nb", 1908, imp_shmemx_longdouble_sum_to_all_nb, probe_shmemx_longdouble_sum_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longdouble_sum_to_all_nb(target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1908, imp_shmemx_longdouble_sum_to_all_nb, probe_shmemx_longdouble_sum_to_all_nb)
-}
-routine!(imp_shmemx_longdouble_sum_to_all_nb, probe_shmemx_longdouble_sum_to_all_nb, intercepted_shmemx_longdouble_sum_to_all_nb, 1908, timed, (target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, shim::longdouble_sum(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_complexd_sum_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_complexd_sum_to_all_nb(target: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexDouble, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_complexd_sum_to_all_nb", 1909, imp_shmemx_complexd_sum_to_all_nb, probe_shmemx_complexd_sum_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_complexd_sum_to_all_nb(target: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexDouble, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1909, imp_shmemx_complexd_sum_to_all_nb, probe_shmemx_complexd_sum_to_all_nb)
-}
-routine!(imp_shmemx_complexd_sum_to_all_nb, probe_shmemx_complexd_sum_to_all_nb, intercepted_shmemx_complexd_sum_to_all_nb, 1909, timed, (target: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexDouble, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, shim::complexd_sum(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_complexf_sum_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_complexf_sum_to_all_nb(target: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexFloat, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_complexf_sum_to_all_nb", 1910, imp_shmemx_complexf_sum_to_all_nb, probe_shmemx_complexf_sum_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_complexf_sum_to_all_nb(target: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexFloat, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1910, imp_shmemx_complexf_sum_to_all_nb, probe_shmemx_complexf_sum_to_all_nb)
-}
-routine!(imp_shmemx_complexf_sum_to_all_nb, probe_shmemx_complexf_sum_to_all_nb, intercepted_shmemx_complexf_sum_to_all_nb, 1910, timed, (target: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexFloat, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, shim::complexf_sum(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_short_prod_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_short_prod_to_all_nb(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_short_prod_to_all_nb", 1911, imp_shmemx_short_prod_to_all_nb, probe_shmemx_short_prod_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_short_prod_to_all_nb(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1911, imp_shmemx_short_prod_to_all_nb, probe_shmemx_short_prod_to_all_nb)
-}
-routine!(imp_shmemx_short_prod_to_all_nb, probe_shmemx_short_prod_to_all_nb, intercepted_shmemx_short_prod_to_all_nb, 1911, timed, (target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::prod::<i16>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int_prod_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int_prod_to_all_nb(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_int_prod_to_all_nb", 1912, imp_shmemx_int_prod_to_all_nb, probe_shmemx_int_prod_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int_prod_to_all_nb(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1912, imp_shmemx_int_prod_to_all_nb, probe_shmemx_int_prod_to_all_nb)
-}
-routine!(imp_shmemx_int_prod_to_all_nb, probe_shmemx_int_prod_to_all_nb, intercepted_shmemx_int_prod_to_all_nb, 1912, timed, (target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::prod::<i32>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_long_prod_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_long_prod_to_all_nb(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_long_prod_to_all_nb", 1913, imp_shmemx_long_prod_to_all_nb, probe_shmemx_long_prod_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_long_prod_to_all_nb(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1913, imp_shmemx_long_prod_to_all_nb, probe_shmemx_long_prod_to_all_nb)
-}
-routine!(imp_shmemx_long_prod_to_all_nb, probe_shmemx_long_prod_to_all_nb, intercepted_shmemx_long_prod_to_all_nb, 1913, timed, (target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::prod::<i64>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_longlong_prod_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longlong_prod_to_all_nb(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_longlong_prod_to_all_nb", 1914, imp_shmemx_longlong_prod_to_all_nb, probe_shmemx_longlong_prod_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longlong_prod_to_all_nb(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1914, imp_shmemx_longlong_prod_to_all_nb, probe_shmemx_longlong_prod_to_all_nb)
-}
-routine!(imp_shmemx_longlong_prod_to_all_nb, probe_shmemx_longlong_prod_to_all_nb, intercepted_shmemx_longlong_prod_to_all_nb, 1914, timed, (target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::prod::<i64>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_float_prod_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_float_prod_to_all_nb(target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_float_prod_to_all_nb", 1915, imp_shmemx_float_prod_to_all_nb, probe_shmemx_float_prod_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_float_prod_to_all_nb(target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1915, imp_shmemx_float_prod_to_all_nb, probe_shmemx_float_prod_to_all_nb)
-}
-routine!(imp_shmemx_float_prod_to_all_nb, probe_shmemx_float_prod_to_all_nb, intercepted_shmemx_float_prod_to_all_nb, 1915, timed, (target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::prod::<f32>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_double_prod_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_double_prod_to_all_nb(target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_double_prod_to_all_nb", 1916, imp_shmemx_double_prod_to_all_nb, probe_shmemx_double_prod_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_double_prod_to_all_nb(target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1916, imp_shmemx_double_prod_to_all_nb, probe_shmemx_double_prod_to_all_nb)
-}
-routine!(imp_shmemx_double_prod_to_all_nb, probe_shmemx_double_prod_to_all_nb, intercepted_shmemx_double_prod_to_all_nb, 1916, timed, (target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::prod::<f64>(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_longdouble_prod_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longdouble_prod_to_all_nb(target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_longdouble_prod_to_all_nb", 1917, imp_shmemx_longdouble_prod_to_all_nb, probe_shmemx_longdouble_prod_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longdouble_prod_to_all_nb(target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1917, imp_shmemx_longdouble_prod_to_all_nb, probe_shmemx_longdouble_prod_to_all_nb)
-}
-routine!(imp_shmemx_longdouble_prod_to_all_nb, probe_shmemx_longdouble_prod_to_all_nb, intercepted_shmemx_longdouble_prod_to_all_nb, 1917, timed, (target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, shim::longdouble_prod(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_complexd_prod_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_complexd_prod_to_all_nb(target: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexDouble, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_complexd_prod_to_all_nb", 1918, imp_shmemx_complexd_prod_to_all_nb, probe_shmemx_complexd_prod_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_complexd_prod_to_all_nb(target: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexDouble, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1918, imp_shmemx_complexd_prod_to_all_nb, probe_shmemx_complexd_prod_to_all_nb)
-}
-routine!(imp_shmemx_complexd_prod_to_all_nb, probe_shmemx_complexd_prod_to_all_nb, intercepted_shmemx_complexd_prod_to_all_nb, 1918, timed, (target: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexDouble, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, shim::complexd_prod(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_complexf_prod_to_all_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_complexf_prod_to_all_nb(target: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexFloat, pSync: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_complexf_prod_to_all_nb", 1919, imp_shmemx_complexf_prod_to_all_nb, probe_shmemx_complexf_prod_to_all_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_complexf_prod_to_all_nb(target: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexFloat, pSync: *mut c_long, request: *mut RequestHandle) {
-    strong!(1919, imp_shmemx_complexf_prod_to_all_nb, probe_shmemx_complexf_prod_to_all_nb)
-}
-routine!(imp_shmemx_complexf_prod_to_all_nb, probe_shmemx_complexf_prod_to_all_nb, intercepted_shmemx_complexf_prod_to_all_nb, 1919, timed, (target: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexFloat, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, shim::complexf_prod(), request), args [target.addr(), source.addr(), 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_team_sync_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_team_sync_nb(team: Team, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_team_sync_nb", 1920, imp_shmemx_team_sync_nb, probe_shmemx_team_sync_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_team_sync_nb(team: Team, request: *mut ReqHandle) -> c_int {
-    strong!(1920, imp_shmemx_team_sync_nb, probe_shmemx_team_sync_nb)
-}
-routine!(imp_shmemx_team_sync_nb, probe_shmemx_team_sync_nb, intercepted_shmemx_team_sync_nb, 1920, timed, (team: Team, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), 0, 0] nonblocking::team_sync(m, team, request), args [0, 0, 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_float_broadcast_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_float_broadcast_nb(team: Team, dest: *mut f32, source: *const f32, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_float_broadcast_nb", 1921, imp_shmemx_float_broadcast_nb, probe_shmemx_float_broadcast_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_float_broadcast_nb(team: Team, dest: *mut f32, source: *const f32, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    strong!(1921, imp_shmemx_float_broadcast_nb, probe_shmemx_float_broadcast_nb)
-}
-routine!(imp_shmemx_float_broadcast_nb, probe_shmemx_float_broadcast_nb, intercepted_shmemx_float_broadcast_nb, 1921, timed, (team: Team, dest: *mut f32, source: *const f32, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int, |m| [rooted(1921, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(4)] nonblocking::team_broadcast(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), PE_root, request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_double_broadcast_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_double_broadcast_nb(team: Team, dest: *mut f64, source: *const f64, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_double_broadcast_nb", 1922, imp_shmemx_double_broadcast_nb, probe_shmemx_double_broadcast_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_double_broadcast_nb(team: Team, dest: *mut f64, source: *const f64, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    strong!(1922, imp_shmemx_double_broadcast_nb, probe_shmemx_double_broadcast_nb)
-}
-routine!(imp_shmemx_double_broadcast_nb, probe_shmemx_double_broadcast_nb, intercepted_shmemx_double_broadcast_nb, 1922, timed, (team: Team, dest: *mut f64, source: *const f64, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int, |m| [rooted(1922, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root, request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_longdouble_broadcast_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longdouble_broadcast_nb(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_longdouble_broadcast_nb", 1923, imp_shmemx_longdouble_broadcast_nb, probe_shmemx_longdouble_broadcast_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longdouble_broadcast_nb(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    strong!(1923, imp_shmemx_longdouble_broadcast_nb, probe_shmemx_longdouble_broadcast_nb)
-}
-routine!(imp_shmemx_longdouble_broadcast_nb, probe_shmemx_longdouble_broadcast_nb, intercepted_shmemx_longdouble_broadcast_nb, 1923, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int, |m| [rooted(1923, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(16)] nonblocking::team_broadcast(m, team, dest.cast(), source.cast(), bytes::<W128>(nelems), PE_root, request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_char_broadcast_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_char_broadcast_nb(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_char_broadcast_nb", 1924, imp_shmemx_char_broadcast_nb, probe_shmemx_char_broadcast_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_char_broadcast_nb(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    strong!(1924, imp_shmemx_char_broadcast_nb, probe_shmemx_char_broadcast_nb)
-}
-routine!(imp_shmemx_char_broadcast_nb, probe_shmemx_char_broadcast_nb, intercepted_shmemx_char_broadcast_nb, 1924, timed, (team: Team, dest: *mut c_char, source: *const c_char, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int, |m| [rooted(1924, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(1)] nonblocking::team_broadcast(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), PE_root, request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_schar_broadcast_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_schar_broadcast_nb(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_schar_broadcast_nb", 1925, imp_shmemx_schar_broadcast_nb, probe_shmemx_schar_broadcast_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_schar_broadcast_nb(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    strong!(1925, imp_shmemx_schar_broadcast_nb, probe_shmemx_schar_broadcast_nb)
-}
-routine!(imp_shmemx_schar_broadcast_nb, probe_shmemx_schar_broadcast_nb, intercepted_shmemx_schar_broadcast_nb, 1925, timed, (team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int, |m| [rooted(1925, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(1)] nonblocking::team_broadcast(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), PE_root, request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_short_broadcast_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_short_broadcast_nb(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_short_broadcast_nb", 1926, imp_shmemx_short_broadcast_nb, probe_shmemx_short_broadcast_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_short_broadcast_nb(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    strong!(1926, imp_shmemx_short_broadcast_nb, probe_shmemx_short_broadcast_nb)
-}
-routine!(imp_shmemx_short_broadcast_nb, probe_shmemx_short_broadcast_nb, intercepted_shmemx_short_broadcast_nb, 1926, timed, (team: Team, dest: *mut c_short, source: *const c_short, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int, |m| [rooted(1926, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(2)] nonblocking::team_broadcast(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems), PE_root, request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int_broadcast_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int_broadcast_nb(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int_broadcast_nb", 1927, imp_shmemx_int_broadcast_nb, probe_shmemx_int_broadcast_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int_broadcast_nb(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    strong!(1927, imp_shmemx_int_broadcast_nb, probe_shmemx_int_broadcast_nb)
-}
-routine!(imp_shmemx_int_broadcast_nb, probe_shmemx_int_broadcast_nb, intercepted_shmemx_int_broadcast_nb, 1927, timed, (team: Team, dest: *mut c_int, source: *const c_int, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int, |m| [rooted(1927, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(4)] nonblocking::team_broadcast(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), PE_root, request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_long_broadcast_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_long_broadcast_nb(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_long_broadcast_nb", 1928, imp_shmemx_long_broadcast_nb, probe_shmemx_long_broadcast_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_long_broadcast_nb(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    strong!(1928, imp_shmemx_long_broadcast_nb, probe_shmemx_long_broadcast_nb)
-}
-routine!(imp_shmemx_long_broadcast_nb, probe_shmemx_long_broadcast_nb, intercepted_shmemx_long_broadcast_nb, 1928, timed, (team: Team, dest: *mut c_long, source: *const c_long, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int, |m| [rooted(1928, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root, request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_longlong_broadcast_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longlong_broadcast_nb(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_longlong_broadcast_nb", 1929, imp_shmemx_longlong_broadcast_nb, probe_shmemx_longlong_broadcast_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longlong_broadcast_nb(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    strong!(1929, imp_shmemx_longlong_broadcast_nb, probe_shmemx_longlong_broadcast_nb)
-}
-routine!(imp_shmemx_longlong_broadcast_nb, probe_shmemx_longlong_broadcast_nb, intercepted_shmemx_longlong_broadcast_nb, 1929, timed, (team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int, |m| [rooted(1929, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root, request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uchar_broadcast_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uchar_broadcast_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uchar_broadcast_nb", 1930, imp_shmemx_uchar_broadcast_nb, probe_shmemx_uchar_broadcast_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uchar_broadcast_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    strong!(1930, imp_shmemx_uchar_broadcast_nb, probe_shmemx_uchar_broadcast_nb)
-}
-routine!(imp_shmemx_uchar_broadcast_nb, probe_shmemx_uchar_broadcast_nb, intercepted_shmemx_uchar_broadcast_nb, 1930, timed, (team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int, |m| [rooted(1930, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(1)] nonblocking::team_broadcast(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), PE_root, request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ushort_broadcast_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ushort_broadcast_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ushort_broadcast_nb", 1931, imp_shmemx_ushort_broadcast_nb, probe_shmemx_ushort_broadcast_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ushort_broadcast_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    strong!(1931, imp_shmemx_ushort_broadcast_nb, probe_shmemx_ushort_broadcast_nb)
-}
-routine!(imp_shmemx_ushort_broadcast_nb, probe_shmemx_ushort_broadcast_nb, intercepted_shmemx_ushort_broadcast_nb, 1931, timed, (team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int, |m| [rooted(1931, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(2)] nonblocking::team_broadcast(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems), PE_root, request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint_broadcast_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint_broadcast_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint_broadcast_nb", 1932, imp_shmemx_uint_broadcast_nb, probe_shmemx_uint_broadcast_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint_broadcast_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    strong!(1932, imp_shmemx_uint_broadcast_nb, probe_shmemx_uint_broadcast_nb)
-}
-routine!(imp_shmemx_uint_broadcast_nb, probe_shmemx_uint_broadcast_nb, intercepted_shmemx_uint_broadcast_nb, 1932, timed, (team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int, |m| [rooted(1932, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(4)] nonblocking::team_broadcast(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), PE_root, request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ulong_broadcast_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulong_broadcast_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ulong_broadcast_nb", 1933, imp_shmemx_ulong_broadcast_nb, probe_shmemx_ulong_broadcast_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulong_broadcast_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    strong!(1933, imp_shmemx_ulong_broadcast_nb, probe_shmemx_ulong_broadcast_nb)
-}
-routine!(imp_shmemx_ulong_broadcast_nb, probe_shmemx_ulong_broadcast_nb, intercepted_shmemx_ulong_broadcast_nb, 1933, timed, (team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int, |m| [rooted(1933, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root, request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ulonglong_broadcast_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulonglong_broadcast_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ulonglong_broadcast_nb", 1934, imp_shmemx_ulonglong_broadcast_nb, probe_shmemx_ulonglong_broadcast_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulonglong_broadcast_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    strong!(1934, imp_shmemx_ulonglong_broadcast_nb, probe_shmemx_ulonglong_broadcast_nb)
-}
-routine!(imp_shmemx_ulonglong_broadcast_nb, probe_shmemx_ulonglong_broadcast_nb, intercepted_shmemx_ulonglong_broadcast_nb, 1934, timed, (team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int, |m| [rooted(1934, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root, request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int8_broadcast_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int8_broadcast_nb(team: Team, dest: *mut i8, source: *const i8, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int8_broadcast_nb", 1935, imp_shmemx_int8_broadcast_nb, probe_shmemx_int8_broadcast_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int8_broadcast_nb(team: Team, dest: *mut i8, source: *const i8, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    strong!(1935, imp_shmemx_int8_broadcast_nb, probe_shmemx_int8_broadcast_nb)
-}
-routine!(imp_shmemx_int8_broadcast_nb, probe_shmemx_int8_broadcast_nb, intercepted_shmemx_int8_broadcast_nb, 1935, timed, (team: Team, dest: *mut i8, source: *const i8, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int, |m| [rooted(1935, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(1)] nonblocking::team_broadcast(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), PE_root, request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int16_broadcast_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int16_broadcast_nb(team: Team, dest: *mut i16, source: *const i16, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int16_broadcast_nb", 1936, imp_shmemx_int16_broadcast_nb, probe_shmemx_int16_broadcast_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int16_broadcast_nb(team: Team, dest: *mut i16, source: *const i16, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    strong!(1936, imp_shmemx_int16_broadcast_nb, probe_shmemx_int16_broadcast_nb)
-}
-routine!(imp_shmemx_int16_broadcast_nb, probe_shmemx_int16_broadcast_nb, intercepted_shmemx_int16_broadcast_nb, 1936, timed, (team: Team, dest: *mut i16, source: *const i16, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int, |m| [rooted(1936, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(2)] nonblocking::team_broadcast(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems), PE_root, request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int32_broadcast_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int32_broadcast_nb(team: Team, dest: *mut i32, source: *const i32, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int32_broadcast_nb", 1937, imp_shmemx_int32_broadcast_nb, probe_shmemx_int32_broadcast_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int32_broadcast_nb(team: Team, dest: *mut i32, source: *const i32, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    strong!(1937, imp_shmemx_int32_broadcast_nb, probe_shmemx_int32_broadcast_nb)
-}
-routine!(imp_shmemx_int32_broadcast_nb, probe_shmemx_int32_broadcast_nb, intercepted_shmemx_int32_broadcast_nb, 1937, timed, (team: Team, dest: *mut i32, source: *const i32, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int, |m| [rooted(1937, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(4)] nonblocking::team_broadcast(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), PE_root, request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int64_broadcast_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int64_broadcast_nb(team: Team, dest: *mut i64, source: *const i64, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int64_broadcast_nb", 1938, imp_shmemx_int64_broadcast_nb, probe_shmemx_int64_broadcast_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int64_broadcast_nb(team: Team, dest: *mut i64, source: *const i64, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    strong!(1938, imp_shmemx_int64_broadcast_nb, probe_shmemx_int64_broadcast_nb)
-}
-routine!(imp_shmemx_int64_broadcast_nb, probe_shmemx_int64_broadcast_nb, intercepted_shmemx_int64_broadcast_nb, 1938, timed, (team: Team, dest: *mut i64, source: *const i64, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int, |m| [rooted(1938, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root, request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint8_broadcast_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint8_broadcast_nb(team: Team, dest: *mut u8, source: *const u8, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint8_broadcast_nb", 1939, imp_shmemx_uint8_broadcast_nb, probe_shmemx_uint8_broadcast_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint8_broadcast_nb(team: Team, dest: *mut u8, source: *const u8, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    strong!(1939, imp_shmemx_uint8_broadcast_nb, probe_shmemx_uint8_broadcast_nb)
-}
-routine!(imp_shmemx_uint8_broadcast_nb, probe_shmemx_uint8_broadcast_nb, intercepted_shmemx_uint8_broadcast_nb, 1939, timed, (team: Team, dest: *mut u8, source: *const u8, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int, |m| [rooted(1939, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(1)] nonblocking::team_broadcast(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), PE_root, request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint16_broadcast_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint16_broadcast_nb(team: Team, dest: *mut u16, source: *const u16, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint16_broadcast_nb", 1940, imp_shmemx_uint16_broadcast_nb, probe_shmemx_uint16_broadcast_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint16_broadcast_nb(team: Team, dest: *mut u16, source: *const u16, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    strong!(1940, imp_shmemx_uint16_broadcast_nb, probe_shmemx_uint16_broadcast_nb)
-}
-routine!(imp_shmemx_uint16_broadcast_nb, probe_shmemx_uint16_broadcast_nb, intercepted_shmemx_uint16_broadcast_nb, 1940, timed, (team: Team, dest: *mut u16, source: *const u16, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int, |m| [rooted(1940, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(2)] nonblocking::team_broadcast(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems), PE_root, request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint32_broadcast_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint32_broadcast_nb(team: Team, dest: *mut u32, source: *const u32, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint32_broadcast_nb", 1941, imp_shmemx_uint32_broadcast_nb, probe_shmemx_uint32_broadcast_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint32_broadcast_nb(team: Team, dest: *mut u32, source: *const u32, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    strong!(1941, imp_shmemx_uint32_broadcast_nb, probe_shmemx_uint32_broadcast_nb)
-}
-routine!(imp_shmemx_uint32_broadcast_nb, probe_shmemx_uint32_broadcast_nb, intercepted_shmemx_uint32_broadcast_nb, 1941, timed, (team: Team, dest: *mut u32, source: *const u32, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int, |m| [rooted(1941, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(4)] nonblocking::team_broadcast(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), PE_root, request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint64_broadcast_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint64_broadcast_nb(team: Team, dest: *mut u64, source: *const u64, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint64_broadcast_nb", 1942, imp_shmemx_uint64_broadcast_nb, probe_shmemx_uint64_broadcast_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint64_broadcast_nb(team: Team, dest: *mut u64, source: *const u64, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    strong!(1942, imp_shmemx_uint64_broadcast_nb, probe_shmemx_uint64_broadcast_nb)
-}
-routine!(imp_shmemx_uint64_broadcast_nb, probe_shmemx_uint64_broadcast_nb, intercepted_shmemx_uint64_broadcast_nb, 1942, timed, (team: Team, dest: *mut u64, source: *const u64, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int, |m| [rooted(1942, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root, request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_size_broadcast_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_size_broadcast_nb(team: Team, dest: *mut usize, source: *const usize, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_size_broadcast_nb", 1943, imp_shmemx_size_broadcast_nb, probe_shmemx_size_broadcast_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_size_broadcast_nb(team: Team, dest: *mut usize, source: *const usize, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    strong!(1943, imp_shmemx_size_broadcast_nb, probe_shmemx_size_broadcast_nb)
-}
-routine!(imp_shmemx_size_broadcast_nb, probe_shmemx_size_broadcast_nb, intercepted_shmemx_size_broadcast_nb, 1943, timed, (team: Team, dest: *mut usize, source: *const usize, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int, |m| [rooted(1943, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root, request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ptrdiff_broadcast_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ptrdiff_broadcast_nb(team: Team, dest: *mut isize, source: *const isize, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ptrdiff_broadcast_nb", 1944, imp_shmemx_ptrdiff_broadcast_nb, probe_shmemx_ptrdiff_broadcast_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ptrdiff_broadcast_nb(team: Team, dest: *mut isize, source: *const isize, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    strong!(1944, imp_shmemx_ptrdiff_broadcast_nb, probe_shmemx_ptrdiff_broadcast_nb)
-}
-routine!(imp_shmemx_ptrdiff_broadcast_nb, probe_shmemx_ptrdiff_broadcast_nb, intercepted_shmemx_ptrdiff_broadcast_nb, 1944, timed, (team: Team, dest: *mut isize, source: *const isize, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int, |m| [rooted(1944, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root, request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_broadcastmem_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_broadcastmem_nb(team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_broadcastmem_nb", 1945, imp_shmemx_broadcastmem_nb, probe_shmemx_broadcastmem_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_broadcastmem_nb(team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int {
-    strong!(1945, imp_shmemx_broadcastmem_nb, probe_shmemx_broadcastmem_nb)
-}
-routine!(imp_shmemx_broadcastmem_nb, probe_shmemx_broadcastmem_nb, intercepted_shmemx_broadcastmem_nb, 1945, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int, |m| [rooted(1945, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(1)] nonblocking::team_broadcast(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), PE_root, request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_float_alltoall_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_float_alltoall_nb(team: Team, dest: *mut f32, source: *const f32, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_float_alltoall_nb", 1946, imp_shmemx_float_alltoall_nb, probe_shmemx_float_alltoall_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_float_alltoall_nb(team: Team, dest: *mut f32, source: *const f32, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1946, imp_shmemx_float_alltoall_nb, probe_shmemx_float_alltoall_nb)
-}
-routine!(imp_shmemx_float_alltoall_nb, probe_shmemx_float_alltoall_nb, intercepted_shmemx_float_alltoall_nb, 1946, timed, (team: Team, dest: *mut f32, source: *const f32, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] nonblocking::team_alltoall(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_double_alltoall_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_double_alltoall_nb(team: Team, dest: *mut f64, source: *const f64, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_double_alltoall_nb", 1947, imp_shmemx_double_alltoall_nb, probe_shmemx_double_alltoall_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_double_alltoall_nb(team: Team, dest: *mut f64, source: *const f64, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1947, imp_shmemx_double_alltoall_nb, probe_shmemx_double_alltoall_nb)
-}
-routine!(imp_shmemx_double_alltoall_nb, probe_shmemx_double_alltoall_nb, intercepted_shmemx_double_alltoall_nb, 1947, timed, (team: Team, dest: *mut f64, source: *const f64, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_alltoall(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_longdouble_alltoall_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longdouble_alltoall_nb(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_longdouble_alltoall_nb", 1948, imp_shmemx_longdouble_alltoall_nb, probe_shmemx_longdouble_alltoall_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longdouble_alltoall_nb(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1948, imp_shmemx_longdouble_alltoall_nb, probe_shmemx_longdouble_alltoall_nb)
-}
-routine!(imp_shmemx_longdouble_alltoall_nb, probe_shmemx_longdouble_alltoall_nb, intercepted_shmemx_longdouble_alltoall_nb, 1948, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(16)] nonblocking::team_alltoall(m, team, dest.cast(), source.cast(), bytes::<W128>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_char_alltoall_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_char_alltoall_nb(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_char_alltoall_nb", 1949, imp_shmemx_char_alltoall_nb, probe_shmemx_char_alltoall_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_char_alltoall_nb(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1949, imp_shmemx_char_alltoall_nb, probe_shmemx_char_alltoall_nb)
-}
-routine!(imp_shmemx_char_alltoall_nb, probe_shmemx_char_alltoall_nb, intercepted_shmemx_char_alltoall_nb, 1949, timed, (team: Team, dest: *mut c_char, source: *const c_char, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] nonblocking::team_alltoall(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_schar_alltoall_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_schar_alltoall_nb(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_schar_alltoall_nb", 1950, imp_shmemx_schar_alltoall_nb, probe_shmemx_schar_alltoall_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_schar_alltoall_nb(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1950, imp_shmemx_schar_alltoall_nb, probe_shmemx_schar_alltoall_nb)
-}
-routine!(imp_shmemx_schar_alltoall_nb, probe_shmemx_schar_alltoall_nb, intercepted_shmemx_schar_alltoall_nb, 1950, timed, (team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] nonblocking::team_alltoall(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_short_alltoall_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_short_alltoall_nb(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_short_alltoall_nb", 1951, imp_shmemx_short_alltoall_nb, probe_shmemx_short_alltoall_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_short_alltoall_nb(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1951, imp_shmemx_short_alltoall_nb, probe_shmemx_short_alltoall_nb)
-}
-routine!(imp_shmemx_short_alltoall_nb, probe_shmemx_short_alltoall_nb, intercepted_shmemx_short_alltoall_nb, 1951, timed, (team: Team, dest: *mut c_short, source: *const c_short, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] nonblocking::team_alltoall(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int_alltoall_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int_alltoall_nb(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int_alltoall_nb", 1952, imp_shmemx_int_alltoall_nb, probe_shmemx_int_alltoall_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int_alltoall_nb(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1952, imp_shmemx_int_alltoall_nb, probe_shmemx_int_alltoall_nb)
-}
-routine!(imp_shmemx_int_alltoall_nb, probe_shmemx_int_alltoall_nb, intercepted_shmemx_int_alltoall_nb, 1952, timed, (team: Team, dest: *mut c_int, source: *const c_int, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] nonblocking::team_alltoall(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_long_alltoall_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_long_alltoall_nb(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_long_alltoall_nb", 1953, imp_shmemx_long_alltoall_nb, probe_shmemx_long_alltoall_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_long_alltoall_nb(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1953, imp_shmemx_long_alltoall_nb, probe_shmemx_long_alltoall_nb)
-}
-routine!(imp_shmemx_long_alltoall_nb, probe_shmemx_long_alltoall_nb, intercepted_shmemx_long_alltoall_nb, 1953, timed, (team: Team, dest: *mut c_long, source: *const c_long, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_alltoall(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_longlong_alltoall_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longlong_alltoall_nb(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_longlong_alltoall_nb", 1954, imp_shmemx_longlong_alltoall_nb, probe_shmemx_longlong_alltoall_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longlong_alltoall_nb(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1954, imp_shmemx_longlong_alltoall_nb, probe_shmemx_longlong_alltoall_nb)
-}
-routine!(imp_shmemx_longlong_alltoall_nb, probe_shmemx_longlong_alltoall_nb, intercepted_shmemx_longlong_alltoall_nb, 1954, timed, (team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_alltoall(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uchar_alltoall_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uchar_alltoall_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uchar_alltoall_nb", 1955, imp_shmemx_uchar_alltoall_nb, probe_shmemx_uchar_alltoall_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uchar_alltoall_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1955, imp_shmemx_uchar_alltoall_nb, probe_shmemx_uchar_alltoall_nb)
-}
-routine!(imp_shmemx_uchar_alltoall_nb, probe_shmemx_uchar_alltoall_nb, intercepted_shmemx_uchar_alltoall_nb, 1955, timed, (team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] nonblocking::team_alltoall(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ushort_alltoall_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ushort_alltoall_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ushort_alltoall_nb", 1956, imp_shmemx_ushort_alltoall_nb, probe_shmemx_ushort_alltoall_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ushort_alltoall_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1956, imp_shmemx_ushort_alltoall_nb, probe_shmemx_ushort_alltoall_nb)
-}
-routine!(imp_shmemx_ushort_alltoall_nb, probe_shmemx_ushort_alltoall_nb, intercepted_shmemx_ushort_alltoall_nb, 1956, timed, (team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] nonblocking::team_alltoall(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint_alltoall_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint_alltoall_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint_alltoall_nb", 1957, imp_shmemx_uint_alltoall_nb, probe_shmemx_uint_alltoall_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint_alltoall_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1957, imp_shmemx_uint_alltoall_nb, probe_shmemx_uint_alltoall_nb)
-}
-routine!(imp_shmemx_uint_alltoall_nb, probe_shmemx_uint_alltoall_nb, intercepted_shmemx_uint_alltoall_nb, 1957, timed, (team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] nonblocking::team_alltoall(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ulong_alltoall_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulong_alltoall_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ulong_alltoall_nb", 1958, imp_shmemx_ulong_alltoall_nb, probe_shmemx_ulong_alltoall_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulong_alltoall_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1958, imp_shmemx_ulong_alltoall_nb, probe_shmemx_ulong_alltoall_nb)
-}
-routine!(imp_shmemx_ulong_alltoall_nb, probe_shmemx_ulong_alltoall_nb, intercepted_shmemx_ulong_alltoall_nb, 1958, timed, (team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_alltoall(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ulonglong_alltoall_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulonglong_alltoall_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ulonglong_alltoall_nb", 1959, imp_shmemx_ulonglong_alltoall_nb, probe_shmemx_ulonglong_alltoall_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulonglong_alltoall_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1959, imp_shmemx_ulonglong_alltoall_nb, probe_shmemx_ulonglong_alltoall_nb)
-}
-routine!(imp_shmemx_ulonglong_alltoall_nb, probe_shmemx_ulonglong_alltoall_nb, intercepted_shmemx_ulonglong_alltoall_nb, 1959, timed, (team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_alltoall(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int8_alltoall_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int8_alltoall_nb(team: Team, dest: *mut i8, source: *const i8, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int8_alltoall_nb", 1960, imp_shmemx_int8_alltoall_nb, probe_shmemx_int8_alltoall_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int8_alltoall_nb(team: Team, dest: *mut i8, source: *const i8, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1960, imp_shmemx_int8_alltoall_nb, probe_shmemx_int8_alltoall_nb)
-}
-routine!(imp_shmemx_int8_alltoall_nb, probe_shmemx_int8_alltoall_nb, intercepted_shmemx_int8_alltoall_nb, 1960, timed, (team: Team, dest: *mut i8, source: *const i8, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] nonblocking::team_alltoall(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int16_alltoall_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int16_alltoall_nb(team: Team, dest: *mut i16, source: *const i16, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int16_alltoall_nb", 1961, imp_shmemx_int16_alltoall_nb, probe_shmemx_int16_alltoall_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int16_alltoall_nb(team: Team, dest: *mut i16, source: *const i16, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1961, imp_shmemx_int16_alltoall_nb, probe_shmemx_int16_alltoall_nb)
-}
-routine!(imp_shmemx_int16_alltoall_nb, probe_shmemx_int16_alltoall_nb, intercepted_shmemx_int16_alltoall_nb, 1961, timed, (team: Team, dest: *mut i16, source: *const i16, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] nonblocking::team_alltoall(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int32_alltoall_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int32_alltoall_nb(team: Team, dest: *mut i32, source: *const i32, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int32_alltoall_nb", 1962, imp_shmemx_int32_alltoall_nb, probe_shmemx_int32_alltoall_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int32_alltoall_nb(team: Team, dest: *mut i32, source: *const i32, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1962, imp_shmemx_int32_alltoall_nb, probe_shmemx_int32_alltoall_nb)
-}
-routine!(imp_shmemx_int32_alltoall_nb, probe_shmemx_int32_alltoall_nb, intercepted_shmemx_int32_alltoall_nb, 1962, timed, (team: Team, dest: *mut i32, source: *const i32, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] nonblocking::team_alltoall(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int64_alltoall_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int64_alltoall_nb(team: Team, dest: *mut i64, source: *const i64, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int64_alltoall_nb", 1963, imp_shmemx_int64_alltoall_nb, probe_shmemx_int64_alltoall_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int64_alltoall_nb(team: Team, dest: *mut i64, source: *const i64, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1963, imp_shmemx_int64_alltoall_nb, probe_shmemx_int64_alltoall_nb)
-}
-routine!(imp_shmemx_int64_alltoall_nb, probe_shmemx_int64_alltoall_nb, intercepted_shmemx_int64_alltoall_nb, 1963, timed, (team: Team, dest: *mut i64, source: *const i64, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_alltoall(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint8_alltoall_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint8_alltoall_nb(team: Team, dest: *mut u8, source: *const u8, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint8_alltoall_nb", 1964, imp_shmemx_uint8_alltoall_nb, probe_shmemx_uint8_alltoall_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint8_alltoall_nb(team: Team, dest: *mut u8, source: *const u8, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1964, imp_shmemx_uint8_alltoall_nb, probe_shmemx_uint8_alltoall_nb)
-}
-routine!(imp_shmemx_uint8_alltoall_nb, probe_shmemx_uint8_alltoall_nb, intercepted_shmemx_uint8_alltoall_nb, 1964, timed, (team: Team, dest: *mut u8, source: *const u8, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] nonblocking::team_alltoall(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint16_alltoall_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint16_alltoall_nb(team: Team, dest: *mut u16, source: *const u16, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint16_alltoall_nb", 1965, imp_shmemx_uint16_alltoall_nb, probe_shmemx_uint16_alltoall_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint16_alltoall_nb(team: Team, dest: *mut u16, source: *const u16, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1965, imp_shmemx_uint16_alltoall_nb, probe_shmemx_uint16_alltoall_nb)
-}
-routine!(imp_shmemx_uint16_alltoall_nb, probe_shmemx_uint16_alltoall_nb, intercepted_shmemx_uint16_alltoall_nb, 1965, timed, (team: Team, dest: *mut u16, source: *const u16, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] nonblocking::team_alltoall(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint32_alltoall_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint32_alltoall_nb(team: Team, dest: *mut u32, source: *const u32, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint32_alltoall_nb", 1966, imp_shmemx_uint32_alltoall_nb, probe_shmemx_uint32_alltoall_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint32_alltoall_nb(team: Team, dest: *mut u32, source: *const u32, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1966, imp_shmemx_uint32_alltoall_nb, probe_shmemx_uint32_alltoall_nb)
-}
-routine!(imp_shmemx_uint32_alltoall_nb, probe_shmemx_uint32_alltoall_nb, intercepted_shmemx_uint32_alltoall_nb, 1966, timed, (team: Team, dest: *mut u32, source: *const u32, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] nonblocking::team_alltoall(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint64_alltoall_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint64_alltoall_nb(team: Team, dest: *mut u64, source: *const u64, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint64_alltoall_nb", 1967, imp_shmemx_uint64_alltoall_nb, probe_shmemx_uint64_alltoall_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint64_alltoall_nb(team: Team, dest: *mut u64, source: *const u64, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1967, imp_shmemx_uint64_alltoall_nb, probe_shmemx_uint64_alltoall_nb)
-}
-routine!(imp_shmemx_uint64_alltoall_nb, probe_shmemx_uint64_alltoall_nb, intercepted_shmemx_uint64_alltoall_nb, 1967, timed, (team: Team, dest: *mut u64, source: *const u64, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_alltoall(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_size_alltoall_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_size_alltoall_nb(team: Team, dest: *mut usize, source: *const usize, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_size_alltoall_nb", 1968, imp_shmemx_size_alltoall_nb, probe_shmemx_size_alltoall_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_size_alltoall_nb(team: Team, dest: *mut usize, source: *const usize, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1968, imp_shmemx_size_alltoall_nb, probe_shmemx_size_alltoall_nb)
-}
-routine!(imp_shmemx_size_alltoall_nb, probe_shmemx_size_alltoall_nb, intercepted_shmemx_size_alltoall_nb, 1968, timed, (team: Team, dest: *mut usize, source: *const usize, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_alltoall(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ptrdiff_alltoall_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ptrdiff_alltoall_nb(team: Team, dest: *mut isize, source: *const isize, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ptrdiff_alltoall_nb", 1969, imp_shmemx_ptrdiff_alltoall_nb, probe_shmemx_ptrdiff_alltoall_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ptrdiff_alltoall_nb(team: Team, dest: *mut isize, source: *const isize, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1969, imp_shmemx_ptrdiff_alltoall_nb, probe_shmemx_ptrdiff_alltoall_nb)
-}
-routine!(imp_shmemx_ptrdiff_alltoall_nb, probe_shmemx_ptrdiff_alltoall_nb, intercepted_shmemx_ptrdiff_alltoall_nb, 1969, timed, (team: Team, dest: *mut isize, source: *const isize, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_alltoall(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_alltoallmem_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_alltoallmem_nb(team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_alltoallmem_nb", 1970, imp_shmemx_alltoallmem_nb, probe_shmemx_alltoallmem_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_alltoallmem_nb(team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1970, imp_shmemx_alltoallmem_nb, probe_shmemx_alltoallmem_nb)
-}
-routine!(imp_shmemx_alltoallmem_nb, probe_shmemx_alltoallmem_nb, intercepted_shmemx_alltoallmem_nb, 1970, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] nonblocking::team_alltoall(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_float_collect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_float_collect_nb(team: Team, dest: *mut f32, source: *const f32, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_float_collect_nb", 1971, imp_shmemx_float_collect_nb, probe_shmemx_float_collect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_float_collect_nb(team: Team, dest: *mut f32, source: *const f32, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1971, imp_shmemx_float_collect_nb, probe_shmemx_float_collect_nb)
-}
-routine!(imp_shmemx_float_collect_nb, probe_shmemx_float_collect_nb, intercepted_shmemx_float_collect_nb, 1971, timed, (team: Team, dest: *mut f32, source: *const f32, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] nonblocking::team_collect(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_double_collect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_double_collect_nb(team: Team, dest: *mut f64, source: *const f64, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_double_collect_nb", 1972, imp_shmemx_double_collect_nb, probe_shmemx_double_collect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_double_collect_nb(team: Team, dest: *mut f64, source: *const f64, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1972, imp_shmemx_double_collect_nb, probe_shmemx_double_collect_nb)
-}
-routine!(imp_shmemx_double_collect_nb, probe_shmemx_double_collect_nb, intercepted_shmemx_double_collect_nb, 1972, timed, (team: Team, dest: *mut f64, source: *const f64, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_collect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_longdouble_collect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longdouble_collect_nb(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_longdouble_collect_nb", 1973, imp_shmemx_longdouble_collect_nb, probe_shmemx_longdouble_collect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longdouble_collect_nb(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1973, imp_shmemx_longdouble_collect_nb, probe_shmemx_longdouble_collect_nb)
-}
-routine!(imp_shmemx_longdouble_collect_nb, probe_shmemx_longdouble_collect_nb, intercepted_shmemx_longdouble_collect_nb, 1973, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(16)] nonblocking::team_collect(m, team, dest.cast(), source.cast(), bytes::<W128>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_char_collect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_char_collect_nb(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_char_collect_nb", 1974, imp_shmemx_char_collect_nb, probe_shmemx_char_collect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_char_collect_nb(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1974, imp_shmemx_char_collect_nb, probe_shmemx_char_collect_nb)
-}
-routine!(imp_shmemx_char_collect_nb, probe_shmemx_char_collect_nb, intercepted_shmemx_char_collect_nb, 1974, timed, (team: Team, dest: *mut c_char, source: *const c_char, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] nonblocking::team_collect(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_schar_collect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_schar_collect_nb(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_schar_collect_nb", 1975, imp_shmemx_schar_collect_nb, probe_shmemx_schar_collect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_schar_collect_nb(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1975, imp_shmemx_schar_collect_nb, probe_shmemx_schar_collect_nb)
-}
-routine!(imp_shmemx_schar_collect_nb, probe_shmemx_schar_collect_nb, intercepted_shmemx_schar_collect_nb, 1975, timed, (team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] nonblocking::team_collect(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_short_collect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_short_collect_nb(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_short_collect_nb", 1976, imp_shmemx_short_collect_nb, probe_shmemx_short_collect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_short_collect_nb(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1976, imp_shmemx_short_collect_nb, probe_shmemx_short_collect_nb)
-}
-routine!(imp_shmemx_short_collect_nb, probe_shmemx_short_collect_nb, intercepted_shmemx_short_collect_nb, 1976, timed, (team: Team, dest: *mut c_short, source: *const c_short, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] nonblocking::team_collect(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int_collect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int_collect_nb(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int_collect_nb", 1977, imp_shmemx_int_collect_nb, probe_shmemx_int_collect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int_collect_nb(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1977, imp_shmemx_int_collect_nb, probe_shmemx_int_collect_nb)
-}
-routine!(imp_shmemx_int_collect_nb, probe_shmemx_int_collect_nb, intercepted_shmemx_int_collect_nb, 1977, timed, (team: Team, dest: *mut c_int, source: *const c_int, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] nonblocking::team_collect(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_long_collect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_long_collect_nb(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_long_collect_nb", 1978, imp_shmemx_long_collect_nb, probe_shmemx_long_collect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_long_collect_nb(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1978, imp_shmemx_long_collect_nb, probe_shmemx_long_collect_nb)
-}
-routine!(imp_shmemx_long_collect_nb, probe_shmemx_long_collect_nb, intercepted_shmemx_long_collect_nb, 1978, timed, (team: Team, dest: *mut c_long, source: *const c_long, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_collect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_longlong_collect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longlong_collect_nb(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_longlong_collect_nb", 1979, imp_shmemx_longlong_collect_nb, probe_shmemx_longlong_collect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longlong_collect_nb(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1979, imp_shmemx_longlong_collect_nb, probe_shmemx_longlong_collect_nb)
-}
-routine!(imp_shmemx_longlong_collect_nb, probe_shmemx_longlong_collect_nb, intercepted_shmemx_longlong_collect_nb, 1979, timed, (team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_collect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uchar_collect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uchar_collect_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uchar_collect_nb", 1980, imp_shmemx_uchar_collect_nb, probe_shmemx_uchar_collect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uchar_collect_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1980, imp_shmemx_uchar_collect_nb, probe_shmemx_uchar_collect_nb)
-}
-routine!(imp_shmemx_uchar_collect_nb, probe_shmemx_uchar_collect_nb, intercepted_shmemx_uchar_collect_nb, 1980, timed, (team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] nonblocking::team_collect(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ushort_collect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ushort_collect_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ushort_collect_nb", 1981, imp_shmemx_ushort_collect_nb, probe_shmemx_ushort_collect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ushort_collect_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1981, imp_shmemx_ushort_collect_nb, probe_shmemx_ushort_collect_nb)
-}
-routine!(imp_shmemx_ushort_collect_nb, probe_shmemx_ushort_collect_nb, intercepted_shmemx_ushort_collect_nb, 1981, timed, (team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] nonblocking::team_collect(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint_collect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint_collect_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint_collect_nb", 1982, imp_shmemx_uint_collect_nb, probe_shmemx_uint_collect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint_collect_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1982, imp_shmemx_uint_collect_nb, probe_shmemx_uint_collect_nb)
-}
-routine!(imp_shmemx_uint_collect_nb, probe_shmemx_uint_collect_nb, intercepted_shmemx_uint_collect_nb, 1982, timed, (team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] nonblocking::team_collect(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ulong_collect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulong_collect_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ulong_collect_nb", 1983, imp_shmemx_ulong_collect_nb, probe_shmemx_ulong_collect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulong_collect_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1983, imp_shmemx_ulong_collect_nb, probe_shmemx_ulong_collect_nb)
-}
-routine!(imp_shmemx_ulong_collect_nb, probe_shmemx_ulong_collect_nb, intercepted_shmemx_ulong_collect_nb, 1983, timed, (team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_collect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ulonglong_collect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulonglong_collect_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ulonglong_collect_nb", 1984, imp_shmemx_ulonglong_collect_nb, probe_shmemx_ulonglong_collect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulonglong_collect_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1984, imp_shmemx_ulonglong_collect_nb, probe_shmemx_ulonglong_collect_nb)
-}
-routine!(imp_shmemx_ulonglong_collect_nb, probe_shmemx_ulonglong_collect_nb, intercepted_shmemx_ulonglong_collect_nb, 1984, timed, (team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_collect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int8_collect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int8_collect_nb(team: Team, dest: *mut i8, source: *const i8, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int8_collect_nb", 1985, imp_shmemx_int8_collect_nb, probe_shmemx_int8_collect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int8_collect_nb(team: Team, dest: *mut i8, source: *const i8, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1985, imp_shmemx_int8_collect_nb, probe_shmemx_int8_collect_nb)
-}
-routine!(imp_shmemx_int8_collect_nb, probe_shmemx_int8_collect_nb, intercepted_shmemx_int8_collect_nb, 1985, timed, (team: Team, dest: *mut i8, source: *const i8, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] nonblocking::team_collect(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int16_collect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int16_collect_nb(team: Team, dest: *mut i16, source: *const i16, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int16_collect_nb", 1986, imp_shmemx_int16_collect_nb, probe_shmemx_int16_collect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int16_collect_nb(team: Team, dest: *mut i16, source: *const i16, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1986, imp_shmemx_int16_collect_nb, probe_shmemx_int16_collect_nb)
-}
-routine!(imp_shmemx_int16_collect_nb, probe_shmemx_int16_collect_nb, intercepted_shmemx_int16_collect_nb, 1986, timed, (team: Team, dest: *mut i16, source: *const i16, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] nonblocking::team_collect(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int32_collect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int32_collect_nb(team: Team, dest: *mut i32, source: *const i32, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int32_collect_nb", 1987, imp_shmemx_int32_collect_nb, probe_shmemx_int32_collect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int32_collect_nb(team: Team, dest: *mut i32, source: *const i32, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1987, imp_shmemx_int32_collect_nb, probe_shmemx_int32_collect_nb)
-}
-routine!(imp_shmemx_int32_collect_nb, probe_shmemx_int32_collect_nb, intercepted_shmemx_int32_collect_nb, 1987, timed, (team: Team, dest: *mut i32, source: *const i32, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] nonblocking::team_collect(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int64_collect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int64_collect_nb(team: Team, dest: *mut i64, source: *const i64, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int64_collect_nb", 1988, imp_shmemx_int64_collect_nb, probe_shmemx_int64_collect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int64_collect_nb(team: Team, dest: *mut i64, source: *const i64, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1988, imp_shmemx_int64_collect_nb, probe_shmemx_int64_collect_nb)
-}
-routine!(imp_shmemx_int64_collect_nb, probe_shmemx_int64_collect_nb, intercepted_shmemx_int64_collect_nb, 1988, timed, (team: Team, dest: *mut i64, source: *const i64, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_collect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint8_collect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint8_collect_nb(team: Team, dest: *mut u8, source: *const u8, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint8_collect_nb", 1989, imp_shmemx_uint8_collect_nb, probe_shmemx_uint8_collect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint8_collect_nb(team: Team, dest: *mut u8, source: *const u8, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1989, imp_shmemx_uint8_collect_nb, probe_shmemx_uint8_collect_nb)
-}
-routine!(imp_shmemx_uint8_collect_nb, probe_shmemx_uint8_collect_nb, intercepted_shmemx_uint8_collect_nb, 1989, timed, (team: Team, dest: *mut u8, source: *const u8, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] nonblocking::team_collect(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint16_collect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint16_collect_nb(team: Team, dest: *mut u16, source: *const u16, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint16_collect_nb", 1990, imp_shmemx_uint16_collect_nb, probe_shmemx_uint16_collect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint16_collect_nb(team: Team, dest: *mut u16, source: *const u16, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1990, imp_shmemx_uint16_collect_nb, probe_shmemx_uint16_collect_nb)
-}
-routine!(imp_shmemx_uint16_collect_nb, probe_shmemx_uint16_collect_nb, intercepted_shmemx_uint16_collect_nb, 1990, timed, (team: Team, dest: *mut u16, source: *const u16, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] nonblocking::team_collect(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint32_collect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint32_collect_nb(team: Team, dest: *mut u32, source: *const u32, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint32_collect_nb", 1991, imp_shmemx_uint32_collect_nb, probe_shmemx_uint32_collect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint32_collect_nb(team: Team, dest: *mut u32, source: *const u32, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1991, imp_shmemx_uint32_collect_nb, probe_shmemx_uint32_collect_nb)
-}
-routine!(imp_shmemx_uint32_collect_nb, probe_shmemx_uint32_collect_nb, intercepted_shmemx_uint32_collect_nb, 1991, timed, (team: Team, dest: *mut u32, source: *const u32, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] nonblocking::team_collect(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint64_collect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint64_collect_nb(team: Team, dest: *mut u64, source: *const u64, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint64_collect_nb", 1992, imp_shmemx_uint64_collect_nb, probe_shmemx_uint64_collect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint64_collect_nb(team: Team, dest: *mut u64, source: *const u64, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1992, imp_shmemx_uint64_collect_nb, probe_shmemx_uint64_collect_nb)
-}
-routine!(imp_shmemx_uint64_collect_nb, probe_shmemx_uint64_collect_nb, intercepted_shmemx_uint64_collect_nb, 1992, timed, (team: Team, dest: *mut u64, source: *const u64, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_collect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_size_collect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_size_collect_nb(team: Team, dest: *mut usize, source: *const usize, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_size_collect_nb", 1993, imp_shmemx_size_collect_nb, probe_shmemx_size_collect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_size_collect_nb(team: Team, dest: *mut usize, source: *const usize, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1993, imp_shmemx_size_collect_nb, probe_shmemx_size_collect_nb)
-}
-routine!(imp_shmemx_size_collect_nb, probe_shmemx_size_collect_nb, intercepted_shmemx_size_collect_nb, 1993, timed, (team: Team, dest: *mut usize, source: *const usize, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_collect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ptrdiff_collect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ptrdiff_collect_nb(team: Team, dest: *mut isize, source: *const isize, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ptrdiff_collect_nb", 1994, imp_shmemx_ptrdiff_collect_nb, probe_shmemx_ptrdiff_collect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ptrdiff_collect_nb(team: Team, dest: *mut isize, source: *const isize, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1994, imp_shmemx_ptrdiff_collect_nb, probe_shmemx_ptrdiff_collect_nb)
-}
-routine!(imp_shmemx_ptrdiff_collect_nb, probe_shmemx_ptrdiff_collect_nb, intercepted_shmemx_ptrdiff_collect_nb, 1994, timed, (team: Team, dest: *mut isize, source: *const isize, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_collect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_collectmem_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_collectmem_nb(team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_collectmem_nb", 1995, imp_shmemx_collectmem_nb, probe_shmemx_collectmem_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_collectmem_nb(team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1995, imp_shmemx_collectmem_nb, probe_shmemx_collectmem_nb)
-}
-routine!(imp_shmemx_collectmem_nb, probe_shmemx_collectmem_nb, intercepted_shmemx_collectmem_nb, 1995, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] nonblocking::team_collect(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_float_fcollect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_float_fcollect_nb(team: Team, dest: *mut f32, source: *const f32, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_float_fcollect_nb", 1996, imp_shmemx_float_fcollect_nb, probe_shmemx_float_fcollect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_float_fcollect_nb(team: Team, dest: *mut f32, source: *const f32, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1996, imp_shmemx_float_fcollect_nb, probe_shmemx_float_fcollect_nb)
-}
-routine!(imp_shmemx_float_fcollect_nb, probe_shmemx_float_fcollect_nb, intercepted_shmemx_float_fcollect_nb, 1996, timed, (team: Team, dest: *mut f32, source: *const f32, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] nonblocking::team_fcollect(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_double_fcollect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_double_fcollect_nb(team: Team, dest: *mut f64, source: *const f64, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_double_fcollect_nb", 1997, imp_shmemx_double_fcollect_nb, probe_shmemx_double_fcollect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_double_fcollect_nb(team: Team, dest: *mut f64, source: *const f64, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1997, imp_shmemx_double_fcollect_nb, probe_shmemx_double_fcollect_nb)
-}
-routine!(imp_shmemx_double_fcollect_nb, probe_shmemx_double_fcollect_nb, intercepted_shmemx_double_fcollect_nb, 1997, timed, (team: Team, dest: *mut f64, source: *const f64, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_fcollect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_longdouble_fcollect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longdouble_fcollect_nb(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_longdouble_fcollect_nb", 1998, imp_shmemx_longdouble_fcollect_nb, probe_shmemx_longdouble_fcollect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longdouble_fcollect_nb(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1998, imp_shmemx_longdouble_fcollect_nb, probe_shmemx_longdouble_fcollect_nb)
-}
-routine!(imp_shmemx_longdouble_fcollect_nb, probe_shmemx_longdouble_fcollect_nb, intercepted_shmemx_longdouble_fcollect_nb, 1998, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(16)] nonblocking::team_fcollect(m, team, dest.cast(), source.cast(), bytes::<W128>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_char_fcollect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_char_fcollect_nb(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_char_fcollect_nb", 1999, imp_shmemx_char_fcollect_nb, probe_shmemx_char_fcollect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_char_fcollect_nb(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(1999, imp_shmemx_char_fcollect_nb, probe_shmemx_char_fcollect_nb)
-}
-routine!(imp_shmemx_char_fcollect_nb, probe_shmemx_char_fcollect_nb, intercepted_shmemx_char_fcollect_nb, 1999, timed, (team: Team, dest: *mut c_char, source: *const c_char, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] nonblocking::team_fcollect(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_schar_fcollect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_schar_fcollect_nb(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_schar_fcollect_nb", 2000, imp_shmemx_schar_fcollect_nb, probe_shmemx_schar_fcollect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_schar_fcollect_nb(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2000, imp_shmemx_schar_fcollect_nb, probe_shmemx_schar_fcollect_nb)
-}
-routine!(imp_shmemx_schar_fcollect_nb, probe_shmemx_schar_fcollect_nb, intercepted_shmemx_schar_fcollect_nb, 2000, timed, (team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] nonblocking::team_fcollect(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_short_fcollect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_short_fcollect_nb(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_short_fcollect_nb", 2001, imp_shmemx_short_fcollect_nb, probe_shmemx_short_fcollect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_short_fcollect_nb(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2001, imp_shmemx_short_fcollect_nb, probe_shmemx_short_fcollect_nb)
-}
-routine!(imp_shmemx_short_fcollect_nb, probe_shmemx_short_fcollect_nb, intercepted_shmemx_short_fcollect_nb, 2001, timed, (team: Team, dest: *mut c_short, source: *const c_short, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] nonblocking::team_fcollect(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int_fcollect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int_fcollect_nb(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int_fcollect_nb", 2002, imp_shmemx_int_fcollect_nb, probe_shmemx_int_fcollect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int_fcollect_nb(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2002, imp_shmemx_int_fcollect_nb, probe_shmemx_int_fcollect_nb)
-}
-routine!(imp_shmemx_int_fcollect_nb, probe_shmemx_int_fcollect_nb, intercepted_shmemx_int_fcollect_nb, 2002, timed, (team: Team, dest: *mut c_int, source: *const c_int, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] nonblocking::team_fcollect(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_long_fcollect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_long_fcollect_nb(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_long_fcollect_nb", 2003, imp_shmemx_long_fcollect_nb, probe_shmemx_long_fcollect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_long_fcollect_nb(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2003, imp_shmemx_long_fcollect_nb, probe_shmemx_long_fcollect_nb)
-}
-routine!(imp_shmemx_long_fcollect_nb, probe_shmemx_long_fcollect_nb, intercepted_shmemx_long_fcollect_nb, 2003, timed, (team: Team, dest: *mut c_long, source: *const c_long, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_fcollect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_longlong_fcollect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longlong_fcollect_nb(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_longlong_fcollect_nb", 2004, imp_shmemx_longlong_fcollect_nb, probe_shmemx_longlong_fcollect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longlong_fcollect_nb(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2004, imp_shmemx_longlong_fcollect_nb, probe_shmemx_longlong_fcollect_nb)
-}
-routine!(imp_shmemx_longlong_fcollect_nb, probe_shmemx_longlong_fcollect_nb, intercepted_shmemx_longlong_fcollect_nb, 2004, timed, (team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_fcollect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uchar_fcollect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uchar_fcollect_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uchar_fcollect_nb", 2005, imp_shmemx_uchar_fcollect_nb, probe_shmemx_uchar_fcollect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uchar_fcollect_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2005, imp_shmemx_uchar_fcollect_nb, probe_shmemx_uchar_fcollect_nb)
-}
-routine!(imp_shmemx_uchar_fcollect_nb, probe_shmemx_uchar_fcollect_nb, intercepted_shmemx_uchar_fcollect_nb, 2005, timed, (team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] nonblocking::team_fcollect(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ushort_fcollect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ushort_fcollect_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ushort_fcollect_nb", 2006, imp_shmemx_ushort_fcollect_nb, probe_shmemx_ushort_fcollect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ushort_fcollect_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2006, imp_shmemx_ushort_fcollect_nb, probe_shmemx_ushort_fcollect_nb)
-}
-routine!(imp_shmemx_ushort_fcollect_nb, probe_shmemx_ushort_fcollect_nb, intercepted_shmemx_ushort_fcollect_nb, 2006, timed, (team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] nonblocking::team_fcollect(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint_fcollect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint_fcollect_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint_fcollect_nb", 2007, imp_shmemx_uint_fcollect_nb, probe_shmemx_uint_fcollect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint_fcollect_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2007, imp_shmemx_uint_fcollect_nb, probe_shmemx_uint_fcollect_nb)
-}
-routine!(imp_shmemx_uint_fcollect_nb, probe_shmemx_uint_fcollect_nb, intercepted_shmemx_uint_fcollect_nb, 2007, timed, (team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] nonblocking::team_fcollect(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ulong_fcollect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulong_fcollect_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ulong_fcollect_nb", 2008, imp_shmemx_ulong_fcollect_nb, probe_shmemx_ulong_fcollect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulong_fcollect_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2008, imp_shmemx_ulong_fcollect_nb, probe_shmemx_ulong_fcollect_nb)
-}
-routine!(imp_shmemx_ulong_fcollect_nb, probe_shmemx_ulong_fcollect_nb, intercepted_shmemx_ulong_fcollect_nb, 2008, timed, (team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_fcollect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ulonglong_fcollect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulonglong_fcollect_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ulonglong_fcollect_nb", 2009, imp_shmemx_ulonglong_fcollect_nb, probe_shmemx_ulonglong_fcollect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulonglong_fcollect_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2009, imp_shmemx_ulonglong_fcollect_nb, probe_shmemx_ulonglong_fcollect_nb)
-}
-routine!(imp_shmemx_ulonglong_fcollect_nb, probe_shmemx_ulonglong_fcollect_nb, intercepted_shmemx_ulonglong_fcollect_nb, 2009, timed, (team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_fcollect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int8_fcollect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int8_fcollect_nb(team: Team, dest: *mut i8, source: *const i8, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int8_fcollect_nb", 2010, imp_shmemx_int8_fcollect_nb, probe_shmemx_int8_fcollect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int8_fcollect_nb(team: Team, dest: *mut i8, source: *const i8, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2010, imp_shmemx_int8_fcollect_nb, probe_shmemx_int8_fcollect_nb)
-}
-routine!(imp_shmemx_int8_fcollect_nb, probe_shmemx_int8_fcollect_nb, intercepted_shmemx_int8_fcollect_nb, 2010, timed, (team: Team, dest: *mut i8, source: *const i8, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] nonblocking::team_fcollect(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int16_fcollect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int16_fcollect_nb(team: Team, dest: *mut i16, source: *const i16, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int16_fcollect_nb", 2011, imp_shmemx_int16_fcollect_nb, probe_shmemx_int16_fcollect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int16_fcollect_nb(team: Team, dest: *mut i16, source: *const i16, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2011, imp_shmemx_int16_fcollect_nb, probe_shmemx_int16_fcollect_nb)
-}
-routine!(imp_shmemx_int16_fcollect_nb, probe_shmemx_int16_fcollect_nb, intercepted_shmemx_int16_fcollect_nb, 2011, timed, (team: Team, dest: *mut i16, source: *const i16, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] nonblocking::team_fcollect(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int32_fcollect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int32_fcollect_nb(team: Team, dest: *mut i32, source: *const i32, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int32_fcollect_nb", 2012, imp_shmemx_int32_fcollect_nb, probe_shmemx_int32_fcollect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int32_fcollect_nb(team: Team, dest: *mut i32, source: *const i32, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2012, imp_shmemx_int32_fcollect_nb, probe_shmemx_int32_fcollect_nb)
-}
-routine!(imp_shmemx_int32_fcollect_nb, probe_shmemx_int32_fcollect_nb, intercepted_shmemx_int32_fcollect_nb, 2012, timed, (team: Team, dest: *mut i32, source: *const i32, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] nonblocking::team_fcollect(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int64_fcollect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int64_fcollect_nb(team: Team, dest: *mut i64, source: *const i64, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int64_fcollect_nb", 2013, imp_shmemx_int64_fcollect_nb, probe_shmemx_int64_fcollect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int64_fcollect_nb(team: Team, dest: *mut i64, source: *const i64, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2013, imp_shmemx_int64_fcollect_nb, probe_shmemx_int64_fcollect_nb)
-}
-routine!(imp_shmemx_int64_fcollect_nb, probe_shmemx_int64_fcollect_nb, intercepted_shmemx_int64_fcollect_nb, 2013, timed, (team: Team, dest: *mut i64, source: *const i64, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_fcollect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint8_fcollect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint8_fcollect_nb(team: Team, dest: *mut u8, source: *const u8, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint8_fcollect_nb", 2014, imp_shmemx_uint8_fcollect_nb, probe_shmemx_uint8_fcollect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint8_fcollect_nb(team: Team, dest: *mut u8, source: *const u8, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2014, imp_shmemx_uint8_fcollect_nb, probe_shmemx_uint8_fcollect_nb)
-}
-routine!(imp_shmemx_uint8_fcollect_nb, probe_shmemx_uint8_fcollect_nb, intercepted_shmemx_uint8_fcollect_nb, 2014, timed, (team: Team, dest: *mut u8, source: *const u8, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] nonblocking::team_fcollect(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint16_fcollect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint16_fcollect_nb(team: Team, dest: *mut u16, source: *const u16, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint16_fcollect_nb", 2015, imp_shmemx_uint16_fcollect_nb, probe_shmemx_uint16_fcollect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint16_fcollect_nb(team: Team, dest: *mut u16, source: *const u16, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2015, imp_shmemx_uint16_fcollect_nb, probe_shmemx_uint16_fcollect_nb)
-}
-routine!(imp_shmemx_uint16_fcollect_nb, probe_shmemx_uint16_fcollect_nb, intercepted_shmemx_uint16_fcollect_nb, 2015, timed, (team: Team, dest: *mut u16, source: *const u16, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] nonblocking::team_fcollect(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint32_fcollect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint32_fcollect_nb(team: Team, dest: *mut u32, source: *const u32, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint32_fcollect_nb", 2016, imp_shmemx_uint32_fcollect_nb, probe_shmemx_uint32_fcollect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint32_fcollect_nb(team: Team, dest: *mut u32, source: *const u32, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2016, imp_shmemx_uint32_fcollect_nb, probe_shmemx_uint32_fcollect_nb)
-}
-routine!(imp_shmemx_uint32_fcollect_nb, probe_shmemx_uint32_fcollect_nb, intercepted_shmemx_uint32_fcollect_nb, 2016, timed, (team: Team, dest: *mut u32, source: *const u32, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] nonblocking::team_fcollect(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint64_fcollect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint64_fcollect_nb(team: Team, dest: *mut u64, source: *const u64, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint64_fcollect_nb", 2017, imp_shmemx_uint64_fcollect_nb, probe_shmemx_uint64_fcollect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint64_fcollect_nb(team: Team, dest: *mut u64, source: *const u64, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2017, imp_shmemx_uint64_fcollect_nb, probe_shmemx_uint64_fcollect_nb)
-}
-routine!(imp_shmemx_uint64_fcollect_nb, probe_shmemx_uint64_fcollect_nb, intercepted_shmemx_uint64_fcollect_nb, 2017, timed, (team: Team, dest: *mut u64, source: *const u64, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_fcollect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_size_fcollect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_size_fcollect_nb(team: Team, dest: *mut usize, source: *const usize, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_size_fcollect_nb", 2018, imp_shmemx_size_fcollect_nb, probe_shmemx_size_fcollect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_size_fcollect_nb(team: Team, dest: *mut usize, source: *const usize, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2018, imp_shmemx_size_fcollect_nb, probe_shmemx_size_fcollect_nb)
-}
-routine!(imp_shmemx_size_fcollect_nb, probe_shmemx_size_fcollect_nb, intercepted_shmemx_size_fcollect_nb, 2018, timed, (team: Team, dest: *mut usize, source: *const usize, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_fcollect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ptrdiff_fcollect_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ptrdiff_fcollect_nb(team: Team, dest: *mut isize, source: *const isize, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ptrdiff_fcollect_nb", 2019, imp_shmemx_ptrdiff_fcollect_nb, probe_shmemx_ptrdiff_fcollect_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ptrdiff_fcollect_nb(team: Team, dest: *mut isize, source: *const isize, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2019, imp_shmemx_ptrdiff_fcollect_nb, probe_shmemx_ptrdiff_fcollect_nb)
-}
-routine!(imp_shmemx_ptrdiff_fcollect_nb, probe_shmemx_ptrdiff_fcollect_nb, intercepted_shmemx_ptrdiff_fcollect_nb, 2019, timed, (team: Team, dest: *mut isize, source: *const isize, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_fcollect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_fcollectmem_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_fcollectmem_nb(team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_fcollectmem_nb", 2020, imp_shmemx_fcollectmem_nb, probe_shmemx_fcollectmem_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_fcollectmem_nb(team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2020, imp_shmemx_fcollectmem_nb, probe_shmemx_fcollectmem_nb)
-}
-routine!(imp_shmemx_fcollectmem_nb, probe_shmemx_fcollectmem_nb, intercepted_shmemx_fcollectmem_nb, 2020, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] nonblocking::team_fcollect(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uchar_and_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uchar_and_reduce_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uchar_and_reduce_nb", 2021, imp_shmemx_uchar_and_reduce_nb, probe_shmemx_uchar_and_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uchar_and_reduce_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2021, imp_shmemx_uchar_and_reduce_nb, probe_shmemx_uchar_and_reduce_nb)
-}
-routine!(imp_shmemx_uchar_and_reduce_nb, probe_shmemx_uchar_and_reduce_nb, intercepted_shmemx_uchar_and_reduce_nb, 2021, timed, (team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<u8>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ushort_and_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ushort_and_reduce_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ushort_and_reduce_nb", 2022, imp_shmemx_ushort_and_reduce_nb, probe_shmemx_ushort_and_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ushort_and_reduce_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2022, imp_shmemx_ushort_and_reduce_nb, probe_shmemx_ushort_and_reduce_nb)
-}
-routine!(imp_shmemx_ushort_and_reduce_nb, probe_shmemx_ushort_and_reduce_nb, intercepted_shmemx_ushort_and_reduce_nb, 2022, timed, (team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<u16>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint_and_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint_and_reduce_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint_and_reduce_nb", 2023, imp_shmemx_uint_and_reduce_nb, probe_shmemx_uint_and_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint_and_reduce_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2023, imp_shmemx_uint_and_reduce_nb, probe_shmemx_uint_and_reduce_nb)
-}
-routine!(imp_shmemx_uint_and_reduce_nb, probe_shmemx_uint_and_reduce_nb, intercepted_shmemx_uint_and_reduce_nb, 2023, timed, (team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<u32>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ulong_and_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulong_and_reduce_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ulong_and_reduce_nb", 2024, imp_shmemx_ulong_and_reduce_nb, probe_shmemx_ulong_and_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulong_and_reduce_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2024, imp_shmemx_ulong_and_reduce_nb, probe_shmemx_ulong_and_reduce_nb)
-}
-routine!(imp_shmemx_ulong_and_reduce_nb, probe_shmemx_ulong_and_reduce_nb, intercepted_shmemx_ulong_and_reduce_nb, 2024, timed, (team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<u64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ulonglong_and_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulonglong_and_reduce_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ulonglong_and_reduce_nb", 2025, imp_shmemx_ulonglong_and_reduce_nb, probe_shmemx_ulonglong_and_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulonglong_and_reduce_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2025, imp_shmemx_ulonglong_and_reduce_nb, probe_shmemx_ulonglong_and_reduce_nb)
-}
-routine!(imp_shmemx_ulonglong_and_reduce_nb, probe_shmemx_ulonglong_and_reduce_nb, intercepted_shmemx_ulonglong_and_reduce_nb, 2025, timed, (team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<u64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int8_and_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int8_and_reduce_nb(team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int8_and_reduce_nb", 2026, imp_shmemx_int8_and_reduce_nb, probe_shmemx_int8_and_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int8_and_reduce_nb(team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2026, imp_shmemx_int8_and_reduce_nb, probe_shmemx_int8_and_reduce_nb)
-}
-routine!(imp_shmemx_int8_and_reduce_nb, probe_shmemx_int8_and_reduce_nb, intercepted_shmemx_int8_and_reduce_nb, 2026, timed, (team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<i8>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int16_and_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int16_and_reduce_nb(team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int16_and_reduce_nb", 2027, imp_shmemx_int16_and_reduce_nb, probe_shmemx_int16_and_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int16_and_reduce_nb(team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2027, imp_shmemx_int16_and_reduce_nb, probe_shmemx_int16_and_reduce_nb)
-}
-routine!(imp_shmemx_int16_and_reduce_nb, probe_shmemx_int16_and_reduce_nb, intercepted_shmemx_int16_and_reduce_nb, 2027, timed, (team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<i16>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int32_and_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int32_and_reduce_nb(team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int32_and_reduce_nb", 2028, imp_shmemx_int32_and_reduce_nb, probe_shmemx_int32_and_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int32_and_reduce_nb(team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2028, imp_shmemx_int32_and_reduce_nb, probe_shmemx_int32_and_reduce_nb)
-}
-routine!(imp_shmemx_int32_and_reduce_nb, probe_shmemx_int32_and_reduce_nb, intercepted_shmemx_int32_and_reduce_nb, 2028, timed, (team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<i32>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int64_and_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int64_and_reduce_nb(team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int64_and_reduce_nb", 2029, imp_shmemx_int64_and_reduce_nb, probe_shmemx_int64_and_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int64_and_reduce_nb(team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2029, imp_shmemx_int64_and_reduce_nb, probe_shmemx_int64_and_reduce_nb)
-}
-routine!(imp_shmemx_int64_and_reduce_nb, probe_shmemx_int64_and_reduce_nb, intercepted_shmemx_int64_and_reduce_nb, 2029, timed, (team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<i64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint8_and_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint8_and_reduce_nb(team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint8_and_reduce_nb", 2030, imp_shmemx_uint8_and_reduce_nb, probe_shmemx_uint8_and_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint8_and_reduce_nb(team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2030, imp_shmemx_uint8_and_reduce_nb, probe_shmemx_uint8_and_reduce_nb)
-}
-routine!(imp_shmemx_uint8_and_reduce_nb, probe_shmemx_uint8_and_reduce_nb, intercepted_shmemx_uint8_and_reduce_nb, 2030, timed, (team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<u8>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint16_and_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint16_and_reduce_nb(team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint16_and_reduce_nb", 2031, imp_shmemx_uint16_and_reduce_nb, probe_shmemx_uint16_and_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint16_and_reduce_nb(team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2031, imp_shmemx_uint16_and_reduce_nb, probe_shmemx_uint16_and_reduce_nb)
-}
-routine!(imp_shmemx_uint16_and_reduce_nb, probe_shmemx_uint16_and_reduce_nb, intercepted_shmemx_uint16_and_reduce_nb, 2031, timed, (team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<u16>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint32_and_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint32_and_reduce_nb(team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint32_and_reduce_nb", 2032, imp_shmemx_uint32_and_reduce_nb, probe_shmemx_uint32_and_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint32_and_reduce_nb(team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2032, imp_shmemx_uint32_and_reduce_nb, probe_shmemx_uint32_and_reduce_nb)
-}
-routine!(imp_shmemx_uint32_and_reduce_nb, probe_shmemx_uint32_and_reduce_nb, intercepted_shmemx_uint32_and_reduce_nb, 2032, timed, (team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<u32>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint64_and_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint64_and_reduce_nb(team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint64_and_reduce_nb", 2033, imp_shmemx_uint64_and_reduce_nb, probe_shmemx_uint64_and_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint64_and_reduce_nb(team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2033, imp_shmemx_uint64_and_reduce_nb, probe_shmemx_uint64_and_reduce_nb)
-}
-routine!(imp_shmemx_uint64_and_reduce_nb, probe_shmemx_uint64_and_reduce_nb, intercepted_shmemx_uint64_and_reduce_nb, 2033, timed, (team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<u64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_size_and_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_size_and_reduce_nb(team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_size_and_reduce_nb", 2034, imp_shmemx_size_and_reduce_nb, probe_shmemx_size_and_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_size_and_reduce_nb(team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2034, imp_shmemx_size_and_reduce_nb, probe_shmemx_size_and_reduce_nb)
-}
-routine!(imp_shmemx_size_and_reduce_nb, probe_shmemx_size_and_reduce_nb, intercepted_shmemx_size_and_reduce_nb, 2034, timed, (team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<u64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uchar_or_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uchar_or_reduce_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uchar_or_reduce_nb", 2035, imp_shmemx_uchar_or_reduce_nb, probe_shmemx_uchar_or_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uchar_or_reduce_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2035, imp_shmemx_uchar_or_reduce_nb, probe_shmemx_uchar_or_reduce_nb)
-}
-routine!(imp_shmemx_uchar_or_reduce_nb, probe_shmemx_uchar_or_reduce_nb, intercepted_shmemx_uchar_or_reduce_nb, 2035, timed, (team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<u8>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ushort_or_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ushort_or_reduce_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ushort_or_reduce_nb", 2036, imp_shmemx_ushort_or_reduce_nb, probe_shmemx_ushort_or_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ushort_or_reduce_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2036, imp_shmemx_ushort_or_reduce_nb, probe_shmemx_ushort_or_reduce_nb)
-}
-routine!(imp_shmemx_ushort_or_reduce_nb, probe_shmemx_ushort_or_reduce_nb, intercepted_shmemx_ushort_or_reduce_nb, 2036, timed, (team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<u16>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint_or_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint_or_reduce_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint_or_reduce_nb", 2037, imp_shmemx_uint_or_reduce_nb, probe_shmemx_uint_or_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint_or_reduce_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2037, imp_shmemx_uint_or_reduce_nb, probe_shmemx_uint_or_reduce_nb)
-}
-routine!(imp_shmemx_uint_or_reduce_nb, probe_shmemx_uint_or_reduce_nb, intercepted_shmemx_uint_or_reduce_nb, 2037, timed, (team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<u32>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ulong_or_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulong_or_reduce_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ulong_or_reduce_nb", 2038, imp_shmemx_ulong_or_reduce_nb, probe_shmemx_ulong_or_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulong_or_reduce_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2038, imp_shmemx_ulong_or_reduce_nb, probe_shmemx_ulong_or_reduce_nb)
-}
-routine!(imp_shmemx_ulong_or_reduce_nb, probe_shmemx_ulong_or_reduce_nb, intercepted_shmemx_ulong_or_reduce_nb, 2038, timed, (team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<u64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ulonglong_or_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulonglong_or_reduce_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ulonglong_or_reduce_nb", 2039, imp_shmemx_ulonglong_or_reduce_nb, probe_shmemx_ulonglong_or_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulonglong_or_reduce_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2039, imp_shmemx_ulonglong_or_reduce_nb, probe_shmemx_ulonglong_or_reduce_nb)
-}
-routine!(imp_shmemx_ulonglong_or_reduce_nb, probe_shmemx_ulonglong_or_reduce_nb, intercepted_shmemx_ulonglong_or_reduce_nb, 2039, timed, (team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<u64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int8_or_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int8_or_reduce_nb(team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int8_or_reduce_nb", 2040, imp_shmemx_int8_or_reduce_nb, probe_shmemx_int8_or_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int8_or_reduce_nb(team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2040, imp_shmemx_int8_or_reduce_nb, probe_shmemx_int8_or_reduce_nb)
-}
-routine!(imp_shmemx_int8_or_reduce_nb, probe_shmemx_int8_or_reduce_nb, intercepted_shmemx_int8_or_reduce_nb, 2040, timed, (team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<i8>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int16_or_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int16_or_reduce_nb(team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int16_or_reduce_nb", 2041, imp_shmemx_int16_or_reduce_nb, probe_shmemx_int16_or_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int16_or_reduce_nb(team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2041, imp_shmemx_int16_or_reduce_nb, probe_shmemx_int16_or_reduce_nb)
-}
-routine!(imp_shmemx_int16_or_reduce_nb, probe_shmemx_int16_or_reduce_nb, intercepted_shmemx_int16_or_reduce_nb, 2041, timed, (team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<i16>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int32_or_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int32_or_reduce_nb(team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int32_or_reduce_nb", 2042, imp_shmemx_int32_or_reduce_nb, probe_shmemx_int32_or_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int32_or_reduce_nb(team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2042, imp_shmemx_int32_or_reduce_nb, probe_shmemx_int32_or_reduce_nb)
-}
-routine!(imp_shmemx_int32_or_reduce_nb, probe_shmemx_int32_or_reduce_nb, intercepted_shmemx_int32_or_reduce_nb, 2042, timed, (team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<i32>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int64_or_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int64_or_reduce_nb(team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int64_or_reduce_nb", 2043, imp_shmemx_int64_or_reduce_nb, probe_shmemx_int64_or_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int64_or_reduce_nb(team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2043, imp_shmemx_int64_or_reduce_nb, probe_shmemx_int64_or_reduce_nb)
-}
-routine!(imp_shmemx_int64_or_reduce_nb, probe_shmemx_int64_or_reduce_nb, intercepted_shmemx_int64_or_reduce_nb, 2043, timed, (team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<i64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint8_or_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint8_or_reduce_nb(team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint8_or_reduce_nb", 2044, imp_shmemx_uint8_or_reduce_nb, probe_shmemx_uint8_or_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint8_or_reduce_nb(team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2044, imp_shmemx_uint8_or_reduce_nb, probe_shmemx_uint8_or_reduce_nb)
-}
-routine!(imp_shmemx_uint8_or_reduce_nb, probe_shmemx_uint8_or_reduce_nb, intercepted_shmemx_uint8_or_reduce_nb, 2044, timed, (team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<u8>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint16_or_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint16_or_reduce_nb(team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint16_or_reduce_nb", 2045, imp_shmemx_uint16_or_reduce_nb, probe_shmemx_uint16_or_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint16_or_reduce_nb(team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2045, imp_shmemx_uint16_or_reduce_nb, probe_shmemx_uint16_or_reduce_nb)
-}
-routine!(imp_shmemx_uint16_or_reduce_nb, probe_shmemx_uint16_or_reduce_nb, intercepted_shmemx_uint16_or_reduce_nb, 2045, timed, (team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<u16>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint32_or_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint32_or_reduce_nb(team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint32_or_reduce_nb", 2046, imp_shmemx_uint32_or_reduce_nb, probe_shmemx_uint32_or_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint32_or_reduce_nb(team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2046, imp_shmemx_uint32_or_reduce_nb, probe_shmemx_uint32_or_reduce_nb)
-}
-routine!(imp_shmemx_uint32_or_reduce_nb, probe_shmemx_uint32_or_reduce_nb, intercepted_shmemx_uint32_or_reduce_nb, 2046, timed, (team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<u32>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint64_or_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint64_or_reduce_nb(team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint64_or_reduce_nb", 2047, imp_shmemx_uint64_or_reduce_nb, probe_shmemx_uint64_or_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint64_or_reduce_nb(team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2047, imp_shmemx_uint64_or_reduce_nb, probe_shmemx_uint64_or_reduce_nb)
-}
-routine!(imp_shmemx_uint64_or_reduce_nb, probe_shmemx_uint64_or_reduce_nb, intercepted_shmemx_uint64_or_reduce_nb, 2047, timed, (team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<u64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_size_or_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_size_or_reduce_nb(team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_size_or_reduce_nb", 2048, imp_shmemx_size_or_reduce_nb, probe_shmemx_size_or_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_size_or_reduce_nb(team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2048, imp_shmemx_size_or_reduce_nb, probe_shmemx_size_or_reduce_nb)
-}
-routine!(imp_shmemx_size_or_reduce_nb, probe_shmemx_size_or_reduce_nb, intercepted_shmemx_size_or_reduce_nb, 2048, timed, (team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<u64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uchar_xor_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uchar_xor_reduce_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uchar_xor_reduce_nb", 2049, imp_shmemx_uchar_xor_reduce_nb, probe_shmemx_uchar_xor_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uchar_xor_reduce_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2049, imp_shmemx_uchar_xor_reduce_nb, probe_shmemx_uchar_xor_reduce_nb)
-}
-routine!(imp_shmemx_uchar_xor_reduce_nb, probe_shmemx_uchar_xor_reduce_nb, intercepted_shmemx_uchar_xor_reduce_nb, 2049, timed, (team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<u8>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ushort_xor_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ushort_xor_reduce_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ushort_xor_reduce_nb", 2050, imp_shmemx_ushort_xor_reduce_nb, probe_shmemx_ushort_xor_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ushort_xor_reduce_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2050, imp_shmemx_ushort_xor_reduce_nb, probe_shmemx_ushort_xor_reduce_nb)
-}
-routine!(imp_shmemx_ushort_xor_reduce_nb, probe_shmemx_ushort_xor_reduce_nb, intercepted_shmemx_ushort_xor_reduce_nb, 2050, timed, (team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<u16>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint_xor_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint_xor_reduce_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint_xor_reduce_nb", 2051, imp_shmemx_uint_xor_reduce_nb, probe_shmemx_uint_xor_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint_xor_reduce_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2051, imp_shmemx_uint_xor_reduce_nb, probe_shmemx_uint_xor_reduce_nb)
-}
-routine!(imp_shmemx_uint_xor_reduce_nb, probe_shmemx_uint_xor_reduce_nb, intercepted_shmemx_uint_xor_reduce_nb, 2051, timed, (team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<u32>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ulong_xor_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulong_xor_reduce_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ulong_xor_reduce_nb", 2052, imp_shmemx_ulong_xor_reduce_nb, probe_shmemx_ulong_xor_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulong_xor_reduce_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2052, imp_shmemx_ulong_xor_reduce_nb, probe_shmemx_ulong_xor_reduce_nb)
-}
-routine!(imp_shmemx_ulong_xor_reduce_nb, probe_shmemx_ulong_xor_reduce_nb, intercepted_shmemx_ulong_xor_reduce_nb, 2052, timed, (team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<u64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ulonglong_xor_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulonglong_xor_reduce_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ulonglong_xor_reduce_nb", 2053, imp_shmemx_ulonglong_xor_reduce_nb, probe_shmemx_ulonglong_xor_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulonglong_xor_reduce_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2053, imp_shmemx_ulonglong_xor_reduce_nb, probe_shmemx_ulonglong_xor_reduce_nb)
-}
-routine!(imp_shmemx_ulonglong_xor_reduce_nb, probe_shmemx_ulonglong_xor_reduce_nb, intercepted_shmemx_ulonglong_xor_reduce_nb, 2053, timed, (team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<u64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int8_xor_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int8_xor_reduce_nb(team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int8_xor_reduce_nb", 2054, imp_shmemx_int8_xor_reduce_nb, probe_shmemx_int8_xor_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int8_xor_reduce_nb(team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2054, imp_shmemx_int8_xor_reduce_nb, probe_shmemx_int8_xor_reduce_nb)
-}
-routine!(imp_shmemx_int8_xor_reduce_nb, probe_shmemx_int8_xor_reduce_nb, intercepted_shmemx_int8_xor_reduce_nb, 2054, timed, (team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<i8>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int16_xor_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int16_xor_reduce_nb(team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int16_xor_reduce_nb", 2055, imp_shmemx_int16_xor_reduce_nb, probe_shmemx_int16_xor_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int16_xor_reduce_nb(team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2055, imp_shmemx_int16_xor_reduce_nb, probe_shmemx_int16_xor_reduce_nb)
-}
-routine!(imp_shmemx_int16_xor_reduce_nb, probe_shmemx_int16_xor_reduce_nb, intercepted_shmemx_int16_xor_reduce_nb, 2055, timed, (team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<i16>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int32_xor_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int32_xor_reduce_nb(team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int32_xor_reduce_nb", 2056, imp_shmemx_int32_xor_reduce_nb, probe_shmemx_int32_xor_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int32_xor_reduce_nb(team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2056, imp_shmemx_int32_xor_reduce_nb, probe_shmemx_int32_xor_reduce_nb)
-}
-routine!(imp_shmemx_int32_xor_reduce_nb, probe_shmemx_int32_xor_reduce_nb, intercepted_shmemx_int32_xor_reduce_nb, 2056, timed, (team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<i32>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int64_xor_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int64_xor_reduce_nb(team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int64_xor_reduce_nb", 2057, imp_shmemx_int64_xor_reduce_nb, probe_shmemx_int64_xor_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int64_xor_reduce_nb(team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2057, imp_shmemx_int64_xor_reduce_nb, probe_shmemx_int64_xor_reduce_nb)
-}
-routine!(imp_shmemx_int64_xor_reduce_nb, probe_shmemx_int64_xor_reduce_nb, intercepted_shmemx_int64_xor_reduce_nb, 2057, timed, (team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<i64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint8_xor_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint8_xor_reduce_nb(team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint8_xor_reduce_nb", 2058, imp_shmemx_uint8_xor_reduce_nb, probe_shmemx_uint8_xor_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint8_xor_reduce_nb(team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2058, imp_shmemx_uint8_xor_reduce_nb, probe_shmemx_uint8_xor_reduce_nb)
-}
-routine!(imp_shmemx_uint8_xor_reduce_nb, probe_shmemx_uint8_xor_reduce_nb, intercepted_shmemx_uint8_xor_reduce_nb, 2058, timed, (team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<u8>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint16_xor_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint16_xor_reduce_nb(team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint16_xor_reduce_nb", 2059, imp_shmemx_uint16_xor_reduce_nb, probe_shmemx_uint16_xor_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint16_xor_reduce_nb(team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2059, imp_shmemx_uint16_xor_reduce_nb, probe_shmemx_uint16_xor_reduce_nb)
-}
-routine!(imp_shmemx_uint16_xor_reduce_nb, probe_shmemx_uint16_xor_reduce_nb, intercepted_shmemx_uint16_xor_reduce_nb, 2059, timed, (team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<u16>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint32_xor_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint32_xor_reduce_nb(team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint32_xor_reduce_nb", 2060, imp_shmemx_uint32_xor_reduce_nb, probe_shmemx_uint32_xor_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint32_xor_reduce_nb(team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2060, imp_shmemx_uint32_xor_reduce_nb, probe_shmemx_uint32_xor_reduce_nb)
-}
-routine!(imp_shmemx_uint32_xor_reduce_nb, probe_shmemx_uint32_xor_reduce_nb, intercepted_shmemx_uint32_xor_reduce_nb, 2060, timed, (team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<u32>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint64_xor_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint64_xor_reduce_nb(team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint64_xor_reduce_nb", 2061, imp_shmemx_uint64_xor_reduce_nb, probe_shmemx_uint64_xor_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint64_xor_reduce_nb(team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2061, imp_shmemx_uint64_xor_reduce_nb, probe_shmemx_uint64_xor_reduce_nb)
-}
-routine!(imp_shmemx_uint64_xor_reduce_nb, probe_shmemx_uint64_xor_reduce_nb, intercepted_shmemx_uint64_xor_reduce_nb, 2061, timed, (team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<u64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_size_xor_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_size_xor_reduce_nb(team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_size_xor_reduce_nb", 2062, imp_shmemx_size_xor_reduce_nb, probe_shmemx_size_xor_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_size_xor_reduce_nb(team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2062, imp_shmemx_size_xor_reduce_nb, probe_shmemx_size_xor_reduce_nb)
-}
-routine!(imp_shmemx_size_xor_reduce_nb, probe_shmemx_size_xor_reduce_nb, intercepted_shmemx_size_xor_reduce_nb, 2062, timed, (team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<u64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_char_max_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_char_max_reduce_nb(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_char_max_reduce_nb", 2063, imp_shmemx_char_max_reduce_nb, probe_shmemx_char_max_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_char_max_reduce_nb(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2063, imp_shmemx_char_max_reduce_nb, probe_shmemx_char_max_reduce_nb)
-}
-routine!(imp_shmemx_char_max_reduce_nb, probe_shmemx_char_max_reduce_nb, intercepted_shmemx_char_max_reduce_nb, 2063, timed, (team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<c_char>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_schar_max_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_schar_max_reduce_nb(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_schar_max_reduce_nb", 2064, imp_shmemx_schar_max_reduce_nb, probe_shmemx_schar_max_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_schar_max_reduce_nb(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2064, imp_shmemx_schar_max_reduce_nb, probe_shmemx_schar_max_reduce_nb)
-}
-routine!(imp_shmemx_schar_max_reduce_nb, probe_shmemx_schar_max_reduce_nb, intercepted_shmemx_schar_max_reduce_nb, 2064, timed, (team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<i8>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_short_max_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_short_max_reduce_nb(team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_short_max_reduce_nb", 2065, imp_shmemx_short_max_reduce_nb, probe_shmemx_short_max_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_short_max_reduce_nb(team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2065, imp_shmemx_short_max_reduce_nb, probe_shmemx_short_max_reduce_nb)
-}
-routine!(imp_shmemx_short_max_reduce_nb, probe_shmemx_short_max_reduce_nb, intercepted_shmemx_short_max_reduce_nb, 2065, timed, (team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<i16>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int_max_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int_max_reduce_nb(team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int_max_reduce_nb", 2066, imp_shmemx_int_max_reduce_nb, probe_shmemx_int_max_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int_max_reduce_nb(team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2066, imp_shmemx_int_max_reduce_nb, probe_shmemx_int_max_reduce_nb)
-}
-routine!(imp_shmemx_int_max_reduce_nb, probe_shmemx_int_max_reduce_nb, intercepted_shmemx_int_max_reduce_nb, 2066, timed, (team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<i32>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_long_max_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_long_max_reduce_nb(team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_long_max_reduce_nb", 2067, imp_shmemx_long_max_reduce_nb, probe_shmemx_long_max_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_long_max_reduce_nb(team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2067, imp_shmemx_long_max_reduce_nb, probe_shmemx_long_max_reduce_nb)
-}
-routine!(imp_shmemx_long_max_reduce_nb, probe_shmemx_long_max_reduce_nb, intercepted_shmemx_long_max_reduce_nb, 2067, timed, (team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<i64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_longlong_max_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longlong_max_reduce_nb(team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_longlong_max_reduce_nb", 2068, imp_shmemx_longlong_max_reduce_nb, probe_shmemx_longlong_max_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longlong_max_reduce_nb(team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2068, imp_shmemx_longlong_max_reduce_nb, probe_shmemx_longlong_max_reduce_nb)
-}
-routine!(imp_shmemx_longlong_max_reduce_nb, probe_shmemx_longlong_max_reduce_nb, intercepted_shmemx_longlong_max_reduce_nb, 2068, timed, (team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<i64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ptrdiff_max_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ptrdiff_max_reduce_nb(team: Team, dest: *mut isize, source: *const isize, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ptrdiff_max_reduce_nb", 2069, imp_shmemx_ptrdiff_max_reduce_nb, probe_shmemx_ptrdiff_max_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ptrdiff_max_reduce_nb(team: Team, dest: *mut isize, source: *const isize, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2069, imp_shmemx_ptrdiff_max_reduce_nb, probe_shmemx_ptrdiff_max_reduce_nb)
-}
-routine!(imp_shmemx_ptrdiff_max_reduce_nb, probe_shmemx_ptrdiff_max_reduce_nb, intercepted_shmemx_ptrdiff_max_reduce_nb, 2069, timed, (team: Team, dest: *mut isize, source: *const isize, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<i64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uchar_max_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uchar_max_reduce_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uchar_max_reduce_nb", 2070, imp_shmemx_uchar_max_reduce_nb, probe_shmemx_uchar_max_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uchar_max_reduce_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2070, imp_shmemx_uchar_max_reduce_nb, probe_shmemx_uchar_max_reduce_nb)
-}
-routine!(imp_shmemx_uchar_max_reduce_nb, probe_shmemx_uchar_max_reduce_nb, intercepted_shmemx_uchar_max_reduce_nb, 2070, timed, (team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<u8>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ushort_max_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ushort_max_reduce_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ushort_max_reduce_nb", 2071, imp_shmemx_ushort_max_reduce_nb, probe_shmemx_ushort_max_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ushort_max_reduce_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2071, imp_shmemx_ushort_max_reduce_nb, probe_shmemx_ushort_max_reduce_nb)
-}
-routine!(imp_shmemx_ushort_max_reduce_nb, probe_shmemx_ushort_max_reduce_nb, intercepted_shmemx_ushort_max_reduce_nb, 2071, timed, (team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<u16>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint_max_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint_max_reduce_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint_max_reduce_nb", 2072, imp_shmemx_uint_max_reduce_nb, probe_shmemx_uint_max_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint_max_reduce_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2072, imp_shmemx_uint_max_reduce_nb, probe_shmemx_uint_max_reduce_nb)
-}
-routine!(imp_shmemx_uint_max_reduce_nb, probe_shmemx_uint_max_reduce_nb, intercepted_shmemx_uint_max_reduce_nb, 2072, timed, (team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<u32>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ulong_max_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulong_max_reduce_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ulong_max_reduce_nb", 2073, imp_shmemx_ulong_max_reduce_nb, probe_shmemx_ulong_max_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulong_max_reduce_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2073, imp_shmemx_ulong_max_reduce_nb, probe_shmemx_ulong_max_reduce_nb)
-}
-routine!(imp_shmemx_ulong_max_reduce_nb, probe_shmemx_ulong_max_reduce_nb, intercepted_shmemx_ulong_max_reduce_nb, 2073, timed, (team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<u64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ulonglong_max_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulonglong_max_reduce_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ulonglong_max_reduce_nb", 2074, imp_shmemx_ulonglong_max_reduce_nb, probe_shmemx_ulonglong_max_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulonglong_max_reduce_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2074, imp_shmemx_ulonglong_max_reduce_nb, probe_shmemx_ulonglong_max_reduce_nb)
-}
-routine!(imp_shmemx_ulonglong_max_reduce_nb, probe_shmemx_ulonglong_max_reduce_nb, intercepted_shmemx_ulonglong_max_reduce_nb, 2074, timed, (team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<u64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int8_max_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int8_max_reduce_nb(team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int8_max_reduce_nb", 2075, imp_shmemx_int8_max_reduce_nb, probe_shmemx_int8_max_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int8_max_reduce_nb(team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2075, imp_shmemx_int8_max_reduce_nb, probe_shmemx_int8_max_reduce_nb)
-}
-routine!(imp_shmemx_int8_max_reduce_nb, probe_shmemx_int8_max_reduce_nb, intercepted_shmemx_int8_max_reduce_nb, 2075, timed, (team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<i8>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int16_max_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int16_max_reduce_nb(team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int16_max_reduce_nb", 2076, imp_shmemx_int16_max_reduce_nb, probe_shmemx_int16_max_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int16_max_reduce_nb(team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2076, imp_shmemx_int16_max_reduce_nb, probe_shmemx_int16_max_reduce_nb)
-}
-routine!(imp_shmemx_int16_max_reduce_nb, probe_shmemx_int16_max_reduce_nb, intercepted_shmemx_int16_max_reduce_nb, 2076, timed, (team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<i16>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int32_max_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int32_max_reduce_nb(team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int32_max_reduce_nb", 2077, imp_shmemx_int32_max_reduce_nb, probe_shmemx_int32_max_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int32_max_reduce_nb(team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2077, imp_shmemx_int32_max_reduce_nb, probe_shmemx_int32_max_reduce_nb)
-}
-routine!(imp_shmemx_int32_max_reduce_nb, probe_shmemx_int32_max_reduce_nb, intercepted_shmemx_int32_max_reduce_nb, 2077, timed, (team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<i32>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int64_max_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int64_max_reduce_nb(team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int64_max_reduce_nb", 2078, imp_shmemx_int64_max_reduce_nb, probe_shmemx_int64_max_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int64_max_reduce_nb(team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2078, imp_shmemx_int64_max_reduce_nb, probe_shmemx_int64_max_reduce_nb)
-}
-routine!(imp_shmemx_int64_max_reduce_nb, probe_shmemx_int64_max_reduce_nb, intercepted_shmemx_int64_max_reduce_nb, 2078, timed, (team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<i64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint8_max_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint8_max_reduce_nb(team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint8_max_reduce_nb", 2079, imp_shmemx_uint8_max_reduce_nb, probe_shmemx_uint8_max_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint8_max_reduce_nb(team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2079, imp_shmemx_uint8_max_reduce_nb, probe_shmemx_uint8_max_reduce_nb)
-}
-routine!(imp_shmemx_uint8_max_reduce_nb, probe_shmemx_uint8_max_reduce_nb, intercepted_shmemx_uint8_max_reduce_nb, 2079, timed, (team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<u8>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint16_max_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint16_max_reduce_nb(team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint16_max_reduce_nb", 2080, imp_shmemx_uint16_max_reduce_nb, probe_shmemx_uint16_max_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint16_max_reduce_nb(team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2080, imp_shmemx_uint16_max_reduce_nb, probe_shmemx_uint16_max_reduce_nb)
-}
-routine!(imp_shmemx_uint16_max_reduce_nb, probe_shmemx_uint16_max_reduce_nb, intercepted_shmemx_uint16_max_reduce_nb, 2080, timed, (team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<u16>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint32_max_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint32_max_reduce_nb(team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint32_max_reduce_nb", 2081, imp_shmemx_uint32_max_reduce_nb, probe_shmemx_uint32_max_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint32_max_reduce_nb(team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2081, imp_shmemx_uint32_max_reduce_nb, probe_shmemx_uint32_max_reduce_nb)
-}
-routine!(imp_shmemx_uint32_max_reduce_nb, probe_shmemx_uint32_max_reduce_nb, intercepted_shmemx_uint32_max_reduce_nb, 2081, timed, (team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<u32>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint64_max_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint64_max_reduce_nb(team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint64_max_reduce_nb", 2082, imp_shmemx_uint64_max_reduce_nb, probe_shmemx_uint64_max_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint64_max_reduce_nb(team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2082, imp_shmemx_uint64_max_reduce_nb, probe_shmemx_uint64_max_reduce_nb)
-}
-routine!(imp_shmemx_uint64_max_reduce_nb, probe_shmemx_uint64_max_reduce_nb, intercepted_shmemx_uint64_max_reduce_nb, 2082, timed, (team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<u64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_size_max_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_size_max_reduce_nb(team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_size_max_reduce_nb", 2083, imp_shmemx_size_max_reduce_nb, probe_shmemx_size_max_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_size_max_reduce_nb(team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2083, imp_shmemx_size_max_reduce_nb, probe_shmemx_size_max_reduce_nb)
-}
-routine!(imp_shmemx_size_max_reduce_nb, probe_shmemx_size_max_reduce_nb, intercepted_shmemx_size_max_reduce_nb, 2083, timed, (team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<u64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_float_max_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_float_max_reduce_nb(team: Team, dest: *mut f32, source: *const f32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_float_max_reduce_nb", 2084, imp_shmemx_float_max_reduce_nb, probe_shmemx_float_max_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_float_max_reduce_nb(team: Team, dest: *mut f32, source: *const f32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2084, imp_shmemx_float_max_reduce_nb, probe_shmemx_float_max_reduce_nb)
-}
-routine!(imp_shmemx_float_max_reduce_nb, probe_shmemx_float_max_reduce_nb, intercepted_shmemx_float_max_reduce_nb, 2084, timed, (team: Team, dest: *mut f32, source: *const f32, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<f32>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_double_max_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_double_max_reduce_nb(team: Team, dest: *mut f64, source: *const f64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_double_max_reduce_nb", 2085, imp_shmemx_double_max_reduce_nb, probe_shmemx_double_max_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_double_max_reduce_nb(team: Team, dest: *mut f64, source: *const f64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2085, imp_shmemx_double_max_reduce_nb, probe_shmemx_double_max_reduce_nb)
-}
-routine!(imp_shmemx_double_max_reduce_nb, probe_shmemx_double_max_reduce_nb, intercepted_shmemx_double_max_reduce_nb, 2085, timed, (team: Team, dest: *mut f64, source: *const f64, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<f64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_longdouble_max_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longdouble_max_reduce_nb(team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_longdouble_max_reduce_nb", 2086, imp_shmemx_longdouble_max_reduce_nb, probe_shmemx_longdouble_max_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longdouble_max_reduce_nb(team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2086, imp_shmemx_longdouble_max_reduce_nb, probe_shmemx_longdouble_max_reduce_nb)
-}
-routine!(imp_shmemx_longdouble_max_reduce_nb, probe_shmemx_longdouble_max_reduce_nb, intercepted_shmemx_longdouble_max_reduce_nb, 2086, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(16)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, shim::longdouble_max(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_char_min_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_char_min_reduce_nb(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_char_min_reduce_nb", 2087, imp_shmemx_char_min_reduce_nb, probe_shmemx_char_min_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_char_min_reduce_nb(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2087, imp_shmemx_char_min_reduce_nb, probe_shmemx_char_min_reduce_nb)
-}
-routine!(imp_shmemx_char_min_reduce_nb, probe_shmemx_char_min_reduce_nb, intercepted_shmemx_char_min_reduce_nb, 2087, timed, (team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<c_char>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_schar_min_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_schar_min_reduce_nb(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_schar_min_reduce_nb", 2088, imp_shmemx_schar_min_reduce_nb, probe_shmemx_schar_min_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_schar_min_reduce_nb(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2088, imp_shmemx_schar_min_reduce_nb, probe_shmemx_schar_min_reduce_nb)
-}
-routine!(imp_shmemx_schar_min_reduce_nb, probe_shmemx_schar_min_reduce_nb, intercepted_shmemx_schar_min_reduce_nb, 2088, timed, (team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<i8>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_short_min_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_short_min_reduce_nb(team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_short_min_reduce_nb", 2089, imp_shmemx_short_min_reduce_nb, probe_shmemx_short_min_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_short_min_reduce_nb(team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2089, imp_shmemx_short_min_reduce_nb, probe_shmemx_short_min_reduce_nb)
-}
-routine!(imp_shmemx_short_min_reduce_nb, probe_shmemx_short_min_reduce_nb, intercepted_shmemx_short_min_reduce_nb, 2089, timed, (team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<i16>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int_min_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int_min_reduce_nb(team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int_min_reduce_nb", 2090, imp_shmemx_int_min_reduce_nb, probe_shmemx_int_min_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int_min_reduce_nb(team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2090, imp_shmemx_int_min_reduce_nb, probe_shmemx_int_min_reduce_nb)
-}
-routine!(imp_shmemx_int_min_reduce_nb, probe_shmemx_int_min_reduce_nb, intercepted_shmemx_int_min_reduce_nb, 2090, timed, (team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<i32>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_long_min_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_long_min_reduce_nb(team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_long_min_reduce_nb", 2091, imp_shmemx_long_min_reduce_nb, probe_shmemx_long_min_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_long_min_reduce_nb(team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2091, imp_shmemx_long_min_reduce_nb, probe_shmemx_long_min_reduce_nb)
-}
-routine!(imp_shmemx_long_min_reduce_nb, probe_shmemx_long_min_reduce_nb, intercepted_shmemx_long_min_reduce_nb, 2091, timed, (team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<i64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_longlong_min_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longlong_min_reduce_nb(team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_longlong_min_reduce_nb", 2092, imp_shmemx_longlong_min_reduce_nb, probe_shmemx_longlong_min_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longlong_min_reduce_nb(team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2092, imp_shmemx_longlong_min_reduce_nb, probe_shmemx_longlong_min_reduce_nb)
-}
-routine!(imp_shmemx_longlong_min_reduce_nb, probe_shmemx_longlong_min_reduce_nb, intercepted_shmemx_longlong_min_reduce_nb, 2092, timed, (team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<i64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ptrdiff_min_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ptrdiff_min_reduce_nb(team: Team, dest: *mut isize, source: *const isize, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ptrdiff_min_reduce_nb", 2093, imp_shmemx_ptrdiff_min_reduce_nb, probe_shmemx_ptrdiff_min_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ptrdiff_min_reduce_nb(team: Team, dest: *mut isize, source: *const isize, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2093, imp_shmemx_ptrdiff_min_reduce_nb, probe_shmemx_ptrdiff_min_reduce_nb)
-}
-routine!(imp_shmemx_ptrdiff_min_reduce_nb, probe_shmemx_ptrdiff_min_reduce_nb, intercepted_shmemx_ptrdiff_min_reduce_nb, 2093, timed, (team: Team, dest: *mut isize, source: *const isize, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<i64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uchar_min_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uchar_min_reduce_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uchar_min_reduce_nb", 2094, imp_shmemx_uchar_min_reduce_nb, probe_shmemx_uchar_min_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uchar_min_reduce_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2094, imp_shmemx_uchar_min_reduce_nb, probe_shmemx_uchar_min_reduce_nb)
-}
-routine!(imp_shmemx_uchar_min_reduce_nb, probe_shmemx_uchar_min_reduce_nb, intercepted_shmemx_uchar_min_reduce_nb, 2094, timed, (team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<u8>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ushort_min_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ushort_min_reduce_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ushort_min_reduce_nb", 2095, imp_shmemx_ushort_min_reduce_nb, probe_shmemx_ushort_min_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ushort_min_reduce_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2095, imp_shmemx_ushort_min_reduce_nb, probe_shmemx_ushort_min_reduce_nb)
-}
-routine!(imp_shmemx_ushort_min_reduce_nb, probe_shmemx_ushort_min_reduce_nb, intercepted_shmemx_ushort_min_reduce_nb, 2095, timed, (team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<u16>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint_min_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint_min_reduce_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint_min_reduce_nb", 2096, imp_shmemx_uint_min_reduce_nb, probe_shmemx_uint_min_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint_min_reduce_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2096, imp_shmemx_uint_min_reduce_nb, probe_shmemx_uint_min_reduce_nb)
-}
-routine!(imp_shmemx_uint_min_reduce_nb, probe_shmemx_uint_min_reduce_nb, intercepted_shmemx_uint_min_reduce_nb, 2096, timed, (team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<u32>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ulong_min_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulong_min_reduce_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ulong_min_reduce_nb", 2097, imp_shmemx_ulong_min_reduce_nb, probe_shmemx_ulong_min_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulong_min_reduce_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2097, imp_shmemx_ulong_min_reduce_nb, probe_shmemx_ulong_min_reduce_nb)
-}
-routine!(imp_shmemx_ulong_min_reduce_nb, probe_shmemx_ulong_min_reduce_nb, intercepted_shmemx_ulong_min_reduce_nb, 2097, timed, (team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<u64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ulonglong_min_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulonglong_min_reduce_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ulonglong_min_reduce_nb", 2098, imp_shmemx_ulonglong_min_reduce_nb, probe_shmemx_ulonglong_min_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulonglong_min_reduce_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2098, imp_shmemx_ulonglong_min_reduce_nb, probe_shmemx_ulonglong_min_reduce_nb)
-}
-routine!(imp_shmemx_ulonglong_min_reduce_nb, probe_shmemx_ulonglong_min_reduce_nb, intercepted_shmemx_ulonglong_min_reduce_nb, 2098, timed, (team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<u64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int8_min_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int8_min_reduce_nb(team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int8_min_reduce_nb", 2099, imp_shmemx_int8_min_reduce_nb, probe_shmemx_int8_min_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int8_min_reduce_nb(team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2099, imp_shmemx_int8_min_reduce_nb, probe_shmemx_int8_min_reduce_nb)
-}
-routine!(imp_shmemx_int8_min_reduce_nb, probe_shmemx_int8_min_reduce_nb, intercepted_shmemx_int8_min_reduce_nb, 2099, timed, (team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<i8>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int16_min_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int16_min_reduce_nb(team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int16_min_reduce_nb", 2100, imp_shmemx_int16_min_reduce_nb, probe_shmemx_int16_min_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int16_min_reduce_nb(team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2100, imp_shmemx_int16_min_reduce_nb, probe_shmemx_int16_min_reduce_nb)
-}
-routine!(imp_shmemx_int16_min_reduce_nb, probe_shmemx_int16_min_reduce_nb, intercepted_shmemx_int16_min_reduce_nb, 2100, timed, (team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<i16>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int32_min_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int32_min_reduce_nb(team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int32_min_reduce_nb", 2101, imp_shmemx_int32_min_reduce_nb, probe_shmemx_int32_min_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int32_min_reduce_nb(team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2101, imp_shmemx_int32_min_reduce_nb, probe_shmemx_int32_min_reduce_nb)
-}
-routine!(imp_shmemx_int32_min_reduce_nb, probe_shmemx_int32_min_reduce_nb, intercepted_shmemx_int32_min_reduce_nb, 2101, timed, (team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<i32>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int64_min_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int64_min_reduce_nb(team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int64_min_reduce_nb", 2102, imp_shmemx_int64_min_reduce_nb, probe_shmemx_int64_min_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int64_min_reduce_nb(team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2102, imp_shmemx_int64_min_reduce_nb, probe_shmemx_int64_min_reduce_nb)
-}
-routine!(imp_shmemx_int64_min_reduce_nb, probe_shmemx_int64_min_reduce_nb, intercepted_shmemx_int64_min_reduce_nb, 2102, timed, (team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<i64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint8_min_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint8_min_reduce_nb(team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint8_min_reduce_nb", 2103, imp_shmemx_uint8_min_reduce_nb, probe_shmemx_uint8_min_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint8_min_reduce_nb(team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2103, imp_shmemx_uint8_min_reduce_nb, probe_shmemx_uint8_min_reduce_nb)
-}
-routine!(imp_shmemx_uint8_min_reduce_nb, probe_shmemx_uint8_min_reduce_nb, intercepted_shmemx_uint8_min_reduce_nb, 2103, timed, (team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<u8>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint16_min_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint16_min_reduce_nb(team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint16_min_reduce_nb", 2104, imp_shmemx_uint16_min_reduce_nb, probe_shmemx_uint16_min_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint16_min_reduce_nb(team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2104, imp_shmemx_uint16_min_reduce_nb, probe_shmemx_uint16_min_reduce_nb)
-}
-routine!(imp_shmemx_uint16_min_reduce_nb, probe_shmemx_uint16_min_reduce_nb, intercepted_shmemx_uint16_min_reduce_nb, 2104, timed, (team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<u16>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint32_min_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint32_min_reduce_nb(team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint32_min_reduce_nb", 2105, imp_shmemx_uint32_min_reduce_nb, probe_shmemx_uint32_min_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint32_min_reduce_nb(team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2105, imp_shmemx_uint32_min_reduce_nb, probe_shmemx_uint32_min_reduce_nb)
-}
-routine!(imp_shmemx_uint32_min_reduce_nb, probe_shmemx_uint32_min_reduce_nb, intercepted_shmemx_uint32_min_reduce_nb, 2105, timed, (team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<u32>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint64_min_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint64_min_reduce_nb(team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint64_min_reduce_nb", 2106, imp_shmemx_uint64_min_reduce_nb, probe_shmemx_uint64_min_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint64_min_reduce_nb(team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2106, imp_shmemx_uint64_min_reduce_nb, probe_shmemx_uint64_min_reduce_nb)
-}
-routine!(imp_shmemx_uint64_min_reduce_nb, probe_shmemx_uint64_min_reduce_nb, intercepted_shmemx_uint64_min_reduce_nb, 2106, timed, (team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<u64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_size_min_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_size_min_reduce_nb(team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_size_min_reduce_nb", 2107, imp_shmemx_size_min_reduce_nb, probe_shmemx_size_min_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_size_min_reduce_nb(team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2107, imp_shmemx_size_min_reduce_nb, probe_shmemx_size_min_reduce_nb)
-}
-routine!(imp_shmemx_size_min_reduce_nb, probe_shmemx_size_min_reduce_nb, intercepted_shmemx_size_min_reduce_nb, 2107, timed, (team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<u64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_float_min_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_float_min_reduce_nb(team: Team, dest: *mut f32, source: *const f32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_float_min_reduce_nb", 2108, imp_shmemx_float_min_reduce_nb, probe_shmemx_float_min_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_float_min_reduce_nb(team: Team, dest: *mut f32, source: *const f32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2108, imp_shmemx_float_min_reduce_nb, probe_shmemx_float_min_reduce_nb)
-}
-routine!(imp_shmemx_float_min_reduce_nb, probe_shmemx_float_min_reduce_nb, intercepted_shmemx_float_min_reduce_nb, 2108, timed, (team: Team, dest: *mut f32, source: *const f32, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<f32>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_double_min_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_double_min_reduce_nb(team: Team, dest: *mut f64, source: *const f64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_double_min_reduce_nb", 2109, imp_shmemx_double_min_reduce_nb, probe_shmemx_double_min_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_double_min_reduce_nb(team: Team, dest: *mut f64, source: *const f64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2109, imp_shmemx_double_min_reduce_nb, probe_shmemx_double_min_reduce_nb)
-}
-routine!(imp_shmemx_double_min_reduce_nb, probe_shmemx_double_min_reduce_nb, intercepted_shmemx_double_min_reduce_nb, 2109, timed, (team: Team, dest: *mut f64, source: *const f64, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<f64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_longdouble_min_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longdouble_min_reduce_nb(team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_longdouble_min_reduce_nb", 2110, imp_shmemx_longdouble_min_reduce_nb, probe_shmemx_longdouble_min_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longdouble_min_reduce_nb(team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2110, imp_shmemx_longdouble_min_reduce_nb, probe_shmemx_longdouble_min_reduce_nb)
-}
-routine!(imp_shmemx_longdouble_min_reduce_nb, probe_shmemx_longdouble_min_reduce_nb, intercepted_shmemx_longdouble_min_reduce_nb, 2110, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(16)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, shim::longdouble_min(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_char_sum_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_char_sum_reduce_nb(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_char_sum_reduce_nb", 2111, imp_shmemx_char_sum_reduce_nb, probe_shmemx_char_sum_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_char_sum_reduce_nb(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2111, imp_shmemx_char_sum_reduce_nb, probe_shmemx_char_sum_reduce_nb)
-}
-routine!(imp_shmemx_char_sum_reduce_nb, probe_shmemx_char_sum_reduce_nb, intercepted_shmemx_char_sum_reduce_nb, 2111, timed, (team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<c_char>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_schar_sum_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_schar_sum_reduce_nb(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_schar_sum_reduce_nb", 2112, imp_shmemx_schar_sum_reduce_nb, probe_shmemx_schar_sum_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_schar_sum_reduce_nb(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2112, imp_shmemx_schar_sum_reduce_nb, probe_shmemx_schar_sum_reduce_nb)
-}
-routine!(imp_shmemx_schar_sum_reduce_nb, probe_shmemx_schar_sum_reduce_nb, intercepted_shmemx_schar_sum_reduce_nb, 2112, timed, (team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<i8>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_short_sum_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_short_sum_reduce_nb(team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_short_sum_reduce_nb", 2113, imp_shmemx_short_sum_reduce_nb, probe_shmemx_short_sum_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_short_sum_reduce_nb(team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2113, imp_shmemx_short_sum_reduce_nb, probe_shmemx_short_sum_reduce_nb)
-}
-routine!(imp_shmemx_short_sum_reduce_nb, probe_shmemx_short_sum_reduce_nb, intercepted_shmemx_short_sum_reduce_nb, 2113, timed, (team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<i16>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int_sum_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int_sum_reduce_nb(team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int_sum_reduce_nb", 2114, imp_shmemx_int_sum_reduce_nb, probe_shmemx_int_sum_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int_sum_reduce_nb(team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2114, imp_shmemx_int_sum_reduce_nb, probe_shmemx_int_sum_reduce_nb)
-}
-routine!(imp_shmemx_int_sum_reduce_nb, probe_shmemx_int_sum_reduce_nb, intercepted_shmemx_int_sum_reduce_nb, 2114, timed, (team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<i32>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_long_sum_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_long_sum_reduce_nb(team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_long_sum_reduce_nb", 2115, imp_shmemx_long_sum_reduce_nb, probe_shmemx_long_sum_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_long_sum_reduce_nb(team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2115, imp_shmemx_long_sum_reduce_nb, probe_shmemx_long_sum_reduce_nb)
-}
-routine!(imp_shmemx_long_sum_reduce_nb, probe_shmemx_long_sum_reduce_nb, intercepted_shmemx_long_sum_reduce_nb, 2115, timed, (team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<i64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_longlong_sum_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longlong_sum_reduce_nb(team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_longlong_sum_reduce_nb", 2116, imp_shmemx_longlong_sum_reduce_nb, probe_shmemx_longlong_sum_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longlong_sum_reduce_nb(team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2116, imp_shmemx_longlong_sum_reduce_nb, probe_shmemx_longlong_sum_reduce_nb)
-}
-routine!(imp_shmemx_longlong_sum_reduce_nb, probe_shmemx_longlong_sum_reduce_nb, intercepted_shmemx_longlong_sum_reduce_nb, 2116, timed, (team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<i64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ptrdiff_sum_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ptrdiff_sum_reduce_nb(team: Team, dest: *mut isize, source: *const isize, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ptrdiff_sum_reduce_nb", 2117, imp_shmemx_ptrdiff_sum_reduce_nb, probe_shmemx_ptrdiff_sum_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ptrdiff_sum_reduce_nb(team: Team, dest: *mut isize, source: *const isize, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2117, imp_shmemx_ptrdiff_sum_reduce_nb, probe_shmemx_ptrdiff_sum_reduce_nb)
-}
-routine!(imp_shmemx_ptrdiff_sum_reduce_nb, probe_shmemx_ptrdiff_sum_reduce_nb, intercepted_shmemx_ptrdiff_sum_reduce_nb, 2117, timed, (team: Team, dest: *mut isize, source: *const isize, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<i64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uchar_sum_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uchar_sum_reduce_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uchar_sum_reduce_nb", 2118, imp_shmemx_uchar_sum_reduce_nb, probe_shmemx_uchar_sum_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uchar_sum_reduce_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2118, imp_shmemx_uchar_sum_reduce_nb, probe_shmemx_uchar_sum_reduce_nb)
-}
-routine!(imp_shmemx_uchar_sum_reduce_nb, probe_shmemx_uchar_sum_reduce_nb, intercepted_shmemx_uchar_sum_reduce_nb, 2118, timed, (team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<u8>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ushort_sum_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ushort_sum_reduce_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ushort_sum_reduce_nb", 2119, imp_shmemx_ushort_sum_reduce_nb, probe_shmemx_ushort_sum_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ushort_sum_reduce_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2119, imp_shmemx_ushort_sum_reduce_nb, probe_shmemx_ushort_sum_reduce_nb)
-}
-routine!(imp_shmemx_ushort_sum_reduce_nb, probe_shmemx_ushort_sum_reduce_nb, intercepted_shmemx_ushort_sum_reduce_nb, 2119, timed, (team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<u16>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint_sum_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint_sum_reduce_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint_sum_reduce_nb", 2120, imp_shmemx_uint_sum_reduce_nb, probe_shmemx_uint_sum_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint_sum_reduce_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2120, imp_shmemx_uint_sum_reduce_nb, probe_shmemx_uint_sum_reduce_nb)
-}
-routine!(imp_shmemx_uint_sum_reduce_nb, probe_shmemx_uint_sum_reduce_nb, intercepted_shmemx_uint_sum_reduce_nb, 2120, timed, (team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<u32>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ulong_sum_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulong_sum_reduce_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ulong_sum_reduce_nb", 2121, imp_shmemx_ulong_sum_reduce_nb, probe_shmemx_ulong_sum_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulong_sum_reduce_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2121, imp_shmemx_ulong_sum_reduce_nb, probe_shmemx_ulong_sum_reduce_nb)
-}
-routine!(imp_shmemx_ulong_sum_reduce_nb, probe_shmemx_ulong_sum_reduce_nb, intercepted_shmemx_ulong_sum_reduce_nb, 2121, timed, (team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<u64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ulonglong_sum_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulonglong_sum_reduce_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ulonglong_sum_reduce_nb", 2122, imp_shmemx_ulonglong_sum_reduce_nb, probe_shmemx_ulonglong_sum_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulonglong_sum_reduce_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2122, imp_shmemx_ulonglong_sum_reduce_nb, probe_shmemx_ulonglong_sum_reduce_nb)
-}
-routine!(imp_shmemx_ulonglong_sum_reduce_nb, probe_shmemx_ulonglong_sum_reduce_nb, intercepted_shmemx_ulonglong_sum_reduce_nb, 2122, timed, (team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<u64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int8_sum_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int8_sum_reduce_nb(team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int8_sum_reduce_nb", 2123, imp_shmemx_int8_sum_reduce_nb, probe_shmemx_int8_sum_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int8_sum_reduce_nb(team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2123, imp_shmemx_int8_sum_reduce_nb, probe_shmemx_int8_sum_reduce_nb)
-}
-routine!(imp_shmemx_int8_sum_reduce_nb, probe_shmemx_int8_sum_reduce_nb, intercepted_shmemx_int8_sum_reduce_nb, 2123, timed, (team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<i8>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int16_sum_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int16_sum_reduce_nb(team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int16_sum_reduce_nb", 2124, imp_shmemx_int16_sum_reduce_nb, probe_shmemx_int16_sum_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int16_sum_reduce_nb(team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2124, imp_shmemx_int16_sum_reduce_nb, probe_shmemx_int16_sum_reduce_nb)
-}
-routine!(imp_shmemx_int16_sum_reduce_nb, probe_shmemx_int16_sum_reduce_nb, intercepted_shmemx_int16_sum_reduce_nb, 2124, timed, (team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<i16>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int32_sum_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int32_sum_reduce_nb(team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int32_sum_reduce_nb", 2125, imp_shmemx_int32_sum_reduce_nb, probe_shmemx_int32_sum_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int32_sum_reduce_nb(team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2125, imp_shmemx_int32_sum_reduce_nb, probe_shmemx_int32_sum_reduce_nb)
-}
-routine!(imp_shmemx_int32_sum_reduce_nb, probe_shmemx_int32_sum_reduce_nb, intercepted_shmemx_int32_sum_reduce_nb, 2125, timed, (team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<i32>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int64_sum_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int64_sum_reduce_nb(team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int64_sum_reduce_nb", 2126, imp_shmemx_int64_sum_reduce_nb, probe_shmemx_int64_sum_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int64_sum_reduce_nb(team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2126, imp_shmemx_int64_sum_reduce_nb, probe_shmemx_int64_sum_reduce_nb)
-}
-routine!(imp_shmemx_int64_sum_reduce_nb, probe_shmemx_int64_sum_reduce_nb, intercepted_shmemx_int64_sum_reduce_nb, 2126, timed, (team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<i64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint8_sum_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint8_sum_reduce_nb(team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint8_sum_reduce_nb", 2127, imp_shmemx_uint8_sum_reduce_nb, probe_shmemx_uint8_sum_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint8_sum_reduce_nb(team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2127, imp_shmemx_uint8_sum_reduce_nb, probe_shmemx_uint8_sum_reduce_nb)
-}
-routine!(imp_shmemx_uint8_sum_reduce_nb, probe_shmemx_uint8_sum_reduce_nb, intercepted_shmemx_uint8_sum_reduce_nb, 2127, timed, (team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<u8>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint16_sum_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint16_sum_reduce_nb(team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint16_sum_reduce_nb", 2128, imp_shmemx_uint16_sum_reduce_nb, probe_shmemx_uint16_sum_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint16_sum_reduce_nb(team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2128, imp_shmemx_uint16_sum_reduce_nb, probe_shmemx_uint16_sum_reduce_nb)
-}
-routine!(imp_shmemx_uint16_sum_reduce_nb, probe_shmemx_uint16_sum_reduce_nb, intercepted_shmemx_uint16_sum_reduce_nb, 2128, timed, (team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<u16>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint32_sum_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint32_sum_reduce_nb(team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint32_sum_reduce_nb", 2129, imp_shmemx_uint32_sum_reduce_nb, probe_shmemx_uint32_sum_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint32_sum_reduce_nb(team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2129, imp_shmemx_uint32_sum_reduce_nb, probe_shmemx_uint32_sum_reduce_nb)
-}
-routine!(imp_shmemx_uint32_sum_reduce_nb, probe_shmemx_uint32_sum_reduce_nb, intercepted_shmemx_uint32_sum_reduce_nb, 2129, timed, (team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<u32>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint64_sum_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint64_sum_reduce_nb(team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint64_sum_reduce_nb", 2130, imp_shmemx_uint64_sum_reduce_nb, probe_shmemx_uint64_sum_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint64_sum_reduce_nb(team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2130, imp_shmemx_uint64_sum_reduce_nb, probe_shmemx_uint64_sum_reduce_nb)
-}
-routine!(imp_shmemx_uint64_sum_reduce_nb, probe_shmemx_uint64_sum_reduce_nb, intercepted_shmemx_uint64_sum_reduce_nb, 2130, timed, (team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<u64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_size_sum_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_size_sum_reduce_nb(team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_size_sum_reduce_nb", 2131, imp_shmemx_size_sum_reduce_nb, probe_shmemx_size_sum_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_size_sum_reduce_nb(team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2131, imp_shmemx_size_sum_reduce_nb, probe_shmemx_size_sum_reduce_nb)
-}
-routine!(imp_shmemx_size_sum_reduce_nb, probe_shmemx_size_sum_reduce_nb, intercepted_shmemx_size_sum_reduce_nb, 2131, timed, (team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<u64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_float_sum_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_float_sum_reduce_nb(team: Team, dest: *mut f32, source: *const f32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_float_sum_reduce_nb", 2132, imp_shmemx_float_sum_reduce_nb, probe_shmemx_float_sum_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_float_sum_reduce_nb(team: Team, dest: *mut f32, source: *const f32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2132, imp_shmemx_float_sum_reduce_nb, probe_shmemx_float_sum_reduce_nb)
-}
-routine!(imp_shmemx_float_sum_reduce_nb, probe_shmemx_float_sum_reduce_nb, intercepted_shmemx_float_sum_reduce_nb, 2132, timed, (team: Team, dest: *mut f32, source: *const f32, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<f32>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_double_sum_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_double_sum_reduce_nb(team: Team, dest: *mut f64, source: *const f64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_double_sum_reduce_nb", 2133, imp_shmemx_double_sum_reduce_nb, probe_shmemx_double_sum_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_double_sum_reduce_nb(team: Team, dest: *mut f64, source: *const f64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2133, imp_shmemx_double_sum_reduce_nb, probe_shmemx_double_sum_reduce_nb)
-}
-routine!(imp_shmemx_double_sum_reduce_nb, probe_shmemx_double_sum_reduce_nb, intercepted_shmemx_double_sum_reduce_nb, 2133, timed, (team: Team, dest: *mut f64, source: *const f64, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<f64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_longdouble_sum_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longdouble_sum_reduce_nb(team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_longdouble_sum_reduce_nb", 2134, imp_shmemx_longdouble_sum_reduce_nb, probe_shmemx_longdouble_sum_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longdouble_sum_reduce_nb(team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2134, imp_shmemx_longdouble_sum_reduce_nb, probe_shmemx_longdouble_sum_reduce_nb)
-}
-routine!(imp_shmemx_longdouble_sum_reduce_nb, probe_shmemx_longdouble_sum_reduce_nb, intercepted_shmemx_longdouble_sum_reduce_nb, 2134, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(16)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, shim::longdouble_sum(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_complexd_sum_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_complexd_sum_reduce_nb(team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_complexd_sum_reduce_nb", 2135, imp_shmemx_complexd_sum_reduce_nb, probe_shmemx_complexd_sum_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_complexd_sum_reduce_nb(team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2135, imp_shmemx_complexd_sum_reduce_nb, probe_shmemx_complexd_sum_reduce_nb)
-}
-routine!(imp_shmemx_complexd_sum_reduce_nb, probe_shmemx_complexd_sum_reduce_nb, intercepted_shmemx_complexd_sum_reduce_nb, 2135, timed, (team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(16)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, shim::complexd_sum(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_complexf_sum_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_complexf_sum_reduce_nb(team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_complexf_sum_reduce_nb", 2136, imp_shmemx_complexf_sum_reduce_nb, probe_shmemx_complexf_sum_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_complexf_sum_reduce_nb(team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2136, imp_shmemx_complexf_sum_reduce_nb, probe_shmemx_complexf_sum_reduce_nb)
-}
-routine!(imp_shmemx_complexf_sum_reduce_nb, probe_shmemx_complexf_sum_reduce_nb, intercepted_shmemx_complexf_sum_reduce_nb, 2136, timed, (team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, shim::complexf_sum(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_char_prod_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_char_prod_reduce_nb(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_char_prod_reduce_nb", 2137, imp_shmemx_char_prod_reduce_nb, probe_shmemx_char_prod_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_char_prod_reduce_nb(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2137, imp_shmemx_char_prod_reduce_nb, probe_shmemx_char_prod_reduce_nb)
-}
-routine!(imp_shmemx_char_prod_reduce_nb, probe_shmemx_char_prod_reduce_nb, intercepted_shmemx_char_prod_reduce_nb, 2137, timed, (team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<c_char>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_schar_prod_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_schar_prod_reduce_nb(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_schar_prod_reduce_nb", 2138, imp_shmemx_schar_prod_reduce_nb, probe_shmemx_schar_prod_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_schar_prod_reduce_nb(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2138, imp_shmemx_schar_prod_reduce_nb, probe_shmemx_schar_prod_reduce_nb)
-}
-routine!(imp_shmemx_schar_prod_reduce_nb, probe_shmemx_schar_prod_reduce_nb, intercepted_shmemx_schar_prod_reduce_nb, 2138, timed, (team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<i8>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_short_prod_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_short_prod_reduce_nb(team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_short_prod_reduce_nb", 2139, imp_shmemx_short_prod_reduce_nb, probe_shmemx_short_prod_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_short_prod_reduce_nb(team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2139, imp_shmemx_short_prod_reduce_nb, probe_shmemx_short_prod_reduce_nb)
-}
-routine!(imp_shmemx_short_prod_reduce_nb, probe_shmemx_short_prod_reduce_nb, intercepted_shmemx_short_prod_reduce_nb, 2139, timed, (team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<i16>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int_prod_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int_prod_reduce_nb(team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int_prod_reduce_nb", 2140, imp_shmemx_int_prod_reduce_nb, probe_shmemx_int_prod_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int_prod_reduce_nb(team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2140, imp_shmemx_int_prod_reduce_nb, probe_shmemx_int_prod_reduce_nb)
-}
-routine!(imp_shmemx_int_prod_reduce_nb, probe_shmemx_int_prod_reduce_nb, intercepted_shmemx_int_prod_reduce_nb, 2140, timed, (team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<i32>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_long_prod_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_long_prod_reduce_nb(team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_long_prod_reduce_nb", 2141, imp_shmemx_long_prod_reduce_nb, probe_shmemx_long_prod_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_long_prod_reduce_nb(team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2141, imp_shmemx_long_prod_reduce_nb, probe_shmemx_long_prod_reduce_nb)
-}
-routine!(imp_shmemx_long_prod_reduce_nb, probe_shmemx_long_prod_reduce_nb, intercepted_shmemx_long_prod_reduce_nb, 2141, timed, (team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<i64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_longlong_prod_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longlong_prod_reduce_nb(team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_longlong_prod_reduce_nb", 2142, imp_shmemx_longlong_prod_reduce_nb, probe_shmemx_longlong_prod_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longlong_prod_reduce_nb(team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2142, imp_shmemx_longlong_prod_reduce_nb, probe_shmemx_longlong_prod_reduce_nb)
-}
-routine!(imp_shmemx_longlong_prod_reduce_nb, probe_shmemx_longlong_prod_reduce_nb, intercepted_shmemx_longlong_prod_reduce_nb, 2142, timed, (team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<i64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ptrdiff_prod_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ptrdiff_prod_reduce_nb(team: Team, dest: *mut isize, source: *const isize, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ptrdiff_prod_reduce_nb", 2143, imp_shmemx_ptrdiff_prod_reduce_nb, probe_shmemx_ptrdiff_prod_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ptrdiff_prod_reduce_nb(team: Team, dest: *mut isize, source: *const isize, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2143, imp_shmemx_ptrdiff_prod_reduce_nb, probe_shmemx_ptrdiff_prod_reduce_nb)
-}
-routine!(imp_shmemx_ptrdiff_prod_reduce_nb, probe_shmemx_ptrdiff_prod_reduce_nb, intercepted_shmemx_ptrdiff_prod_reduce_nb, 2143, timed, (team: Team, dest: *mut isize, source: *const isize, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<i64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uchar_prod_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uchar_prod_reduce_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uchar_prod_reduce_nb", 2144, imp_shmemx_uchar_prod_reduce_nb, probe_shmemx_uchar_prod_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uchar_prod_reduce_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2144, imp_shmemx_uchar_prod_reduce_nb, probe_shmemx_uchar_prod_reduce_nb)
-}
-routine!(imp_shmemx_uchar_prod_reduce_nb, probe_shmemx_uchar_prod_reduce_nb, intercepted_shmemx_uchar_prod_reduce_nb, 2144, timed, (team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<u8>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ushort_prod_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ushort_prod_reduce_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ushort_prod_reduce_nb", 2145, imp_shmemx_ushort_prod_reduce_nb, probe_shmemx_ushort_prod_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ushort_prod_reduce_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2145, imp_shmemx_ushort_prod_reduce_nb, probe_shmemx_ushort_prod_reduce_nb)
-}
-routine!(imp_shmemx_ushort_prod_reduce_nb, probe_shmemx_ushort_prod_reduce_nb, intercepted_shmemx_ushort_prod_reduce_nb, 2145, timed, (team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<u16>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint_prod_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint_prod_reduce_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint_prod_reduce_nb", 2146, imp_shmemx_uint_prod_reduce_nb, probe_shmemx_uint_prod_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint_prod_reduce_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2146, imp_shmemx_uint_prod_reduce_nb, probe_shmemx_uint_prod_reduce_nb)
-}
-routine!(imp_shmemx_uint_prod_reduce_nb, probe_shmemx_uint_prod_reduce_nb, intercepted_shmemx_uint_prod_reduce_nb, 2146, timed, (team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<u32>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ulong_prod_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulong_prod_reduce_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ulong_prod_reduce_nb", 2147, imp_shmemx_ulong_prod_reduce_nb, probe_shmemx_ulong_prod_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulong_prod_reduce_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2147, imp_shmemx_ulong_prod_reduce_nb, probe_shmemx_ulong_prod_reduce_nb)
-}
-routine!(imp_shmemx_ulong_prod_reduce_nb, probe_shmemx_ulong_prod_reduce_nb, intercepted_shmemx_ulong_prod_reduce_nb, 2147, timed, (team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<u64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_ulonglong_prod_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulonglong_prod_reduce_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_ulonglong_prod_reduce_nb", 2148, imp_shmemx_ulonglong_prod_reduce_nb, probe_shmemx_ulonglong_prod_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulonglong_prod_reduce_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2148, imp_shmemx_ulonglong_prod_reduce_nb, probe_shmemx_ulonglong_prod_reduce_nb)
-}
-routine!(imp_shmemx_ulonglong_prod_reduce_nb, probe_shmemx_ulonglong_prod_reduce_nb, intercepted_shmemx_ulonglong_prod_reduce_nb, 2148, timed, (team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<u64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int8_prod_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int8_prod_reduce_nb(team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int8_prod_reduce_nb", 2149, imp_shmemx_int8_prod_reduce_nb, probe_shmemx_int8_prod_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int8_prod_reduce_nb(team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2149, imp_shmemx_int8_prod_reduce_nb, probe_shmemx_int8_prod_reduce_nb)
-}
-routine!(imp_shmemx_int8_prod_reduce_nb, probe_shmemx_int8_prod_reduce_nb, intercepted_shmemx_int8_prod_reduce_nb, 2149, timed, (team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<i8>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int16_prod_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int16_prod_reduce_nb(team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int16_prod_reduce_nb", 2150, imp_shmemx_int16_prod_reduce_nb, probe_shmemx_int16_prod_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int16_prod_reduce_nb(team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2150, imp_shmemx_int16_prod_reduce_nb, probe_shmemx_int16_prod_reduce_nb)
-}
-routine!(imp_shmemx_int16_prod_reduce_nb, probe_shmemx_int16_prod_reduce_nb, intercepted_shmemx_int16_prod_reduce_nb, 2150, timed, (team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<i16>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int32_prod_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int32_prod_reduce_nb(team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int32_prod_reduce_nb", 2151, imp_shmemx_int32_prod_reduce_nb, probe_shmemx_int32_prod_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int32_prod_reduce_nb(team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2151, imp_shmemx_int32_prod_reduce_nb, probe_shmemx_int32_prod_reduce_nb)
-}
-routine!(imp_shmemx_int32_prod_reduce_nb, probe_shmemx_int32_prod_reduce_nb, intercepted_shmemx_int32_prod_reduce_nb, 2151, timed, (team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<i32>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int64_prod_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int64_prod_reduce_nb(team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_int64_prod_reduce_nb", 2152, imp_shmemx_int64_prod_reduce_nb, probe_shmemx_int64_prod_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int64_prod_reduce_nb(team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2152, imp_shmemx_int64_prod_reduce_nb, probe_shmemx_int64_prod_reduce_nb)
-}
-routine!(imp_shmemx_int64_prod_reduce_nb, probe_shmemx_int64_prod_reduce_nb, intercepted_shmemx_int64_prod_reduce_nb, 2152, timed, (team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<i64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint8_prod_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint8_prod_reduce_nb(team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint8_prod_reduce_nb", 2153, imp_shmemx_uint8_prod_reduce_nb, probe_shmemx_uint8_prod_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint8_prod_reduce_nb(team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2153, imp_shmemx_uint8_prod_reduce_nb, probe_shmemx_uint8_prod_reduce_nb)
-}
-routine!(imp_shmemx_uint8_prod_reduce_nb, probe_shmemx_uint8_prod_reduce_nb, intercepted_shmemx_uint8_prod_reduce_nb, 2153, timed, (team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<u8>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint16_prod_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint16_prod_reduce_nb(team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint16_prod_reduce_nb", 2154, imp_shmemx_uint16_prod_reduce_nb, probe_shmemx_uint16_prod_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint16_prod_reduce_nb(team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2154, imp_shmemx_uint16_prod_reduce_nb, probe_shmemx_uint16_prod_reduce_nb)
-}
-routine!(imp_shmemx_uint16_prod_reduce_nb, probe_shmemx_uint16_prod_reduce_nb, intercepted_shmemx_uint16_prod_reduce_nb, 2154, timed, (team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<u16>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint32_prod_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint32_prod_reduce_nb(team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint32_prod_reduce_nb", 2155, imp_shmemx_uint32_prod_reduce_nb, probe_shmemx_uint32_prod_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint32_prod_reduce_nb(team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2155, imp_shmemx_uint32_prod_reduce_nb, probe_shmemx_uint32_prod_reduce_nb)
-}
-routine!(imp_shmemx_uint32_prod_reduce_nb, probe_shmemx_uint32_prod_reduce_nb, intercepted_shmemx_uint32_prod_reduce_nb, 2155, timed, (team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<u32>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_uint64_prod_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint64_prod_reduce_nb(team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_uint64_prod_reduce_nb", 2156, imp_shmemx_uint64_prod_reduce_nb, probe_shmemx_uint64_prod_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint64_prod_reduce_nb(team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2156, imp_shmemx_uint64_prod_reduce_nb, probe_shmemx_uint64_prod_reduce_nb)
-}
-routine!(imp_shmemx_uint64_prod_reduce_nb, probe_shmemx_uint64_prod_reduce_nb, intercepted_shmemx_uint64_prod_reduce_nb, 2156, timed, (team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<u64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_size_prod_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_size_prod_reduce_nb(team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_size_prod_reduce_nb", 2157, imp_shmemx_size_prod_reduce_nb, probe_shmemx_size_prod_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_size_prod_reduce_nb(team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2157, imp_shmemx_size_prod_reduce_nb, probe_shmemx_size_prod_reduce_nb)
-}
-routine!(imp_shmemx_size_prod_reduce_nb, probe_shmemx_size_prod_reduce_nb, intercepted_shmemx_size_prod_reduce_nb, 2157, timed, (team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<u64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_float_prod_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_float_prod_reduce_nb(team: Team, dest: *mut f32, source: *const f32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_float_prod_reduce_nb", 2158, imp_shmemx_float_prod_reduce_nb, probe_shmemx_float_prod_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_float_prod_reduce_nb(team: Team, dest: *mut f32, source: *const f32, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2158, imp_shmemx_float_prod_reduce_nb, probe_shmemx_float_prod_reduce_nb)
-}
-routine!(imp_shmemx_float_prod_reduce_nb, probe_shmemx_float_prod_reduce_nb, intercepted_shmemx_float_prod_reduce_nb, 2158, timed, (team: Team, dest: *mut f32, source: *const f32, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<f32>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_double_prod_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_double_prod_reduce_nb(team: Team, dest: *mut f64, source: *const f64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_double_prod_reduce_nb", 2159, imp_shmemx_double_prod_reduce_nb, probe_shmemx_double_prod_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_double_prod_reduce_nb(team: Team, dest: *mut f64, source: *const f64, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2159, imp_shmemx_double_prod_reduce_nb, probe_shmemx_double_prod_reduce_nb)
-}
-routine!(imp_shmemx_double_prod_reduce_nb, probe_shmemx_double_prod_reduce_nb, intercepted_shmemx_double_prod_reduce_nb, 2159, timed, (team: Team, dest: *mut f64, source: *const f64, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<f64>(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_longdouble_prod_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longdouble_prod_reduce_nb(team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_longdouble_prod_reduce_nb", 2160, imp_shmemx_longdouble_prod_reduce_nb, probe_shmemx_longdouble_prod_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longdouble_prod_reduce_nb(team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2160, imp_shmemx_longdouble_prod_reduce_nb, probe_shmemx_longdouble_prod_reduce_nb)
-}
-routine!(imp_shmemx_longdouble_prod_reduce_nb, probe_shmemx_longdouble_prod_reduce_nb, intercepted_shmemx_longdouble_prod_reduce_nb, 2160, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(16)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, shim::longdouble_prod(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_complexd_prod_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_complexd_prod_reduce_nb(team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_complexd_prod_reduce_nb", 2161, imp_shmemx_complexd_prod_reduce_nb, probe_shmemx_complexd_prod_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_complexd_prod_reduce_nb(team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2161, imp_shmemx_complexd_prod_reduce_nb, probe_shmemx_complexd_prod_reduce_nb)
-}
-routine!(imp_shmemx_complexd_prod_reduce_nb, probe_shmemx_complexd_prod_reduce_nb, intercepted_shmemx_complexd_prod_reduce_nb, 2161, timed, (team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(16)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, shim::complexd_prod(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_complexf_prod_reduce_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_complexf_prod_reduce_nb(team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    weak!("shmemx_complexf_prod_reduce_nb", 2162, imp_shmemx_complexf_prod_reduce_nb, probe_shmemx_complexf_prod_reduce_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_complexf_prod_reduce_nb(team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: usize, request: *mut ReqHandle) -> c_int {
-    strong!(2162, imp_shmemx_complexf_prod_reduce_nb, probe_shmemx_complexf_prod_reduce_nb)
-}
-routine!(imp_shmemx_complexf_prod_reduce_nb, probe_shmemx_complexf_prod_reduce_nb, intercepted_shmemx_complexf_prod_reduce_nb, 2162, timed, (team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, shim::complexf_prod(), request), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmemx_int_fadd_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int_fadd_nb(target: *mut c_int, value: c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle) {
-    weak!("shmemx_int_fadd_nb", 2163, imp_shmemx_int_fadd_nb, brief_shmemx_int_fadd_nb, kept_shmemx_int_fadd_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int_fadd_nb(target: *mut c_int, value: c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle) {
-    strong!(2163, imp_shmemx_int_fadd_nb, brief_shmemx_int_fadd_nb, kept_shmemx_int_fadd_nb)
-}
-routine!(brief brief_shmemx_int_fadd_nb, kept_shmemx_int_fadd_nb, imp_shmemx_int_fadd_nb, probe_shmemx_int_fadd_nb, intercepted_shmemx_int_fadd_nb, 2163, sampled, (target: *mut c_int, value: c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle), |m| [pe, target.addr(), 4] nb::fetch_add::<i32>(m, Ctx::DEFAULT, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_long_fadd_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_long_fadd_nb(target: *mut c_long, value: c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_long_fadd_nb", 2164, imp_shmemx_long_fadd_nb, brief_shmemx_long_fadd_nb, kept_shmemx_long_fadd_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_long_fadd_nb(target: *mut c_long, value: c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle) {
-    strong!(2164, imp_shmemx_long_fadd_nb, brief_shmemx_long_fadd_nb, kept_shmemx_long_fadd_nb)
-}
-routine!(brief brief_shmemx_long_fadd_nb, kept_shmemx_long_fadd_nb, imp_shmemx_long_fadd_nb, probe_shmemx_long_fadd_nb, intercepted_shmemx_long_fadd_nb, 2164, sampled, (target: *mut c_long, value: c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::fetch_add::<i64>(m, Ctx::DEFAULT, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_longlong_fadd_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longlong_fadd_nb(target: *mut c_longlong, value: c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle) {
-    weak!("shmemx_longlong_fadd_nb", 2165, imp_shmemx_longlong_fadd_nb, brief_shmemx_longlong_fadd_nb, kept_shmemx_longlong_fadd_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longlong_fadd_nb(target: *mut c_longlong, value: c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle) {
-    strong!(2165, imp_shmemx_longlong_fadd_nb, brief_shmemx_longlong_fadd_nb, kept_shmemx_longlong_fadd_nb)
-}
-routine!(brief brief_shmemx_longlong_fadd_nb, kept_shmemx_longlong_fadd_nb, imp_shmemx_longlong_fadd_nb, probe_shmemx_longlong_fadd_nb, intercepted_shmemx_longlong_fadd_nb, 2165, sampled, (target: *mut c_longlong, value: c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::fetch_add::<i64>(m, Ctx::DEFAULT, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_uint_fadd_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint_fadd_nb(target: *mut c_uint, value: c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle) {
-    weak!("shmemx_uint_fadd_nb", 2166, imp_shmemx_uint_fadd_nb, brief_shmemx_uint_fadd_nb, kept_shmemx_uint_fadd_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint_fadd_nb(target: *mut c_uint, value: c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle) {
-    strong!(2166, imp_shmemx_uint_fadd_nb, brief_shmemx_uint_fadd_nb, kept_shmemx_uint_fadd_nb)
-}
-routine!(brief brief_shmemx_uint_fadd_nb, kept_shmemx_uint_fadd_nb, imp_shmemx_uint_fadd_nb, probe_shmemx_uint_fadd_nb, intercepted_shmemx_uint_fadd_nb, 2166, sampled, (target: *mut c_uint, value: c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle), |m| [pe, target.addr(), 4] nb::fetch_add::<u32>(m, Ctx::DEFAULT, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ulong_fadd_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulong_fadd_nb(target: *mut c_ulong, value: c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle) {
-    weak!("shmemx_ulong_fadd_nb", 2167, imp_shmemx_ulong_fadd_nb, brief_shmemx_ulong_fadd_nb, kept_shmemx_ulong_fadd_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulong_fadd_nb(target: *mut c_ulong, value: c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle) {
-    strong!(2167, imp_shmemx_ulong_fadd_nb, brief_shmemx_ulong_fadd_nb, kept_shmemx_ulong_fadd_nb)
-}
-routine!(brief brief_shmemx_ulong_fadd_nb, kept_shmemx_ulong_fadd_nb, imp_shmemx_ulong_fadd_nb, probe_shmemx_ulong_fadd_nb, intercepted_shmemx_ulong_fadd_nb, 2167, sampled, (target: *mut c_ulong, value: c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::fetch_add::<u64>(m, Ctx::DEFAULT, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ulonglong_fadd_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulonglong_fadd_nb(target: *mut c_ulonglong, value: c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle) {
-    weak!("shmemx_ulonglong_fadd_nb", 2168, imp_shmemx_ulonglong_fadd_nb, brief_shmemx_ulonglong_fadd_nb, kept_shmemx_ulonglong_fadd_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulonglong_fadd_nb(target: *mut c_ulonglong, value: c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle) {
-    strong!(2168, imp_shmemx_ulonglong_fadd_nb, brief_shmemx_ulonglong_fadd_nb, kept_shmemx_ulonglong_fadd_nb)
-}
-routine!(brief brief_shmemx_ulonglong_fadd_nb, kept_shmemx_ulonglong_fadd_nb, imp_shmemx_ulonglong_fadd_nb, probe_shmemx_ulonglong_fadd_nb, intercepted_shmemx_ulonglong_fadd_nb, 2168, sampled, (target: *mut c_ulonglong, value: c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::fetch_add::<u64>(m, Ctx::DEFAULT, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int32_fadd_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int32_fadd_nb(target: *mut i32, value: i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle) {
-    weak!("shmemx_int32_fadd_nb", 2169, imp_shmemx_int32_fadd_nb, brief_shmemx_int32_fadd_nb, kept_shmemx_int32_fadd_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int32_fadd_nb(target: *mut i32, value: i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle) {
-    strong!(2169, imp_shmemx_int32_fadd_nb, brief_shmemx_int32_fadd_nb, kept_shmemx_int32_fadd_nb)
-}
-routine!(brief brief_shmemx_int32_fadd_nb, kept_shmemx_int32_fadd_nb, imp_shmemx_int32_fadd_nb, probe_shmemx_int32_fadd_nb, intercepted_shmemx_int32_fadd_nb, 2169, sampled, (target: *mut i32, value: i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle), |m| [pe, target.addr(), 4] nb::fetch_add::<i32>(m, Ctx::DEFAULT, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int64_fadd_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int64_fadd_nb(target: *mut i64, value: i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle) {
-    weak!("shmemx_int64_fadd_nb", 2170, imp_shmemx_int64_fadd_nb, brief_shmemx_int64_fadd_nb, kept_shmemx_int64_fadd_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int64_fadd_nb(target: *mut i64, value: i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle) {
-    strong!(2170, imp_shmemx_int64_fadd_nb, brief_shmemx_int64_fadd_nb, kept_shmemx_int64_fadd_nb)
-}
-routine!(brief brief_shmemx_int64_fadd_nb, kept_shmemx_int64_fadd_nb, imp_shmemx_int64_fadd_nb, probe_shmemx_int64_fadd_nb, intercepted_shmemx_int64_fadd_nb, 2170, sampled, (target: *mut i64, value: i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::fetch_add::<i64>(m, Ctx::DEFAULT, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_uint32_fadd_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint32_fadd_nb(target: *mut u32, value: u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle) {
-    weak!("shmemx_uint32_fadd_nb", 2171, imp_shmemx_uint32_fadd_nb, brief_shmemx_uint32_fadd_nb, kept_shmemx_uint32_fadd_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint32_fadd_nb(target: *mut u32, value: u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle) {
-    strong!(2171, imp_shmemx_uint32_fadd_nb, brief_shmemx_uint32_fadd_nb, kept_shmemx_uint32_fadd_nb)
-}
-routine!(brief brief_shmemx_uint32_fadd_nb, kept_shmemx_uint32_fadd_nb, imp_shmemx_uint32_fadd_nb, probe_shmemx_uint32_fadd_nb, intercepted_shmemx_uint32_fadd_nb, 2171, sampled, (target: *mut u32, value: u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle), |m| [pe, target.addr(), 4] nb::fetch_add::<u32>(m, Ctx::DEFAULT, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_uint64_fadd_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint64_fadd_nb(target: *mut u64, value: u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle) {
-    weak!("shmemx_uint64_fadd_nb", 2172, imp_shmemx_uint64_fadd_nb, brief_shmemx_uint64_fadd_nb, kept_shmemx_uint64_fadd_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint64_fadd_nb(target: *mut u64, value: u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle) {
-    strong!(2172, imp_shmemx_uint64_fadd_nb, brief_shmemx_uint64_fadd_nb, kept_shmemx_uint64_fadd_nb)
-}
-routine!(brief brief_shmemx_uint64_fadd_nb, kept_shmemx_uint64_fadd_nb, imp_shmemx_uint64_fadd_nb, probe_shmemx_uint64_fadd_nb, intercepted_shmemx_uint64_fadd_nb, 2172, sampled, (target: *mut u64, value: u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::fetch_add::<u64>(m, Ctx::DEFAULT, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_size_fadd_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_size_fadd_nb(target: *mut usize, value: usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle) {
-    weak!("shmemx_size_fadd_nb", 2173, imp_shmemx_size_fadd_nb, brief_shmemx_size_fadd_nb, kept_shmemx_size_fadd_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_size_fadd_nb(target: *mut usize, value: usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle) {
-    strong!(2173, imp_shmemx_size_fadd_nb, brief_shmemx_size_fadd_nb, kept_shmemx_size_fadd_nb)
-}
-routine!(brief brief_shmemx_size_fadd_nb, kept_shmemx_size_fadd_nb, imp_shmemx_size_fadd_nb, probe_shmemx_size_fadd_nb, intercepted_shmemx_size_fadd_nb, 2173, sampled, (target: *mut usize, value: usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::fetch_add::<u64>(m, Ctx::DEFAULT, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ptrdiff_fadd_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ptrdiff_fadd_nb(target: *mut isize, value: isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle) {
-    weak!("shmemx_ptrdiff_fadd_nb", 2174, imp_shmemx_ptrdiff_fadd_nb, brief_shmemx_ptrdiff_fadd_nb, kept_shmemx_ptrdiff_fadd_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ptrdiff_fadd_nb(target: *mut isize, value: isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle) {
-    strong!(2174, imp_shmemx_ptrdiff_fadd_nb, brief_shmemx_ptrdiff_fadd_nb, kept_shmemx_ptrdiff_fadd_nb)
-}
-routine!(brief brief_shmemx_ptrdiff_fadd_nb, kept_shmemx_ptrdiff_fadd_nb, imp_shmemx_ptrdiff_fadd_nb, probe_shmemx_ptrdiff_fadd_nb, intercepted_shmemx_ptrdiff_fadd_nb, 2174, sampled, (target: *mut isize, value: isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::fetch_add::<i64>(m, Ctx::DEFAULT, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_int_fadd_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_int_fadd_nb(ctx: Ctx, target: *mut c_int, value: c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_int_fadd_nb", 2175, imp_shmemx_ctx_int_fadd_nb, probe_shmemx_ctx_int_fadd_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_int_fadd_nb(ctx: Ctx, target: *mut c_int, value: c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle) {
-    strong!(2175, imp_shmemx_ctx_int_fadd_nb, probe_shmemx_ctx_int_fadd_nb)
-}
-routine!(imp_shmemx_ctx_int_fadd_nb, probe_shmemx_ctx_int_fadd_nb, intercepted_shmemx_ctx_int_fadd_nb, 2175, sampled, (ctx: Ctx, target: *mut c_int, value: c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle), |m| [on(ctx, 2175, 4, world_pe(m, ctx, pe)), target.addr(), 4] nb::fetch_add::<i32>(m, ctx, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_long_fadd_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_long_fadd_nb(ctx: Ctx, target: *mut c_long, value: c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_long_fadd_nb", 2176, imp_shmemx_ctx_long_fadd_nb, probe_shmemx_ctx_long_fadd_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_long_fadd_nb(ctx: Ctx, target: *mut c_long, value: c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle) {
-    strong!(2176, imp_shmemx_ctx_long_fadd_nb, probe_shmemx_ctx_long_fadd_nb)
-}
-routine!(imp_shmemx_ctx_long_fadd_nb, probe_shmemx_ctx_long_fadd_nb, intercepted_shmemx_ctx_long_fadd_nb, 2176, sampled, (ctx: Ctx, target: *mut c_long, value: c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle), |m| [on(ctx, 2176, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::fetch_add::<i64>(m, ctx, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_longlong_fadd_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_longlong_fadd_nb(ctx: Ctx, target: *mut c_longlong, value: c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_longlong_fadd_nb", 2177, imp_shmemx_ctx_longlong_fadd_nb, probe_shmemx_ctx_longlong_fadd_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_longlong_fadd_nb(ctx: Ctx, target: *mut c_longlong, value: c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle) {
-    strong!(2177, imp_shmemx_ctx_longlong_fadd_nb, probe_shmemx_ctx_longlong_fadd_nb)
-}
-routine!(imp_shmemx_ctx_longlong_fadd_nb, probe_shmemx_ctx_longlong_fadd_nb, intercepted_shmemx_ctx_longlong_fadd_nb, 2177, sampled, (ctx: Ctx, target: *mut c_longlong, value: c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle), |m| [on(ctx, 2177, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::fetch_add::<i64>(m, ctx, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_uint_fadd_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_uint_fadd_nb(ctx: Ctx, target: *mut c_uint, value: c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_uint_fadd_nb", 2178, imp_shmemx_ctx_uint_fadd_nb, probe_shmemx_ctx_uint_fadd_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_uint_fadd_nb(ctx: Ctx, target: *mut c_uint, value: c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle) {
-    strong!(2178, imp_shmemx_ctx_uint_fadd_nb, probe_shmemx_ctx_uint_fadd_nb)
-}
-routine!(imp_shmemx_ctx_uint_fadd_nb, probe_shmemx_ctx_uint_fadd_nb, intercepted_shmemx_ctx_uint_fadd_nb, 2178, sampled, (ctx: Ctx, target: *mut c_uint, value: c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle), |m| [on(ctx, 2178, 4, world_pe(m, ctx, pe)), target.addr(), 4] nb::fetch_add::<u32>(m, ctx, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_ulong_fadd_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_ulong_fadd_nb(ctx: Ctx, target: *mut c_ulong, value: c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_ulong_fadd_nb", 2179, imp_shmemx_ctx_ulong_fadd_nb, probe_shmemx_ctx_ulong_fadd_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_ulong_fadd_nb(ctx: Ctx, target: *mut c_ulong, value: c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle) {
-    strong!(2179, imp_shmemx_ctx_ulong_fadd_nb, probe_shmemx_ctx_ulong_fadd_nb)
-}
-routine!(imp_shmemx_ctx_ulong_fadd_nb, probe_shmemx_ctx_ulong_fadd_nb, intercepted_shmemx_ctx_ulong_fadd_nb, 2179, sampled, (ctx: Ctx, target: *mut c_ulong, value: c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle), |m| [on(ctx, 2179, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::fetch_add::<u64>(m, ctx, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_ulonglong_fadd_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_ulonglong_fadd_nb(ctx: Ctx, target: *mut c_ulonglong, value: c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_ulonglong_fadd_nb", 2180, imp_shmemx_ctx_ulonglong_fadd_nb, probe_shmemx_ctx_ulonglong_fadd_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_ulonglong_fadd_nb(ctx: Ctx, target: *mut c_ulonglong, value: c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle) {
-    strong!(2180, imp_shmemx_ctx_ulonglong_fadd_nb, probe_shmemx_ctx_ulonglong_fadd_nb)
-}
-routine!(imp_shmemx_ctx_ulonglong_fadd_nb, probe_shmemx_ctx_ulonglong_fadd_nb, intercepted_shmemx_ctx_ulonglong_fadd_nb, 2180, sampled, (ctx: Ctx, target: *mut c_ulonglong, value: c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle), |m| [on(ctx, 2180, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::fetch_add::<u64>(m, ctx, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_int32_fadd_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_int32_fadd_nb(ctx: Ctx, target: *mut i32, value: i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_int32_fadd_nb", 2181, imp_shmemx_ctx_int32_fadd_nb, probe_shmemx_ctx_int32_fadd_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_int32_fadd_nb(ctx: Ctx, target: *mut i32, value: i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle) {
-    strong!(2181, imp_shmemx_ctx_int32_fadd_nb, probe_shmemx_ctx_int32_fadd_nb)
-}
-routine!(imp_shmemx_ctx_int32_fadd_nb, probe_shmemx_ctx_int32_fadd_nb, intercepted_shmemx_ctx_int32_fadd_nb, 2181, sampled, (ctx: Ctx, target: *mut i32, value: i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle), |m| [on(ctx, 2181, 4, world_pe(m, ctx, pe)), target.addr(), 4] nb::fetch_add::<i32>(m, ctx, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_int64_fadd_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_int64_fadd_nb(ctx: Ctx, target: *mut i64, value: i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_int64_fadd_nb", 2182, imp_shmemx_ctx_int64_fadd_nb, probe_shmemx_ctx_int64_fadd_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_int64_fadd_nb(ctx: Ctx, target: *mut i64, value: i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle) {
-    strong!(2182, imp_shmemx_ctx_int64_fadd_nb, probe_shmemx_ctx_int64_fadd_nb)
-}
-routine!(imp_shmemx_ctx_int64_fadd_nb, probe_shmemx_ctx_int64_fadd_nb, intercepted_shmemx_ctx_int64_fadd_nb, 2182, sampled, (ctx: Ctx, target: *mut i64, value: i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle), |m| [on(ctx, 2182, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::fetch_add::<i64>(m, ctx, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_uint32_fadd_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_uint32_fadd_nb(ctx: Ctx, target: *mut u32, value: u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_uint32_fadd_nb", 2183, imp_shmemx_ctx_uint32_fadd_nb, probe_shmemx_ctx_uint32_fadd_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_uint32_fadd_nb(ctx: Ctx, target: *mut u32, value: u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle) {
-    strong!(2183, imp_shmemx_ctx_uint32_fadd_nb, probe_shmemx_ctx_uint32_fadd_nb)
-}
-routine!(imp_shmemx_ctx_uint32_fadd_nb, probe_shmemx_ctx_uint32_fadd_nb, intercepted_shmemx_ctx_uint32_fadd_nb, 2183, sampled, (ctx: Ctx, target: *mut u32, value: u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle), |m| [on(ctx, 2183, 4, world_pe(m, ctx, pe)), target.addr(), 4] nb::fetch_add::<u32>(m, ctx, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_uint64_fadd_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_uint64_fadd_nb(ctx: Ctx, target: *mut u64, value: u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_uint64_fadd_nb", 2184, imp_shmemx_ctx_uint64_fadd_nb, probe_shmemx_ctx_uint64_fadd_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_uint64_fadd_nb(ctx: Ctx, target: *mut u64, value: u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle) {
-    strong!(2184, imp_shmemx_ctx_uint64_fadd_nb, probe_shmemx_ctx_uint64_fadd_nb)
-}
-routine!(imp_shmemx_ctx_uint64_fadd_nb, probe_shmemx_ctx_uint64_fadd_nb, intercepted_shmemx_ctx_uint64_fadd_nb, 2184, sampled, (ctx: Ctx, target: *mut u64, value: u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle), |m| [on(ctx, 2184, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::fetch_add::<u64>(m, ctx, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_size_fadd_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_size_fadd_nb(ctx: Ctx, target: *mut usize, value: usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_size_fadd_nb", 2185, imp_shmemx_ctx_size_fadd_nb, probe_shmemx_ctx_size_fadd_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_size_fadd_nb(ctx: Ctx, target: *mut usize, value: usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle) {
-    strong!(2185, imp_shmemx_ctx_size_fadd_nb, probe_shmemx_ctx_size_fadd_nb)
-}
-routine!(imp_shmemx_ctx_size_fadd_nb, probe_shmemx_ctx_size_fadd_nb, intercepted_shmemx_ctx_size_fadd_nb, 2185, sampled, (ctx: Ctx, target: *mut usize, value: usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle), |m| [on(ctx, 2185, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::fetch_add::<u64>(m, ctx, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_ptrdiff_fadd_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_ptrdiff_fadd_nb(ctx: Ctx, target: *mut isize, value: isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_ptrdiff_fadd_nb", 2186, imp_shmemx_ctx_ptrdiff_fadd_nb, probe_shmemx_ctx_ptrdiff_fadd_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_ptrdiff_fadd_nb(ctx: Ctx, target: *mut isize, value: isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle) {
-    strong!(2186, imp_shmemx_ctx_ptrdiff_fadd_nb, probe_shmemx_ctx_ptrdiff_fadd_nb)
-}
-routine!(imp_shmemx_ctx_ptrdiff_fadd_nb, probe_shmemx_ctx_ptrdiff_fadd_nb, intercepted_shmemx_ctx_ptrdiff_fadd_nb, 2186, sampled, (ctx: Ctx, target: *mut isize, value: isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle), |m| [on(ctx, 2186, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::fetch_add::<i64>(m, ctx, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_float_swap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_float_swap_nb(target: *mut f32, value: f32, pe: c_int, oldval: *mut f32, request: *mut RequestHandle) {
-    weak!("shmemx_float_swap_nb", 2187, imp_shmemx_float_swap_nb, brief_shmemx_float_swap_nb, kept_shmemx_float_swap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_float_swap_nb(target: *mut f32, value: f32, pe: c_int, oldval: *mut f32, request: *mut RequestHandle) {
-    strong!(2187, imp_shmemx_float_swap_nb, brief_shmemx_float_swap_nb, kept_shmemx_float_swap_nb)
-}
-routine!(brief brief_shmemx_float_swap_nb, kept_shmemx_float_swap_nb, imp_shmemx_float_swap_nb, probe_shmemx_float_swap_nb, intercepted_shmemx_float_swap_nb, 2187, sampled, (target: *mut f32, value: f32, pe: c_int, oldval: *mut f32, request: *mut RequestHandle), |m| [pe, target.addr(), 4] nb::swap::<f32>(m, Ctx::DEFAULT, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_double_swap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_double_swap_nb(target: *mut f64, value: f64, pe: c_int, oldval: *mut f64, request: *mut RequestHandle) {
-    weak!("shmemx_double_swap_nb", 2188, imp_shmemx_double_swap_nb, brief_shmemx_double_swap_nb, kept_shmemx_double_swap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_double_swap_nb(target: *mut f64, value: f64, pe: c_int, oldval: *mut f64, request: *mut RequestHandle) {
-    strong!(2188, imp_shmemx_double_swap_nb, brief_shmemx_double_swap_nb, kept_shmemx_double_swap_nb)
-}
-routine!(brief brief_shmemx_double_swap_nb, kept_shmemx_double_swap_nb, imp_shmemx_double_swap_nb, probe_shmemx_double_swap_nb, intercepted_shmemx_double_swap_nb, 2188, sampled, (target: *mut f64, value: f64, pe: c_int, oldval: *mut f64, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::swap::<f64>(m, Ctx::DEFAULT, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int_swap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int_swap_nb(target: *mut c_int, value: c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle) {
-    weak!("shmemx_int_swap_nb", 2189, imp_shmemx_int_swap_nb, brief_shmemx_int_swap_nb, kept_shmemx_int_swap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int_swap_nb(target: *mut c_int, value: c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle) {
-    strong!(2189, imp_shmemx_int_swap_nb, brief_shmemx_int_swap_nb, kept_shmemx_int_swap_nb)
-}
-routine!(brief brief_shmemx_int_swap_nb, kept_shmemx_int_swap_nb, imp_shmemx_int_swap_nb, probe_shmemx_int_swap_nb, intercepted_shmemx_int_swap_nb, 2189, sampled, (target: *mut c_int, value: c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle), |m| [pe, target.addr(), 4] nb::swap::<i32>(m, Ctx::DEFAULT, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_long_swap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_long_swap_nb(target: *mut c_long, value: c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_long_swap_nb", 2190, imp_shmemx_long_swap_nb, brief_shmemx_long_swap_nb, kept_shmemx_long_swap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_long_swap_nb(target: *mut c_long, value: c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle) {
-    strong!(2190, imp_shmemx_long_swap_nb, brief_shmemx_long_swap_nb, kept_shmemx_long_swap_nb)
-}
-routine!(brief brief_shmemx_long_swap_nb, kept_shmemx_long_swap_nb, imp_shmemx_long_swap_nb, probe_shmemx_long_swap_nb, intercepted_shmemx_long_swap_nb, 2190, sampled, (target: *mut c_long, value: c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::swap::<i64>(m, Ctx::DEFAULT, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_longlong_swap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longlong_swap_nb(target: *mut c_longlong, value: c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle) {
-    weak!("shmemx_longlong_swap_nb", 2191, imp_shmemx_longlong_swap_nb, brief_shmemx_longlong_swap_nb, kept_shmemx_longlong_swap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longlong_swap_nb(target: *mut c_longlong, value: c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle) {
-    strong!(2191, imp_shmemx_longlong_swap_nb, brief_shmemx_longlong_swap_nb, kept_shmemx_longlong_swap_nb)
-}
-routine!(brief brief_shmemx_longlong_swap_nb, kept_shmemx_longlong_swap_nb, imp_shmemx_longlong_swap_nb, probe_shmemx_longlong_swap_nb, intercepted_shmemx_longlong_swap_nb, 2191, sampled, (target: *mut c_longlong, value: c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::swap::<i64>(m, Ctx::DEFAULT, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_uint_swap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint_swap_nb(target: *mut c_uint, value: c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle) {
-    weak!("shmemx_uint_swap_nb", 2192, imp_shmemx_uint_swap_nb, brief_shmemx_uint_swap_nb, kept_shmemx_uint_swap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint_swap_nb(target: *mut c_uint, value: c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle) {
-    strong!(2192, imp_shmemx_uint_swap_nb, brief_shmemx_uint_swap_nb, kept_shmemx_uint_swap_nb)
-}
-routine!(brief brief_shmemx_uint_swap_nb, kept_shmemx_uint_swap_nb, imp_shmemx_uint_swap_nb, probe_shmemx_uint_swap_nb, intercepted_shmemx_uint_swap_nb, 2192, sampled, (target: *mut c_uint, value: c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle), |m| [pe, target.addr(), 4] nb::swap::<u32>(m, Ctx::DEFAULT, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ulong_swap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulong_swap_nb(target: *mut c_ulong, value: c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle) {
-    weak!("shmemx_ulong_swap_nb", 2193, imp_shmemx_ulong_swap_nb, brief_shmemx_ulong_swap_nb, kept_shmemx_ulong_swap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulong_swap_nb(target: *mut c_ulong, value: c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle) {
-    strong!(2193, imp_shmemx_ulong_swap_nb, brief_shmemx_ulong_swap_nb, kept_shmemx_ulong_swap_nb)
-}
-routine!(brief brief_shmemx_ulong_swap_nb, kept_shmemx_ulong_swap_nb, imp_shmemx_ulong_swap_nb, probe_shmemx_ulong_swap_nb, intercepted_shmemx_ulong_swap_nb, 2193, sampled, (target: *mut c_ulong, value: c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::swap::<u64>(m, Ctx::DEFAULT, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ulonglong_swap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulonglong_swap_nb(target: *mut c_ulonglong, value: c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle) {
-    weak!("shmemx_ulonglong_swap_nb", 2194, imp_shmemx_ulonglong_swap_nb, brief_shmemx_ulonglong_swap_nb, kept_shmemx_ulonglong_swap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulonglong_swap_nb(target: *mut c_ulonglong, value: c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle) {
-    strong!(2194, imp_shmemx_ulonglong_swap_nb, brief_shmemx_ulonglong_swap_nb, kept_shmemx_ulonglong_swap_nb)
-}
-routine!(brief brief_shmemx_ulonglong_swap_nb, kept_shmemx_ulonglong_swap_nb, imp_shmemx_ulonglong_swap_nb, probe_shmemx_ulonglong_swap_nb, intercepted_shmemx_ulonglong_swap_nb, 2194, sampled, (target: *mut c_ulonglong, value: c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::swap::<u64>(m, Ctx::DEFAULT, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int32_swap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int32_swap_nb(target: *mut i32, value: i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle) {
-    weak!("shmemx_int32_swap_nb", 2195, imp_shmemx_int32_swap_nb, brief_shmemx_int32_swap_nb, kept_shmemx_int32_swap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int32_swap_nb(target: *mut i32, value: i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle) {
-    strong!(2195, imp_shmemx_int32_swap_nb, brief_shmemx_int32_swap_nb, kept_shmemx_int32_swap_nb)
-}
-routine!(brief brief_shmemx_int32_swap_nb, kept_shmemx_int32_swap_nb, imp_shmemx_int32_swap_nb, probe_shmemx_int32_swap_nb, intercepted_shmemx_int32_swap_nb, 2195, sampled, (target: *mut i32, value: i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle), |m| [pe, target.addr(), 4] nb::swap::<i32>(m, Ctx::DEFAULT, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int64_swap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int64_swap_nb(target: *mut i64, value: i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle) {
-    weak!("shmemx_int64_swap_nb", 2196, imp_shmemx_int64_swap_nb, brief_shmemx_int64_swap_nb, kept_shmemx_int64_swap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int64_swap_nb(target: *mut i64, value: i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle) {
-    strong!(2196, imp_shmemx_int64_swap_nb, brief_shmemx_int64_swap_nb, kept_shmemx_int64_swap_nb)
-}
-routine!(brief brief_shmemx_int64_swap_nb, kept_shmemx_int64_swap_nb, imp_shmemx_int64_swap_nb, probe_shmemx_int64_swap_nb, intercepted_shmemx_int64_swap_nb, 2196, sampled, (target: *mut i64, value: i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::swap::<i64>(m, Ctx::DEFAULT, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_uint32_swap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint32_swap_nb(target: *mut u32, value: u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle) {
-    weak!("shmemx_uint32_swap_nb", 2197, imp_shmemx_uint32_swap_nb, brief_shmemx_uint32_swap_nb, kept_shmemx_uint32_swap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint32_swap_nb(target: *mut u32, value: u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle) {
-    strong!(2197, imp_shmemx_uint32_swap_nb, brief_shmemx_uint32_swap_nb, kept_shmemx_uint32_swap_nb)
-}
-routine!(brief brief_shmemx_uint32_swap_nb, kept_shmemx_uint32_swap_nb, imp_shmemx_uint32_swap_nb, probe_shmemx_uint32_swap_nb, intercepted_shmemx_uint32_swap_nb, 2197, sampled, (target: *mut u32, value: u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle), |m| [pe, target.addr(), 4] nb::swap::<u32>(m, Ctx::DEFAULT, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_uint64_swap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint64_swap_nb(target: *mut u64, value: u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle) {
-    weak!("shmemx_uint64_swap_nb", 2198, imp_shmemx_uint64_swap_nb, brief_shmemx_uint64_swap_nb, kept_shmemx_uint64_swap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint64_swap_nb(target: *mut u64, value: u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle) {
-    strong!(2198, imp_shmemx_uint64_swap_nb, brief_shmemx_uint64_swap_nb, kept_shmemx_uint64_swap_nb)
-}
-routine!(brief brief_shmemx_uint64_swap_nb, kept_shmemx_uint64_swap_nb, imp_shmemx_uint64_swap_nb, probe_shmemx_uint64_swap_nb, intercepted_shmemx_uint64_swap_nb, 2198, sampled, (target: *mut u64, value: u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::swap::<u64>(m, Ctx::DEFAULT, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_size_swap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_size_swap_nb(target: *mut usize, value: usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle) {
-    weak!("shmemx_size_swap_nb", 2199, imp_shmemx_size_swap_nb, brief_shmemx_size_swap_nb, kept_shmemx_size_swap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_size_swap_nb(target: *mut usize, value: usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle) {
-    strong!(2199, imp_shmemx_size_swap_nb, brief_shmemx_size_swap_nb, kept_shmemx_size_swap_nb)
-}
-routine!(brief brief_shmemx_size_swap_nb, kept_shmemx_size_swap_nb, imp_shmemx_size_swap_nb, probe_shmemx_size_swap_nb, intercepted_shmemx_size_swap_nb, 2199, sampled, (target: *mut usize, value: usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::swap::<u64>(m, Ctx::DEFAULT, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ptrdiff_swap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ptrdiff_swap_nb(target: *mut isize, value: isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle) {
-    weak!("shmemx_ptrdiff_swap_nb", 2200, imp_shmemx_ptrdiff_swap_nb, brief_shmemx_ptrdiff_swap_nb, kept_shmemx_ptrdiff_swap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ptrdiff_swap_nb(target: *mut isize, value: isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle) {
-    strong!(2200, imp_shmemx_ptrdiff_swap_nb, brief_shmemx_ptrdiff_swap_nb, kept_shmemx_ptrdiff_swap_nb)
-}
-routine!(brief brief_shmemx_ptrdiff_swap_nb, kept_shmemx_ptrdiff_swap_nb, imp_shmemx_ptrdiff_swap_nb, probe_shmemx_ptrdiff_swap_nb, intercepted_shmemx_ptrdiff_swap_nb, 2200, sampled, (target: *mut isize, value: isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::swap::<i64>(m, Ctx::DEFAULT, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_float_swap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_float_swap_nb(ctx: Ctx, target: *mut f32, value: f32, pe: c_int, oldval: *mut f32, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_float_swap_nb", 2201, imp_shmemx_ctx_float_swap_nb, probe_shmemx_ctx_float_swap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_float_swap_nb(ctx: Ctx, target: *mut f32, value: f32, pe: c_int, oldval: *mut f32, request: *mut RequestHandle) {
-    strong!(2201, imp_shmemx_ctx_float_swap_nb, probe_shmemx_ctx_float_swap_nb)
-}
-routine!(imp_shmemx_ctx_float_swap_nb, probe_shmemx_ctx_float_swap_nb, intercepted_shmemx_ctx_float_swap_nb, 2201, sampled, (ctx: Ctx, target: *mut f32, value: f32, pe: c_int, oldval: *mut f32, request: *mut RequestHandle), |m| [on(ctx, 2201, 4, world_pe(m, ctx, pe)), target.addr(), 4] nb::swap::<f32>(m, ctx, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_double_swap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_double_swap_nb(ctx: Ctx, target: *mut f64, value: f64, pe: c_int, oldval: *mut f64, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_double_swap_nb", 2202, imp_shmemx_ctx_double_swap_nb, probe_shmemx_ctx_double_swap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_double_swap_nb(ctx: Ctx, target: *mut f64, value: f64, pe: c_int, oldval: *mut f64, request: *mut RequestHandle) {
-    strong!(2202, imp_shmemx_ctx_double_swap_nb, probe_shmemx_ctx_double_swap_nb)
-}
-routine!(imp_shmemx_ctx_double_swap_nb, probe_shmemx_ctx_double_swap_nb, intercepted_shmemx_ctx_double_swap_nb, 2202, sampled, (ctx: Ctx, target: *mut f64, value: f64, pe: c_int, oldval: *mut f64, request: *mut RequestHandle), |m| [on(ctx, 2202, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::swap::<f64>(m, ctx, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_int_swap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_int_swap_nb(ctx: Ctx, target: *mut c_int, value: c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_int_swap_nb", 2203, imp_shmemx_ctx_int_swap_nb, probe_shmemx_ctx_int_swap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_int_swap_nb(ctx: Ctx, target: *mut c_int, value: c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle) {
-    strong!(2203, imp_shmemx_ctx_int_swap_nb, probe_shmemx_ctx_int_swap_nb)
-}
-routine!(imp_shmemx_ctx_int_swap_nb, probe_shmemx_ctx_int_swap_nb, intercepted_shmemx_ctx_int_swap_nb, 2203, sampled, (ctx: Ctx, target: *mut c_int, value: c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle), |m| [on(ctx, 2203, 4, world_pe(m, ctx, pe)), target.addr(), 4] nb::swap::<i32>(m, ctx, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_long_swap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_long_swap_nb(ctx: Ctx, target: *mut c_long, value: c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_long_swap_nb", 2204, imp_shmemx_ctx_long_swap_nb, probe_shmemx_ctx_long_swap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_long_swap_nb(ctx: Ctx, target: *mut c_long, value: c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle) {
-    strong!(2204, imp_shmemx_ctx_long_swap_nb, probe_shmemx_ctx_long_swap_nb)
-}
-routine!(imp_shmemx_ctx_long_swap_nb, probe_shmemx_ctx_long_swap_nb, intercepted_shmemx_ctx_long_swap_nb, 2204, sampled, (ctx: Ctx, target: *mut c_long, value: c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle), |m| [on(ctx, 2204, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::swap::<i64>(m, ctx, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_longlong_swap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_longlong_swap_nb(ctx: Ctx, target: *mut c_longlong, value: c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_longlong_swap_nb", 2205, imp_shmemx_ctx_longlong_swap_nb, probe_shmemx_ctx_longlong_swap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_longlong_swap_nb(ctx: Ctx, target: *mut c_longlong, value: c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle) {
-    strong!(2205, imp_shmemx_ctx_longlong_swap_nb, probe_shmemx_ctx_longlong_swap_nb)
-}
-routine!(imp_shmemx_ctx_longlong_swap_nb, probe_shmemx_ctx_longlong_swap_nb, intercepted_shmemx_ctx_longlong_swap_nb, 2205, sampled, (ctx: Ctx, target: *mut c_longlong, value: c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle), |m| [on(ctx, 2205, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::swap::<i64>(m, ctx, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_uint_swap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_uint_swap_nb(ctx: Ctx, target: *mut c_uint, value: c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_uint_swap_nb", 2206, imp_shmemx_ctx_uint_swap_nb, probe_shmemx_ctx_uint_swap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_uint_swap_nb(ctx: Ctx, target: *mut c_uint, value: c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle) {
-    strong!(2206, imp_shmemx_ctx_uint_swap_nb, probe_shmemx_ctx_uint_swap_nb)
-}
-routine!(imp_shmemx_ctx_uint_swap_nb, probe_shmemx_ctx_uint_swap_nb, intercepted_shmemx_ctx_uint_swap_nb, 2206, sampled, (ctx: Ctx, target: *mut c_uint, value: c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle), |m| [on(ctx, 2206, 4, world_pe(m, ctx, pe)), target.addr(), 4] nb::swap::<u32>(m, ctx, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_ulong_swap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_ulong_swap_nb(ctx: Ctx, target: *mut c_ulong, value: c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_ulong_swap_nb", 2207, imp_shmemx_ctx_ulong_swap_nb, probe_shmemx_ctx_ulong_swap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_ulong_swap_nb(ctx: Ctx, target: *mut c_ulong, value: c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle) {
-    strong!(2207, imp_shmemx_ctx_ulong_swap_nb, probe_shmemx_ctx_ulong_swap_nb)
-}
-routine!(imp_shmemx_ctx_ulong_swap_nb, probe_shmemx_ctx_ulong_swap_nb, intercepted_shmemx_ctx_ulong_swap_nb, 2207, sampled, (ctx: Ctx, target: *mut c_ulong, value: c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle), |m| [on(ctx, 2207, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::swap::<u64>(m, ctx, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_ulonglong_swap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_ulonglong_swap_nb(ctx: Ctx, target: *mut c_ulonglong, value: c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_ulonglong_swap_nb", 2208, imp_shmemx_ctx_ulonglong_swap_nb, probe_shmemx_ctx_ulonglong_swap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_ulonglong_swap_nb(ctx: Ctx, target: *mut c_ulonglong, value: c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle) {
-    strong!(2208, imp_shmemx_ctx_ulonglong_swap_nb, probe_shmemx_ctx_ulonglong_swap_nb)
-}
-routine!(imp_shmemx_ctx_ulonglong_swap_nb, probe_shmemx_ctx_ulonglong_swap_nb, intercepted_shmemx_ctx_ulonglong_swap_nb, 2208, sampled, (ctx: Ctx, target: *mut c_ulonglong, value: c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle), |m| [on(ctx, 2208, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::swap::<u64>(m, ctx, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_int32_swap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_int32_swap_nb(ctx: Ctx, target: *mut i32, value: i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_int32_swap_nb", 2209, imp_shmemx_ctx_int32_swap_nb, probe_shmemx_ctx_int32_swap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_int32_swap_nb(ctx: Ctx, target: *mut i32, value: i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle) {
-    strong!(2209, imp_shmemx_ctx_int32_swap_nb, probe_shmemx_ctx_int32_swap_nb)
-}
-routine!(imp_shmemx_ctx_int32_swap_nb, probe_shmemx_ctx_int32_swap_nb, intercepted_shmemx_ctx_int32_swap_nb, 2209, sampled, (ctx: Ctx, target: *mut i32, value: i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle), |m| [on(ctx, 2209, 4, world_pe(m, ctx, pe)), target.addr(), 4] nb::swap::<i32>(m, ctx, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_int64_swap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_int64_swap_nb(ctx: Ctx, target: *mut i64, value: i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_int64_swap_nb", 2210, imp_shmemx_ctx_int64_swap_nb, probe_shmemx_ctx_int64_swap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_int64_swap_nb(ctx: Ctx, target: *mut i64, value: i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle) {
-    strong!(2210, imp_shmemx_ctx_int64_swap_nb, probe_shmemx_ctx_int64_swap_nb)
-}
-routine!(imp_shmemx_ctx_int64_swap_nb, probe_shmemx_ctx_int64_swap_nb, intercepted_shmemx_ctx_int64_swap_nb, 2210, sampled, (ctx: Ctx, target: *mut i64, value: i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle), |m| [on(ctx, 2210, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::swap::<i64>(m, ctx, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_uint32_swap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_uint32_swap_nb(ctx: Ctx, target: *mut u32, value: u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_uint32_swap_nb", 2211, imp_shmemx_ctx_uint32_swap_nb, probe_shmemx_ctx_uint32_swap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_uint32_swap_nb(ctx: Ctx, target: *mut u32, value: u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle) {
-    strong!(2211, imp_shmemx_ctx_uint32_swap_nb, probe_shmemx_ctx_uint32_swap_nb)
-}
-routine!(imp_shmemx_ctx_uint32_swap_nb, probe_shmemx_ctx_uint32_swap_nb, intercepted_shmemx_ctx_uint32_swap_nb, 2211, sampled, (ctx: Ctx, target: *mut u32, value: u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle), |m| [on(ctx, 2211, 4, world_pe(m, ctx, pe)), target.addr(), 4] nb::swap::<u32>(m, ctx, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_uint64_swap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_uint64_swap_nb(ctx: Ctx, target: *mut u64, value: u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_uint64_swap_nb", 2212, imp_shmemx_ctx_uint64_swap_nb, probe_shmemx_ctx_uint64_swap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_uint64_swap_nb(ctx: Ctx, target: *mut u64, value: u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle) {
-    strong!(2212, imp_shmemx_ctx_uint64_swap_nb, probe_shmemx_ctx_uint64_swap_nb)
-}
-routine!(imp_shmemx_ctx_uint64_swap_nb, probe_shmemx_ctx_uint64_swap_nb, intercepted_shmemx_ctx_uint64_swap_nb, 2212, sampled, (ctx: Ctx, target: *mut u64, value: u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle), |m| [on(ctx, 2212, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::swap::<u64>(m, ctx, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_size_swap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_size_swap_nb(ctx: Ctx, target: *mut usize, value: usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_size_swap_nb", 2213, imp_shmemx_ctx_size_swap_nb, probe_shmemx_ctx_size_swap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_size_swap_nb(ctx: Ctx, target: *mut usize, value: usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle) {
-    strong!(2213, imp_shmemx_ctx_size_swap_nb, probe_shmemx_ctx_size_swap_nb)
-}
-routine!(imp_shmemx_ctx_size_swap_nb, probe_shmemx_ctx_size_swap_nb, intercepted_shmemx_ctx_size_swap_nb, 2213, sampled, (ctx: Ctx, target: *mut usize, value: usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle), |m| [on(ctx, 2213, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::swap::<u64>(m, ctx, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_ptrdiff_swap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_ptrdiff_swap_nb(ctx: Ctx, target: *mut isize, value: isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_ptrdiff_swap_nb", 2214, imp_shmemx_ctx_ptrdiff_swap_nb, probe_shmemx_ctx_ptrdiff_swap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_ptrdiff_swap_nb(ctx: Ctx, target: *mut isize, value: isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle) {
-    strong!(2214, imp_shmemx_ctx_ptrdiff_swap_nb, probe_shmemx_ctx_ptrdiff_swap_nb)
-}
-routine!(imp_shmemx_ctx_ptrdiff_swap_nb, probe_shmemx_ctx_ptrdiff_swap_nb, intercepted_shmemx_ctx_ptrdiff_swap_nb, 2214, sampled, (ctx: Ctx, target: *mut isize, value: isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle), |m| [on(ctx, 2214, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::swap::<i64>(m, ctx, target.cast(), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int_cswap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int_cswap_nb(target: *mut c_int, cond: c_int, value: c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle) {
-    weak!("shmemx_int_cswap_nb", 2215, imp_shmemx_int_cswap_nb, brief_shmemx_int_cswap_nb, kept_shmemx_int_cswap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int_cswap_nb(target: *mut c_int, cond: c_int, value: c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle) {
-    strong!(2215, imp_shmemx_int_cswap_nb, brief_shmemx_int_cswap_nb, kept_shmemx_int_cswap_nb)
-}
-routine!(brief brief_shmemx_int_cswap_nb, kept_shmemx_int_cswap_nb, imp_shmemx_int_cswap_nb, probe_shmemx_int_cswap_nb, intercepted_shmemx_int_cswap_nb, 2215, sampled, (target: *mut c_int, cond: c_int, value: c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle), |m| [pe, target.addr(), 4] nb::compare_swap::<i32>(m, Ctx::DEFAULT, target.cast(), word(cond), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_long_cswap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_long_cswap_nb(target: *mut c_long, cond: c_long, value: c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_long_cswap_nb", 2216, imp_shmemx_long_cswap_nb, brief_shmemx_long_cswap_nb, kept_shmemx_long_cswap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_long_cswap_nb(target: *mut c_long, cond: c_long, value: c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle) {
-    strong!(2216, imp_shmemx_long_cswap_nb, brief_shmemx_long_cswap_nb, kept_shmemx_long_cswap_nb)
-}
-routine!(brief brief_shmemx_long_cswap_nb, kept_shmemx_long_cswap_nb, imp_shmemx_long_cswap_nb, probe_shmemx_long_cswap_nb, intercepted_shmemx_long_cswap_nb, 2216, sampled, (target: *mut c_long, cond: c_long, value: c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::compare_swap::<i64>(m, Ctx::DEFAULT, target.cast(), word(cond), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_longlong_cswap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longlong_cswap_nb(target: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle) {
-    weak!("shmemx_longlong_cswap_nb", 2217, imp_shmemx_longlong_cswap_nb, brief_shmemx_longlong_cswap_nb, kept_shmemx_longlong_cswap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longlong_cswap_nb(target: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle) {
-    strong!(2217, imp_shmemx_longlong_cswap_nb, brief_shmemx_longlong_cswap_nb, kept_shmemx_longlong_cswap_nb)
-}
-routine!(brief brief_shmemx_longlong_cswap_nb, kept_shmemx_longlong_cswap_nb, imp_shmemx_longlong_cswap_nb, probe_shmemx_longlong_cswap_nb, intercepted_shmemx_longlong_cswap_nb, 2217, sampled, (target: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::compare_swap::<i64>(m, Ctx::DEFAULT, target.cast(), word(cond), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_uint_cswap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint_cswap_nb(target: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle) {
-    weak!("shmemx_uint_cswap_nb", 2218, imp_shmemx_uint_cswap_nb, brief_shmemx_uint_cswap_nb, kept_shmemx_uint_cswap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint_cswap_nb(target: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle) {
-    strong!(2218, imp_shmemx_uint_cswap_nb, brief_shmemx_uint_cswap_nb, kept_shmemx_uint_cswap_nb)
-}
-routine!(brief brief_shmemx_uint_cswap_nb, kept_shmemx_uint_cswap_nb, imp_shmemx_uint_cswap_nb, probe_shmemx_uint_cswap_nb, intercepted_shmemx_uint_cswap_nb, 2218, sampled, (target: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle), |m| [pe, target.addr(), 4] nb::compare_swap::<u32>(m, Ctx::DEFAULT, target.cast(), word(cond), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ulong_cswap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulong_cswap_nb(target: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle) {
-    weak!("shmemx_ulong_cswap_nb", 2219, imp_shmemx_ulong_cswap_nb, brief_shmemx_ulong_cswap_nb, kept_shmemx_ulong_cswap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulong_cswap_nb(target: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle) {
-    strong!(2219, imp_shmemx_ulong_cswap_nb, brief_shmemx_ulong_cswap_nb, kept_shmemx_ulong_cswap_nb)
-}
-routine!(brief brief_shmemx_ulong_cswap_nb, kept_shmemx_ulong_cswap_nb, imp_shmemx_ulong_cswap_nb, probe_shmemx_ulong_cswap_nb, intercepted_shmemx_ulong_cswap_nb, 2219, sampled, (target: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::compare_swap::<u64>(m, Ctx::DEFAULT, target.cast(), word(cond), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ulonglong_cswap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulonglong_cswap_nb(target: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle) {
-    weak!("shmemx_ulonglong_cswap_nb", 2220, imp_shmemx_ulonglong_cswap_nb, brief_shmemx_ulonglong_cswap_nb, kept_shmemx_ulonglong_cswap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulonglong_cswap_nb(target: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle) {
-    strong!(2220, imp_shmemx_ulonglong_cswap_nb, brief_shmemx_ulonglong_cswap_nb, kept_shmemx_ulonglong_cswap_nb)
-}
-routine!(brief brief_shmemx_ulonglong_cswap_nb, kept_shmemx_ulonglong_cswap_nb, imp_shmemx_ulonglong_cswap_nb, probe_shmemx_ulonglong_cswap_nb, intercepted_shmemx_ulonglong_cswap_nb, 2220, sampled, (target: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::compare_swap::<u64>(m, Ctx::DEFAULT, target.cast(), word(cond), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int32_cswap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int32_cswap_nb(target: *mut i32, cond: i32, value: i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle) {
-    weak!("shmemx_int32_cswap_nb", 2221, imp_shmemx_int32_cswap_nb, brief_shmemx_int32_cswap_nb, kept_shmemx_int32_cswap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int32_cswap_nb(target: *mut i32, cond: i32, value: i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle) {
-    strong!(2221, imp_shmemx_int32_cswap_nb, brief_shmemx_int32_cswap_nb, kept_shmemx_int32_cswap_nb)
-}
-routine!(brief brief_shmemx_int32_cswap_nb, kept_shmemx_int32_cswap_nb, imp_shmemx_int32_cswap_nb, probe_shmemx_int32_cswap_nb, intercepted_shmemx_int32_cswap_nb, 2221, sampled, (target: *mut i32, cond: i32, value: i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle), |m| [pe, target.addr(), 4] nb::compare_swap::<i32>(m, Ctx::DEFAULT, target.cast(), word(cond), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int64_cswap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int64_cswap_nb(target: *mut i64, cond: i64, value: i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle) {
-    weak!("shmemx_int64_cswap_nb", 2222, imp_shmemx_int64_cswap_nb, brief_shmemx_int64_cswap_nb, kept_shmemx_int64_cswap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int64_cswap_nb(target: *mut i64, cond: i64, value: i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle) {
-    strong!(2222, imp_shmemx_int64_cswap_nb, brief_shmemx_int64_cswap_nb, kept_shmemx_int64_cswap_nb)
-}
-routine!(brief brief_shmemx_int64_cswap_nb, kept_shmemx_int64_cswap_nb, imp_shmemx_int64_cswap_nb, probe_shmemx_int64_cswap_nb, intercepted_shmemx_int64_cswap_nb, 2222, sampled, (target: *mut i64, cond: i64, value: i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::compare_swap::<i64>(m, Ctx::DEFAULT, target.cast(), word(cond), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_uint32_cswap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint32_cswap_nb(target: *mut u32, cond: u32, value: u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle) {
-    weak!("shmemx_uint32_cswap_nb", 2223, imp_shmemx_uint32_cswap_nb, brief_shmemx_uint32_cswap_nb, kept_shmemx_uint32_cswap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint32_cswap_nb(target: *mut u32, cond: u32, value: u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle) {
-    strong!(2223, imp_shmemx_uint32_cswap_nb, brief_shmemx_uint32_cswap_nb, kept_shmemx_uint32_cswap_nb)
-}
-routine!(brief brief_shmemx_uint32_cswap_nb, kept_shmemx_uint32_cswap_nb, imp_shmemx_uint32_cswap_nb, probe_shmemx_uint32_cswap_nb, intercepted_shmemx_uint32_cswap_nb, 2223, sampled, (target: *mut u32, cond: u32, value: u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle), |m| [pe, target.addr(), 4] nb::compare_swap::<u32>(m, Ctx::DEFAULT, target.cast(), word(cond), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_uint64_cswap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint64_cswap_nb(target: *mut u64, cond: u64, value: u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle) {
-    weak!("shmemx_uint64_cswap_nb", 2224, imp_shmemx_uint64_cswap_nb, brief_shmemx_uint64_cswap_nb, kept_shmemx_uint64_cswap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint64_cswap_nb(target: *mut u64, cond: u64, value: u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle) {
-    strong!(2224, imp_shmemx_uint64_cswap_nb, brief_shmemx_uint64_cswap_nb, kept_shmemx_uint64_cswap_nb)
-}
-routine!(brief brief_shmemx_uint64_cswap_nb, kept_shmemx_uint64_cswap_nb, imp_shmemx_uint64_cswap_nb, probe_shmemx_uint64_cswap_nb, intercepted_shmemx_uint64_cswap_nb, 2224, sampled, (target: *mut u64, cond: u64, value: u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::compare_swap::<u64>(m, Ctx::DEFAULT, target.cast(), word(cond), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_size_cswap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_size_cswap_nb(target: *mut usize, cond: usize, value: usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle) {
-    weak!("shmemx_size_cswap_nb", 2225, imp_shmemx_size_cswap_nb, brief_shmemx_size_cswap_nb, kept_shmemx_size_cswap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_size_cswap_nb(target: *mut usize, cond: usize, value: usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle) {
-    strong!(2225, imp_shmemx_size_cswap_nb, brief_shmemx_size_cswap_nb, kept_shmemx_size_cswap_nb)
-}
-routine!(brief brief_shmemx_size_cswap_nb, kept_shmemx_size_cswap_nb, imp_shmemx_size_cswap_nb, probe_shmemx_size_cswap_nb, intercepted_shmemx_size_cswap_nb, 2225, sampled, (target: *mut usize, cond: usize, value: usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::compare_swap::<u64>(m, Ctx::DEFAULT, target.cast(), word(cond), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ptrdiff_cswap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ptrdiff_cswap_nb(target: *mut isize, cond: isize, value: isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle) {
-    weak!("shmemx_ptrdiff_cswap_nb", 2226, imp_shmemx_ptrdiff_cswap_nb, brief_shmemx_ptrdiff_cswap_nb, kept_shmemx_ptrdiff_cswap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ptrdiff_cswap_nb(target: *mut isize, cond: isize, value: isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle) {
-    strong!(2226, imp_shmemx_ptrdiff_cswap_nb, brief_shmemx_ptrdiff_cswap_nb, kept_shmemx_ptrdiff_cswap_nb)
-}
-routine!(brief brief_shmemx_ptrdiff_cswap_nb, kept_shmemx_ptrdiff_cswap_nb, imp_shmemx_ptrdiff_cswap_nb, probe_shmemx_ptrdiff_cswap_nb, intercepted_shmemx_ptrdiff_cswap_nb, 2226, sampled, (target: *mut isize, cond: isize, value: isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::compare_swap::<i64>(m, Ctx::DEFAULT, target.cast(), word(cond), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_int_cswap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_int_cswap_nb(ctx: Ctx, target: *mut c_int, cond: c_int, value: c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_int_cswap_nb", 2227, imp_shmemx_ctx_int_cswap_nb, probe_shmemx_ctx_int_cswap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_int_cswap_nb(ctx: Ctx, target: *mut c_int, cond: c_int, value: c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle) {
-    strong!(2227, imp_shmemx_ctx_int_cswap_nb, probe_shmemx_ctx_int_cswap_nb)
-}
-routine!(imp_shmemx_ctx_int_cswap_nb, probe_shmemx_ctx_int_cswap_nb, intercepted_shmemx_ctx_int_cswap_nb, 2227, sampled, (ctx: Ctx, target: *mut c_int, cond: c_int, value: c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle), |m| [on(ctx, 2227, 4, world_pe(m, ctx, pe)), target.addr(), 4] nb::compare_swap::<i32>(m, ctx, target.cast(), word(cond), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_long_cswap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_long_cswap_nb(ctx: Ctx, target: *mut c_long, cond: c_long, value: c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_long_cswap_nb", 2228, imp_shmemx_ctx_long_cswap_nb, probe_shmemx_ctx_long_cswap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_long_cswap_nb(ctx: Ctx, target: *mut c_long, cond: c_long, value: c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle) {
-    strong!(2228, imp_shmemx_ctx_long_cswap_nb, probe_shmemx_ctx_long_cswap_nb)
-}
-routine!(imp_shmemx_ctx_long_cswap_nb, probe_shmemx_ctx_long_cswap_nb, intercepted_shmemx_ctx_long_cswap_nb, 2228, sampled, (ctx: Ctx, target: *mut c_long, cond: c_long, value: c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle), |m| [on(ctx, 2228, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::compare_swap::<i64>(m, ctx, target.cast(), word(cond), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_longlong_cswap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_longlong_cswap_nb(ctx: Ctx, target: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_longlong_cswap_nb", 2229, imp_shmemx_ctx_longlong_cswap_nb, probe_shmemx_ctx_longlong_cswap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_longlong_cswap_nb(ctx: Ctx, target: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle) {
-    strong!(2229, imp_shmemx_ctx_longlong_cswap_nb, probe_shmemx_ctx_longlong_cswap_nb)
-}
-routine!(imp_shmemx_ctx_longlong_cswap_nb, probe_shmemx_ctx_longlong_cswap_nb, intercepted_shmemx_ctx_longlong_cswap_nb, 2229, sampled, (ctx: Ctx, target: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle), |m| [on(ctx, 2229, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::compare_swap::<i64>(m, ctx, target.cast(), word(cond), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_uint_cswap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_uint_cswap_nb(ctx: Ctx, target: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_uint_cswap_nb", 2230, imp_shmemx_ctx_uint_cswap_nb, probe_shmemx_ctx_uint_cswap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_uint_cswap_nb(ctx: Ctx, target: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle) {
-    strong!(2230, imp_shmemx_ctx_uint_cswap_nb, probe_shmemx_ctx_uint_cswap_nb)
-}
-routine!(imp_shmemx_ctx_uint_cswap_nb, probe_shmemx_ctx_uint_cswap_nb, intercepted_shmemx_ctx_uint_cswap_nb, 2230, sampled, (ctx: Ctx, target: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle), |m| [on(ctx, 2230, 4, world_pe(m, ctx, pe)), target.addr(), 4] nb::compare_swap::<u32>(m, ctx, target.cast(), word(cond), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_ulong_cswap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_ulong_cswap_nb(ctx: Ctx, target: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_ulong_cswap_nb", 2231, imp_shmemx_ctx_ulong_cswap_nb, probe_shmemx_ctx_ulong_cswap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_ulong_cswap_nb(ctx: Ctx, target: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle) {
-    strong!(2231, imp_shmemx_ctx_ulong_cswap_nb, probe_shmemx_ctx_ulong_cswap_nb)
-}
-routine!(imp_shmemx_ctx_ulong_cswap_nb, probe_shmemx_ctx_ulong_cswap_nb, intercepted_shmemx_ctx_ulong_cswap_nb, 2231, sampled, (ctx: Ctx, target: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle), |m| [on(ctx, 2231, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::compare_swap::<u64>(m, ctx, target.cast(), word(cond), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_ulonglong_cswap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_ulonglong_cswap_nb(ctx: Ctx, target: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_ulonglong_cswap_nb", 2232, imp_shmemx_ctx_ulonglong_cswap_nb, probe_shmemx_ctx_ulonglong_cswap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_ulonglong_cswap_nb(ctx: Ctx, target: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle) {
-    strong!(2232, imp_shmemx_ctx_ulonglong_cswap_nb, probe_shmemx_ctx_ulonglong_cswap_nb)
-}
-routine!(imp_shmemx_ctx_ulonglong_cswap_nb, probe_shmemx_ctx_ulonglong_cswap_nb, intercepted_shmemx_ctx_ulonglong_cswap_nb, 2232, sampled, (ctx: Ctx, target: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle), |m| [on(ctx, 2232, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::compare_swap::<u64>(m, ctx, target.cast(), word(cond), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_int32_cswap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_int32_cswap_nb(ctx: Ctx, target: *mut i32, cond: i32, value: i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_int32_cswap_nb", 2233, imp_shmemx_ctx_int32_cswap_nb, probe_shmemx_ctx_int32_cswap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_int32_cswap_nb(ctx: Ctx, target: *mut i32, cond: i32, value: i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle) {
-    strong!(2233, imp_shmemx_ctx_int32_cswap_nb, probe_shmemx_ctx_int32_cswap_nb)
-}
-routine!(imp_shmemx_ctx_int32_cswap_nb, probe_shmemx_ctx_int32_cswap_nb, intercepted_shmemx_ctx_int32_cswap_nb, 2233, sampled, (ctx: Ctx, target: *mut i32, cond: i32, value: i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle), |m| [on(ctx, 2233, 4, world_pe(m, ctx, pe)), target.addr(), 4] nb::compare_swap::<i32>(m, ctx, target.cast(), word(cond), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_int64_cswap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_int64_cswap_nb(ctx: Ctx, target: *mut i64, cond: i64, value: i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_int64_cswap_nb", 2234, imp_shmemx_ctx_int64_cswap_nb, probe_shmemx_ctx_int64_cswap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_int64_cswap_nb(ctx: Ctx, target: *mut i64, cond: i64, value: i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle) {
-    strong!(2234, imp_shmemx_ctx_int64_cswap_nb, probe_shmemx_ctx_int64_cswap_nb)
-}
-routine!(imp_shmemx_ctx_int64_cswap_nb, probe_shmemx_ctx_int64_cswap_nb, intercepted_shmemx_ctx_int64_cswap_nb, 2234, sampled, (ctx: Ctx, target: *mut i64, cond: i64, value: i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle), |m| [on(ctx, 2234, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::compare_swap::<i64>(m, ctx, target.cast(), word(cond), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_uint32_cswap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_uint32_cswap_nb(ctx: Ctx, target: *mut u32, cond: u32, value: u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_uint32_cswap_nb", 2235, imp_shmemx_ctx_uint32_cswap_nb, probe_shmemx_ctx_uint32_cswap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_uint32_cswap_nb(ctx: Ctx, target: *mut u32, cond: u32, value: u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle) {
-    strong!(2235, imp_shmemx_ctx_uint32_cswap_nb, probe_shmemx_ctx_uint32_cswap_nb)
-}
-routine!(imp_shmemx_ctx_uint32_cswap_nb, probe_shmemx_ctx_uint32_cswap_nb, intercepted_shmemx_ctx_uint32_cswap_nb, 2235, sampled, (ctx: Ctx, target: *mut u32, cond: u32, value: u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle), |m| [on(ctx, 2235, 4, world_pe(m, ctx, pe)), target.addr(), 4] nb::compare_swap::<u32>(m, ctx, target.cast(), word(cond), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_uint64_cswap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_uint64_cswap_nb(ctx: Ctx, target: *mut u64, cond: u64, value: u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_uint64_cswap_nb", 2236, imp_shmemx_ctx_uint64_cswap_nb, probe_shmemx_ctx_uint64_cswap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_uint64_cswap_nb(ctx: Ctx, target: *mut u64, cond: u64, value: u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle) {
-    strong!(2236, imp_shmemx_ctx_uint64_cswap_nb, probe_shmemx_ctx_uint64_cswap_nb)
-}
-routine!(imp_shmemx_ctx_uint64_cswap_nb, probe_shmemx_ctx_uint64_cswap_nb, intercepted_shmemx_ctx_uint64_cswap_nb, 2236, sampled, (ctx: Ctx, target: *mut u64, cond: u64, value: u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle), |m| [on(ctx, 2236, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::compare_swap::<u64>(m, ctx, target.cast(), word(cond), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_size_cswap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_size_cswap_nb(ctx: Ctx, target: *mut usize, cond: usize, value: usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_size_cswap_nb", 2237, imp_shmemx_ctx_size_cswap_nb, probe_shmemx_ctx_size_cswap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_size_cswap_nb(ctx: Ctx, target: *mut usize, cond: usize, value: usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle) {
-    strong!(2237, imp_shmemx_ctx_size_cswap_nb, probe_shmemx_ctx_size_cswap_nb)
-}
-routine!(imp_shmemx_ctx_size_cswap_nb, probe_shmemx_ctx_size_cswap_nb, intercepted_shmemx_ctx_size_cswap_nb, 2237, sampled, (ctx: Ctx, target: *mut usize, cond: usize, value: usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle), |m| [on(ctx, 2237, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::compare_swap::<u64>(m, ctx, target.cast(), word(cond), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_ptrdiff_cswap_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_ptrdiff_cswap_nb(ctx: Ctx, target: *mut isize, cond: isize, value: isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_ptrdiff_cswap_nb", 2238, imp_shmemx_ctx_ptrdiff_cswap_nb, probe_shmemx_ctx_ptrdiff_cswap_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_ptrdiff_cswap_nb(ctx: Ctx, target: *mut isize, cond: isize, value: isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle) {
-    strong!(2238, imp_shmemx_ctx_ptrdiff_cswap_nb, probe_shmemx_ctx_ptrdiff_cswap_nb)
-}
-routine!(imp_shmemx_ctx_ptrdiff_cswap_nb, probe_shmemx_ctx_ptrdiff_cswap_nb, intercepted_shmemx_ctx_ptrdiff_cswap_nb, 2238, sampled, (ctx: Ctx, target: *mut isize, cond: isize, value: isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle), |m| [on(ctx, 2238, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::compare_swap::<i64>(m, ctx, target.cast(), word(cond), word(value), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int_finc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int_finc_nb(target: *mut c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle) {
-    weak!("shmemx_int_finc_nb", 2239, imp_shmemx_int_finc_nb, brief_shmemx_int_finc_nb, kept_shmemx_int_finc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int_finc_nb(target: *mut c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle) {
-    strong!(2239, imp_shmemx_int_finc_nb, brief_shmemx_int_finc_nb, kept_shmemx_int_finc_nb)
-}
-routine!(brief brief_shmemx_int_finc_nb, kept_shmemx_int_finc_nb, imp_shmemx_int_finc_nb, probe_shmemx_int_finc_nb, intercepted_shmemx_int_finc_nb, 2239, sampled, (target: *mut c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle), |m| [pe, target.addr(), 4] nb::fetch_inc::<i32>(m, Ctx::DEFAULT, target.cast(), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_long_finc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_long_finc_nb(target: *mut c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_long_finc_nb", 2240, imp_shmemx_long_finc_nb, brief_shmemx_long_finc_nb, kept_shmemx_long_finc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_long_finc_nb(target: *mut c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle) {
-    strong!(2240, imp_shmemx_long_finc_nb, brief_shmemx_long_finc_nb, kept_shmemx_long_finc_nb)
-}
-routine!(brief brief_shmemx_long_finc_nb, kept_shmemx_long_finc_nb, imp_shmemx_long_finc_nb, probe_shmemx_long_finc_nb, intercepted_shmemx_long_finc_nb, 2240, sampled, (target: *mut c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::fetch_inc::<i64>(m, Ctx::DEFAULT, target.cast(), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_longlong_finc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longlong_finc_nb(target: *mut c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle) {
-    weak!("shmemx_longlong_finc_nb", 2241, imp_shmemx_longlong_finc_nb, brief_shmemx_longlong_finc_nb, kept_shmemx_longlong_finc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longlong_finc_nb(target: *mut c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle) {
-    strong!(2241, imp_shmemx_longlong_finc_nb, brief_shmemx_longlong_finc_nb, kept_shmemx_longlong_finc_nb)
-}
-routine!(brief brief_shmemx_longlong_finc_nb, kept_shmemx_longlong_finc_nb, imp_shmemx_longlong_finc_nb, probe_shmemx_longlong_finc_nb, intercepted_shmemx_longlong_finc_nb, 2241, sampled, (target: *mut c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::fetch_inc::<i64>(m, Ctx::DEFAULT, target.cast(), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_uint_finc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint_finc_nb(target: *mut c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle) {
-    weak!("shmemx_uint_finc_nb", 2242, imp_shmemx_uint_finc_nb, brief_shmemx_uint_finc_nb, kept_shmemx_uint_finc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint_finc_nb(target: *mut c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle) {
-    strong!(2242, imp_shmemx_uint_finc_nb, brief_shmemx_uint_finc_nb, kept_shmemx_uint_finc_nb)
-}
-routine!(brief brief_shmemx_uint_finc_nb, kept_shmemx_uint_finc_nb, imp_shmemx_uint_finc_nb, probe_shmemx_uint_finc_nb, intercepted_shmemx_uint_finc_nb, 2242, sampled, (target: *mut c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle), |m| [pe, target.addr(), 4] nb::fetch_inc::<u32>(m, Ctx::DEFAULT, target.cast(), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ulong_finc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulong_finc_nb(target: *mut c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle) {
-    weak!("shmemx_ulong_finc_nb", 2243, imp_shmemx_ulong_finc_nb, brief_shmemx_ulong_finc_nb, kept_shmemx_ulong_finc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulong_finc_nb(target: *mut c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle) {
-    strong!(2243, imp_shmemx_ulong_finc_nb, brief_shmemx_ulong_finc_nb, kept_shmemx_ulong_finc_nb)
-}
-routine!(brief brief_shmemx_ulong_finc_nb, kept_shmemx_ulong_finc_nb, imp_shmemx_ulong_finc_nb, probe_shmemx_ulong_finc_nb, intercepted_shmemx_ulong_finc_nb, 2243, sampled, (target: *mut c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::fetch_inc::<u64>(m, Ctx::DEFAULT, target.cast(), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ulonglong_finc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulonglong_finc_nb(target: *mut c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle) {
-    weak!("shmemx_ulonglong_finc_nb", 2244, imp_shmemx_ulonglong_finc_nb, brief_shmemx_ulonglong_finc_nb, kept_shmemx_ulonglong_finc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulonglong_finc_nb(target: *mut c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle) {
-    strong!(2244, imp_shmemx_ulonglong_finc_nb, brief_shmemx_ulonglong_finc_nb, kept_shmemx_ulonglong_finc_nb)
-}
-routine!(brief brief_shmemx_ulonglong_finc_nb, kept_shmemx_ulonglong_finc_nb, imp_shmemx_ulonglong_finc_nb, probe_shmemx_ulonglong_finc_nb, intercepted_shmemx_ulonglong_finc_nb, 2244, sampled, (target: *mut c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::fetch_inc::<u64>(m, Ctx::DEFAULT, target.cast(), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int32_finc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int32_finc_nb(target: *mut i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle) {
-    weak!("shmemx_int32_finc_nb", 2245, imp_shmemx_int32_finc_nb, brief_shmemx_int32_finc_nb, kept_shmemx_int32_finc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int32_finc_nb(target: *mut i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle) {
-    strong!(2245, imp_shmemx_int32_finc_nb, brief_shmemx_int32_finc_nb, kept_shmemx_int32_finc_nb)
-}
-routine!(brief brief_shmemx_int32_finc_nb, kept_shmemx_int32_finc_nb, imp_shmemx_int32_finc_nb, probe_shmemx_int32_finc_nb, intercepted_shmemx_int32_finc_nb, 2245, sampled, (target: *mut i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle), |m| [pe, target.addr(), 4] nb::fetch_inc::<i32>(m, Ctx::DEFAULT, target.cast(), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int64_finc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int64_finc_nb(target: *mut i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle) {
-    weak!("shmemx_int64_finc_nb", 2246, imp_shmemx_int64_finc_nb, brief_shmemx_int64_finc_nb, kept_shmemx_int64_finc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int64_finc_nb(target: *mut i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle) {
-    strong!(2246, imp_shmemx_int64_finc_nb, brief_shmemx_int64_finc_nb, kept_shmemx_int64_finc_nb)
-}
-routine!(brief brief_shmemx_int64_finc_nb, kept_shmemx_int64_finc_nb, imp_shmemx_int64_finc_nb, probe_shmemx_int64_finc_nb, intercepted_shmemx_int64_finc_nb, 2246, sampled, (target: *mut i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::fetch_inc::<i64>(m, Ctx::DEFAULT, target.cast(), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_uint32_finc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint32_finc_nb(target: *mut u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle) {
-    weak!("shmemx_uint32_finc_nb", 2247, imp_shmemx_uint32_finc_nb, brief_shmemx_uint32_finc_nb, kept_shmemx_uint32_finc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint32_finc_nb(target: *mut u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle) {
-    strong!(2247, imp_shmemx_uint32_finc_nb, brief_shmemx_uint32_finc_nb, kept_shmemx_uint32_finc_nb)
-}
-routine!(brief brief_shmemx_uint32_finc_nb, kept_shmemx_uint32_finc_nb, imp_shmemx_uint32_finc_nb, probe_shmemx_uint32_finc_nb, intercepted_shmemx_uint32_finc_nb, 2247, sampled, (target: *mut u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle), |m| [pe, target.addr(), 4] nb::fetch_inc::<u32>(m, Ctx::DEFAULT, target.cast(), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_uint64_finc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint64_finc_nb(target: *mut u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle) {
-    weak!("shmemx_uint64_finc_nb", 2248, imp_shmemx_uint64_finc_nb, brief_shmemx_uint64_finc_nb, kept_shmemx_uint64_finc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint64_finc_nb(target: *mut u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle) {
-    strong!(2248, imp_shmemx_uint64_finc_nb, brief_shmemx_uint64_finc_nb, kept_shmemx_uint64_finc_nb)
-}
-routine!(brief brief_shmemx_uint64_finc_nb, kept_shmemx_uint64_finc_nb, imp_shmemx_uint64_finc_nb, probe_shmemx_uint64_finc_nb, intercepted_shmemx_uint64_finc_nb, 2248, sampled, (target: *mut u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::fetch_inc::<u64>(m, Ctx::DEFAULT, target.cast(), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_size_finc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_size_finc_nb(target: *mut usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle) {
-    weak!("shmemx_size_finc_nb", 2249, imp_shmemx_size_finc_nb, brief_shmemx_size_finc_nb, kept_shmemx_size_finc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_size_finc_nb(target: *mut usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle) {
-    strong!(2249, imp_shmemx_size_finc_nb, brief_shmemx_size_finc_nb, kept_shmemx_size_finc_nb)
-}
-routine!(brief brief_shmemx_size_finc_nb, kept_shmemx_size_finc_nb, imp_shmemx_size_finc_nb, probe_shmemx_size_finc_nb, intercepted_shmemx_size_finc_nb, 2249, sampled, (target: *mut usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::fetch_inc::<u64>(m, Ctx::DEFAULT, target.cast(), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ptrdiff_finc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ptrdiff_finc_nb(target: *mut isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle) {
-    weak!("shmemx_ptrdiff_finc_nb", 2250, imp_shmemx_ptrdiff_finc_nb, brief_shmemx_ptrdiff_finc_nb, kept_shmemx_ptrdiff_finc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ptrdiff_finc_nb(target: *mut isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle) {
-    strong!(2250, imp_shmemx_ptrdiff_finc_nb, brief_shmemx_ptrdiff_finc_nb, kept_shmemx_ptrdiff_finc_nb)
-}
-routine!(brief brief_shmemx_ptrdiff_finc_nb, kept_shmemx_ptrdiff_finc_nb, imp_shmemx_ptrdiff_finc_nb, probe_shmemx_ptrdiff_finc_nb, intercepted_shmemx_ptrdiff_finc_nb, 2250, sampled, (target: *mut isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::fetch_inc::<i64>(m, Ctx::DEFAULT, target.cast(), pe, oldval.cast(), request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_int_finc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_int_finc_nb(ctx: Ctx, target: *mut c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_int_finc_nb", 2251, imp_shmemx_ctx_int_finc_nb, probe_shmemx_ctx_int_finc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_int_finc_nb(ctx: Ctx, target: *mut c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle) {
-    strong!(2251, imp_shmemx_ctx_int_finc_nb, probe_shmemx_ctx_int_finc_nb)
-}
-routine!(imp_shmemx_ctx_int_finc_nb, probe_shmemx_ctx_int_finc_nb, intercepted_shmemx_ctx_int_finc_nb, 2251, sampled, (ctx: Ctx, target: *mut c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle), |m| [on(ctx, 2251, 4, world_pe(m, ctx, pe)), target.addr(), 4] nb::fetch_inc::<i32>(m, ctx, target.cast(), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_long_finc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_long_finc_nb(ctx: Ctx, target: *mut c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_long_finc_nb", 2252, imp_shmemx_ctx_long_finc_nb, probe_shmemx_ctx_long_finc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_long_finc_nb(ctx: Ctx, target: *mut c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle) {
-    strong!(2252, imp_shmemx_ctx_long_finc_nb, probe_shmemx_ctx_long_finc_nb)
-}
-routine!(imp_shmemx_ctx_long_finc_nb, probe_shmemx_ctx_long_finc_nb, intercepted_shmemx_ctx_long_finc_nb, 2252, sampled, (ctx: Ctx, target: *mut c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle), |m| [on(ctx, 2252, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::fetch_inc::<i64>(m, ctx, target.cast(), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_longlong_finc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_longlong_finc_nb(ctx: Ctx, target: *mut c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_longlong_finc_nb", 2253, imp_shmemx_ctx_longlong_finc_nb, probe_shmemx_ctx_longlong_finc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_longlong_finc_nb(ctx: Ctx, target: *mut c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle) {
-    strong!(2253, imp_shmemx_ctx_longlong_finc_nb, probe_shmemx_ctx_longlong_finc_nb)
-}
-routine!(imp_shmemx_ctx_longlong_finc_nb, probe_shmemx_ctx_longlong_finc_nb, intercepted_shmemx_ctx_longlong_finc_nb, 2253, sampled, (ctx: Ctx, target: *mut c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle), |m| [on(ctx, 2253, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::fetch_inc::<i64>(m, ctx, target.cast(), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_uint_finc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_uint_finc_nb(ctx: Ctx, target: *mut c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_uint_finc_nb", 2254, imp_shmemx_ctx_uint_finc_nb, probe_shmemx_ctx_uint_finc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_uint_finc_nb(ctx: Ctx, target: *mut c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle) {
-    strong!(2254, imp_shmemx_ctx_uint_finc_nb, probe_shmemx_ctx_uint_finc_nb)
-}
-routine!(imp_shmemx_ctx_uint_finc_nb, probe_shmemx_ctx_uint_finc_nb, intercepted_shmemx_ctx_uint_finc_nb, 2254, sampled, (ctx: Ctx, target: *mut c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle), |m| [on(ctx, 2254, 4, world_pe(m, ctx, pe)), target.addr(), 4] nb::fetch_inc::<u32>(m, ctx, target.cast(), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_ulong_finc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_ulong_finc_nb(ctx: Ctx, target: *mut c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_ulong_finc_nb", 2255, imp_shmemx_ctx_ulong_finc_nb, probe_shmemx_ctx_ulong_finc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_ulong_finc_nb(ctx: Ctx, target: *mut c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle) {
-    strong!(2255, imp_shmemx_ctx_ulong_finc_nb, probe_shmemx_ctx_ulong_finc_nb)
-}
-routine!(imp_shmemx_ctx_ulong_finc_nb, probe_shmemx_ctx_ulong_finc_nb, intercepted_shmemx_ctx_ulong_finc_nb, 2255, sampled, (ctx: Ctx, target: *mut c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle), |m| [on(ctx, 2255, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::fetch_inc::<u64>(m, ctx, target.cast(), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_ulonglong_finc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_ulonglong_finc_nb(ctx: Ctx, target: *mut c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_ulonglong_finc_nb", 2256, imp_shmemx_ctx_ulonglong_finc_nb, probe_shmemx_ctx_ulonglong_finc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_ulonglong_finc_nb(ctx: Ctx, target: *mut c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle) {
-    strong!(2256, imp_shmemx_ctx_ulonglong_finc_nb, probe_shmemx_ctx_ulonglong_finc_nb)
-}
-routine!(imp_shmemx_ctx_ulonglong_finc_nb, probe_shmemx_ctx_ulonglong_finc_nb, intercepted_shmemx_ctx_ulonglong_finc_nb, 2256, sampled, (ctx: Ctx, target: *mut c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle), |m| [on(ctx, 2256, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::fetch_inc::<u64>(m, ctx, target.cast(), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_int32_finc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_int32_finc_nb(ctx: Ctx, target: *mut i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_int32_finc_nb", 2257, imp_shmemx_ctx_int32_finc_nb, probe_shmemx_ctx_int32_finc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_int32_finc_nb(ctx: Ctx, target: *mut i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle) {
-    strong!(2257, imp_shmemx_ctx_int32_finc_nb, probe_shmemx_ctx_int32_finc_nb)
-}
-routine!(imp_shmemx_ctx_int32_finc_nb, probe_shmemx_ctx_int32_finc_nb, intercepted_shmemx_ctx_int32_finc_nb, 2257, sampled, (ctx: Ctx, target: *mut i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle), |m| [on(ctx, 2257, 4, world_pe(m, ctx, pe)), target.addr(), 4] nb::fetch_inc::<i32>(m, ctx, target.cast(), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_int64_finc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_int64_finc_nb(ctx: Ctx, target: *mut i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_int64_finc_nb", 2258, imp_shmemx_ctx_int64_finc_nb, probe_shmemx_ctx_int64_finc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_int64_finc_nb(ctx: Ctx, target: *mut i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle) {
-    strong!(2258, imp_shmemx_ctx_int64_finc_nb, probe_shmemx_ctx_int64_finc_nb)
-}
-routine!(imp_shmemx_ctx_int64_finc_nb, probe_shmemx_ctx_int64_finc_nb, intercepted_shmemx_ctx_int64_finc_nb, 2258, sampled, (ctx: Ctx, target: *mut i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle), |m| [on(ctx, 2258, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::fetch_inc::<i64>(m, ctx, target.cast(), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_uint32_finc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_uint32_finc_nb(ctx: Ctx, target: *mut u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_uint32_finc_nb", 2259, imp_shmemx_ctx_uint32_finc_nb, probe_shmemx_ctx_uint32_finc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_uint32_finc_nb(ctx: Ctx, target: *mut u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle) {
-    strong!(2259, imp_shmemx_ctx_uint32_finc_nb, probe_shmemx_ctx_uint32_finc_nb)
-}
-routine!(imp_shmemx_ctx_uint32_finc_nb, probe_shmemx_ctx_uint32_finc_nb, intercepted_shmemx_ctx_uint32_finc_nb, 2259, sampled, (ctx: Ctx, target: *mut u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle), |m| [on(ctx, 2259, 4, world_pe(m, ctx, pe)), target.addr(), 4] nb::fetch_inc::<u32>(m, ctx, target.cast(), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_uint64_finc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_uint64_finc_nb(ctx: Ctx, target: *mut u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_uint64_finc_nb", 2260, imp_shmemx_ctx_uint64_finc_nb, probe_shmemx_ctx_uint64_finc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_uint64_finc_nb(ctx: Ctx, target: *mut u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle) {
-    strong!(2260, imp_shmemx_ctx_uint64_finc_nb, probe_shmemx_ctx_uint64_finc_nb)
-}
-routine!(imp_shmemx_ctx_uint64_finc_nb, probe_shmemx_ctx_uint64_finc_nb, intercepted_shmemx_ctx_uint64_finc_nb, 2260, sampled, (ctx: Ctx, target: *mut u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle), |m| [on(ctx, 2260, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::fetch_inc::<u64>(m, ctx, target.cast(), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_size_finc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_size_finc_nb(ctx: Ctx, target: *mut usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_size_finc_nb", 2261, imp_shmemx_ctx_size_finc_nb, probe_shmemx_ctx_size_finc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_size_finc_nb(ctx: Ctx, target: *mut usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle) {
-    strong!(2261, imp_shmemx_ctx_size_finc_nb, probe_shmemx_ctx_size_finc_nb)
-}
-routine!(imp_shmemx_ctx_size_finc_nb, probe_shmemx_ctx_size_finc_nb, intercepted_shmemx_ctx_size_finc_nb, 2261, sampled, (ctx: Ctx, target: *mut usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle), |m| [on(ctx, 2261, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::fetch_inc::<u64>(m, ctx, target.cast(), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_ptrdiff_finc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_ptrdiff_finc_nb(ctx: Ctx, target: *mut isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_ptrdiff_finc_nb", 2262, imp_shmemx_ctx_ptrdiff_finc_nb, probe_shmemx_ctx_ptrdiff_finc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_ptrdiff_finc_nb(ctx: Ctx, target: *mut isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle) {
-    strong!(2262, imp_shmemx_ctx_ptrdiff_finc_nb, probe_shmemx_ctx_ptrdiff_finc_nb)
-}
-routine!(imp_shmemx_ctx_ptrdiff_finc_nb, probe_shmemx_ctx_ptrdiff_finc_nb, intercepted_shmemx_ctx_ptrdiff_finc_nb, 2262, sampled, (ctx: Ctx, target: *mut isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle), |m| [on(ctx, 2262, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::fetch_inc::<i64>(m, ctx, target.cast(), pe, oldval.cast(), request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int_add_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int_add_nb(target: *mut c_int, value: c_int, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_int_add_nb", 2263, imp_shmemx_int_add_nb, brief_shmemx_int_add_nb, kept_shmemx_int_add_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int_add_nb(target: *mut c_int, value: c_int, pe: c_int, request: *mut RequestHandle) {
-    strong!(2263, imp_shmemx_int_add_nb, brief_shmemx_int_add_nb, kept_shmemx_int_add_nb)
-}
-routine!(brief brief_shmemx_int_add_nb, kept_shmemx_int_add_nb, imp_shmemx_int_add_nb, probe_shmemx_int_add_nb, intercepted_shmemx_int_add_nb, 2263, sampled, (target: *mut c_int, value: c_int, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), 4] nb::add::<i32>(m, Ctx::DEFAULT, target.cast(), word(value), pe, request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_long_add_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_long_add_nb(target: *mut c_long, value: c_long, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_long_add_nb", 2264, imp_shmemx_long_add_nb, brief_shmemx_long_add_nb, kept_shmemx_long_add_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_long_add_nb(target: *mut c_long, value: c_long, pe: c_int, request: *mut RequestHandle) {
-    strong!(2264, imp_shmemx_long_add_nb, brief_shmemx_long_add_nb, kept_shmemx_long_add_nb)
-}
-routine!(brief brief_shmemx_long_add_nb, kept_shmemx_long_add_nb, imp_shmemx_long_add_nb, probe_shmemx_long_add_nb, intercepted_shmemx_long_add_nb, 2264, sampled, (target: *mut c_long, value: c_long, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::add::<i64>(m, Ctx::DEFAULT, target.cast(), word(value), pe, request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_longlong_add_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longlong_add_nb(target: *mut c_longlong, value: c_longlong, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_longlong_add_nb", 2265, imp_shmemx_longlong_add_nb, brief_shmemx_longlong_add_nb, kept_shmemx_longlong_add_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longlong_add_nb(target: *mut c_longlong, value: c_longlong, pe: c_int, request: *mut RequestHandle) {
-    strong!(2265, imp_shmemx_longlong_add_nb, brief_shmemx_longlong_add_nb, kept_shmemx_longlong_add_nb)
-}
-routine!(brief brief_shmemx_longlong_add_nb, kept_shmemx_longlong_add_nb, imp_shmemx_longlong_add_nb, probe_shmemx_longlong_add_nb, intercepted_shmemx_longlong_add_nb, 2265, sampled, (target: *mut c_longlong, value: c_longlong, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::add::<i64>(m, Ctx::DEFAULT, target.cast(), word(value), pe, request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_uint_add_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint_add_nb(target: *mut c_uint, value: c_uint, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_uint_add_nb", 2266, imp_shmemx_uint_add_nb, brief_shmemx_uint_add_nb, kept_shmemx_uint_add_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint_add_nb(target: *mut c_uint, value: c_uint, pe: c_int, request: *mut RequestHandle) {
-    strong!(2266, imp_shmemx_uint_add_nb, brief_shmemx_uint_add_nb, kept_shmemx_uint_add_nb)
-}
-routine!(brief brief_shmemx_uint_add_nb, kept_shmemx_uint_add_nb, imp_shmemx_uint_add_nb, probe_shmemx_uint_add_nb, intercepted_shmemx_uint_add_nb, 2266, sampled, (target: *mut c_uint, value: c_uint, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), 4] nb::add::<u32>(m, Ctx::DEFAULT, target.cast(), word(value), pe, request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ulong_add_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulong_add_nb(target: *mut c_ulong, value: c_ulong, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ulong_add_nb", 2267, imp_shmemx_ulong_add_nb, brief_shmemx_ulong_add_nb, kept_shmemx_ulong_add_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulong_add_nb(target: *mut c_ulong, value: c_ulong, pe: c_int, request: *mut RequestHandle) {
-    strong!(2267, imp_shmemx_ulong_add_nb, brief_shmemx_ulong_add_nb, kept_shmemx_ulong_add_nb)
-}
-routine!(brief brief_shmemx_ulong_add_nb, kept_shmemx_ulong_add_nb, imp_shmemx_ulong_add_nb, probe_shmemx_ulong_add_nb, intercepted_shmemx_ulong_add_nb, 2267, sampled, (target: *mut c_ulong, value: c_ulong, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::add::<u64>(m, Ctx::DEFAULT, target.cast(), word(value), pe, request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ulonglong_add_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulonglong_add_nb(target: *mut c_ulonglong, value: c_ulonglong, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ulonglong_add_nb", 2268, imp_shmemx_ulonglong_add_nb, brief_shmemx_ulonglong_add_nb, kept_shmemx_ulonglong_add_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulonglong_add_nb(target: *mut c_ulonglong, value: c_ulonglong, pe: c_int, request: *mut RequestHandle) {
-    strong!(2268, imp_shmemx_ulonglong_add_nb, brief_shmemx_ulonglong_add_nb, kept_shmemx_ulonglong_add_nb)
-}
-routine!(brief brief_shmemx_ulonglong_add_nb, kept_shmemx_ulonglong_add_nb, imp_shmemx_ulonglong_add_nb, probe_shmemx_ulonglong_add_nb, intercepted_shmemx_ulonglong_add_nb, 2268, sampled, (target: *mut c_ulonglong, value: c_ulonglong, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::add::<u64>(m, Ctx::DEFAULT, target.cast(), word(value), pe, request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int32_add_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int32_add_nb(target: *mut i32, value: i32, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_int32_add_nb", 2269, imp_shmemx_int32_add_nb, brief_shmemx_int32_add_nb, kept_shmemx_int32_add_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int32_add_nb(target: *mut i32, value: i32, pe: c_int, request: *mut RequestHandle) {
-    strong!(2269, imp_shmemx_int32_add_nb, brief_shmemx_int32_add_nb, kept_shmemx_int32_add_nb)
-}
-routine!(brief brief_shmemx_int32_add_nb, kept_shmemx_int32_add_nb, imp_shmemx_int32_add_nb, probe_shmemx_int32_add_nb, intercepted_shmemx_int32_add_nb, 2269, sampled, (target: *mut i32, value: i32, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), 4] nb::add::<i32>(m, Ctx::DEFAULT, target.cast(), word(value), pe, request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int64_add_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int64_add_nb(target: *mut i64, value: i64, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_int64_add_nb", 2270, imp_shmemx_int64_add_nb, brief_shmemx_int64_add_nb, kept_shmemx_int64_add_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int64_add_nb(target: *mut i64, value: i64, pe: c_int, request: *mut RequestHandle) {
-    strong!(2270, imp_shmemx_int64_add_nb, brief_shmemx_int64_add_nb, kept_shmemx_int64_add_nb)
-}
-routine!(brief brief_shmemx_int64_add_nb, kept_shmemx_int64_add_nb, imp_shmemx_int64_add_nb, probe_shmemx_int64_add_nb, intercepted_shmemx_int64_add_nb, 2270, sampled, (target: *mut i64, value: i64, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::add::<i64>(m, Ctx::DEFAULT, target.cast(), word(value), pe, request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_uint32_add_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint32_add_nb(target: *mut u32, value: u32, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_uint32_add_nb", 2271, imp_shmemx_uint32_add_nb, brief_shmemx_uint32_add_nb, kept_shmemx_uint32_add_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint32_add_nb(target: *mut u32, value: u32, pe: c_int, request: *mut RequestHandle) {
-    strong!(2271, imp_shmemx_uint32_add_nb, brief_shmemx_uint32_add_nb, kept_shmemx_uint32_add_nb)
-}
-routine!(brief brief_shmemx_uint32_add_nb, kept_shmemx_uint32_add_nb, imp_shmemx_uint32_add_nb, probe_shmemx_uint32_add_nb, intercepted_shmemx_uint32_add_nb, 2271, sampled, (target: *mut u32, value: u32, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), 4] nb::add::<u32>(m, Ctx::DEFAULT, target.cast(), word(value), pe, request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_uint64_add_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint64_add_nb(target: *mut u64, value: u64, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_uint64_add_nb", 2272, imp_shmemx_uint64_add_nb, brief_shmemx_uint64_add_nb, kept_shmemx_uint64_add_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint64_add_nb(target: *mut u64, value: u64, pe: c_int, request: *mut RequestHandle) {
-    strong!(2272, imp_shmemx_uint64_add_nb, brief_shmemx_uint64_add_nb, kept_shmemx_uint64_add_nb)
-}
-routine!(brief brief_shmemx_uint64_add_nb, kept_shmemx_uint64_add_nb, imp_shmemx_uint64_add_nb, probe_shmemx_uint64_add_nb, intercepted_shmemx_uint64_add_nb, 2272, sampled, (target: *mut u64, value: u64, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::add::<u64>(m, Ctx::DEFAULT, target.cast(), word(value), pe, request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_size_add_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_size_add_nb(target: *mut usize, value: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_size_add_nb", 2273, imp_shmemx_size_add_nb, brief_shmemx_size_add_nb, kept_shmemx_size_add_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_size_add_nb(target: *mut usize, value: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2273, imp_shmemx_size_add_nb, brief_shmemx_size_add_nb, kept_shmemx_size_add_nb)
-}
-routine!(brief brief_shmemx_size_add_nb, kept_shmemx_size_add_nb, imp_shmemx_size_add_nb, probe_shmemx_size_add_nb, intercepted_shmemx_size_add_nb, 2273, sampled, (target: *mut usize, value: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::add::<u64>(m, Ctx::DEFAULT, target.cast(), word(value), pe, request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ptrdiff_add_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ptrdiff_add_nb(target: *mut isize, value: isize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ptrdiff_add_nb", 2274, imp_shmemx_ptrdiff_add_nb, brief_shmemx_ptrdiff_add_nb, kept_shmemx_ptrdiff_add_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ptrdiff_add_nb(target: *mut isize, value: isize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2274, imp_shmemx_ptrdiff_add_nb, brief_shmemx_ptrdiff_add_nb, kept_shmemx_ptrdiff_add_nb)
-}
-routine!(brief brief_shmemx_ptrdiff_add_nb, kept_shmemx_ptrdiff_add_nb, imp_shmemx_ptrdiff_add_nb, probe_shmemx_ptrdiff_add_nb, intercepted_shmemx_ptrdiff_add_nb, 2274, sampled, (target: *mut isize, value: isize, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::add::<i64>(m, Ctx::DEFAULT, target.cast(), word(value), pe, request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_int_add_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_int_add_nb(ctx: Ctx, target: *mut c_int, value: c_int, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_int_add_nb", 2275, imp_shmemx_ctx_int_add_nb, probe_shmemx_ctx_int_add_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_int_add_nb(ctx: Ctx, target: *mut c_int, value: c_int, pe: c_int, request: *mut RequestHandle) {
-    strong!(2275, imp_shmemx_ctx_int_add_nb, probe_shmemx_ctx_int_add_nb)
-}
-routine!(imp_shmemx_ctx_int_add_nb, probe_shmemx_ctx_int_add_nb, intercepted_shmemx_ctx_int_add_nb, 2275, sampled, (ctx: Ctx, target: *mut c_int, value: c_int, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2275, 4, world_pe(m, ctx, pe)), target.addr(), 4] nb::add::<i32>(m, ctx, target.cast(), word(value), pe, request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_long_add_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_long_add_nb(ctx: Ctx, target: *mut c_long, value: c_long, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_long_add_nb", 2276, imp_shmemx_ctx_long_add_nb, probe_shmemx_ctx_long_add_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_long_add_nb(ctx: Ctx, target: *mut c_long, value: c_long, pe: c_int, request: *mut RequestHandle) {
-    strong!(2276, imp_shmemx_ctx_long_add_nb, probe_shmemx_ctx_long_add_nb)
-}
-routine!(imp_shmemx_ctx_long_add_nb, probe_shmemx_ctx_long_add_nb, intercepted_shmemx_ctx_long_add_nb, 2276, sampled, (ctx: Ctx, target: *mut c_long, value: c_long, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2276, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::add::<i64>(m, ctx, target.cast(), word(value), pe, request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_longlong_add_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_longlong_add_nb(ctx: Ctx, target: *mut c_longlong, value: c_longlong, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_longlong_add_nb", 2277, imp_shmemx_ctx_longlong_add_nb, probe_shmemx_ctx_longlong_add_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_longlong_add_nb(ctx: Ctx, target: *mut c_longlong, value: c_longlong, pe: c_int, request: *mut RequestHandle) {
-    strong!(2277, imp_shmemx_ctx_longlong_add_nb, probe_shmemx_ctx_longlong_add_nb)
-}
-routine!(imp_shmemx_ctx_longlong_add_nb, probe_shmemx_ctx_longlong_add_nb, intercepted_shmemx_ctx_longlong_add_nb, 2277, sampled, (ctx: Ctx, target: *mut c_longlong, value: c_longlong, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2277, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::add::<i64>(m, ctx, target.cast(), word(value), pe, request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_uint_add_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_uint_add_nb(ctx: Ctx, target: *mut c_uint, value: c_uint, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_uint_add_nb", 2278, imp_shmemx_ctx_uint_add_nb, probe_shmemx_ctx_uint_add_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_uint_add_nb(ctx: Ctx, target: *mut c_uint, value: c_uint, pe: c_int, request: *mut RequestHandle) {
-    strong!(2278, imp_shmemx_ctx_uint_add_nb, probe_shmemx_ctx_uint_add_nb)
-}
-routine!(imp_shmemx_ctx_uint_add_nb, probe_shmemx_ctx_uint_add_nb, intercepted_shmemx_ctx_uint_add_nb, 2278, sampled, (ctx: Ctx, target: *mut c_uint, value: c_uint, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2278, 4, world_pe(m, ctx, pe)), target.addr(), 4] nb::add::<u32>(m, ctx, target.cast(), word(value), pe, request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_ulong_add_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_ulong_add_nb(ctx: Ctx, target: *mut c_ulong, value: c_ulong, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_ulong_add_nb", 2279, imp_shmemx_ctx_ulong_add_nb, probe_shmemx_ctx_ulong_add_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_ulong_add_nb(ctx: Ctx, target: *mut c_ulong, value: c_ulong, pe: c_int, request: *mut RequestHandle) {
-    strong!(2279, imp_shmemx_ctx_ulong_add_nb, probe_shmemx_ctx_ulong_add_nb)
-}
-routine!(imp_shmemx_ctx_ulong_add_nb, probe_shmemx_ctx_ulong_add_nb, intercepted_shmemx_ctx_ulong_add_nb, 2279, sampled, (ctx: Ctx, target: *mut c_ulong, value: c_ulong, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2279, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::add::<u64>(m, ctx, target.cast(), word(value), pe, request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_ulonglong_add_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_ulonglong_add_nb(ctx: Ctx, target: *mut c_ulonglong, value: c_ulonglong, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_ulonglong_add_nb", 2280, imp_shmemx_ctx_ulonglong_add_nb, probe_shmemx_ctx_ulonglong_add_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_ulonglong_add_nb(ctx: Ctx, target: *mut c_ulonglong, value: c_ulonglong, pe: c_int, request: *mut RequestHandle) {
-    strong!(2280, imp_shmemx_ctx_ulonglong_add_nb, probe_shmemx_ctx_ulonglong_add_nb)
-}
-routine!(imp_shmemx_ctx_ulonglong_add_nb, probe_shmemx_ctx_ulonglong_add_nb, intercepted_shmemx_ctx_ulonglong_add_nb, 2280, sampled, (ctx: Ctx, target: *mut c_ulonglong, value: c_ulonglong, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2280, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::add::<u64>(m, ctx, target.cast(), word(value), pe, request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_int32_add_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_int32_add_nb(ctx: Ctx, target: *mut i32, value: i32, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_int32_add_nb", 2281, imp_shmemx_ctx_int32_add_nb, probe_shmemx_ctx_int32_add_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_int32_add_nb(ctx: Ctx, target: *mut i32, value: i32, pe: c_int, request: *mut RequestHandle) {
-    strong!(2281, imp_shmemx_ctx_int32_add_nb, probe_shmemx_ctx_int32_add_nb)
-}
-routine!(imp_shmemx_ctx_int32_add_nb, probe_shmemx_ctx_int32_add_nb, intercepted_shmemx_ctx_int32_add_nb, 2281, sampled, (ctx: Ctx, target: *mut i32, value: i32, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2281, 4, world_pe(m, ctx, pe)), target.addr(), 4] nb::add::<i32>(m, ctx, target.cast(), word(value), pe, request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_int64_add_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_int64_add_nb(ctx: Ctx, target: *mut i64, value: i64, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_int64_add_nb", 2282, imp_shmemx_ctx_int64_add_nb, probe_shmemx_ctx_int64_add_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_int64_add_nb(ctx: Ctx, target: *mut i64, value: i64, pe: c_int, request: *mut RequestHandle) {
-    strong!(2282, imp_shmemx_ctx_int64_add_nb, probe_shmemx_ctx_int64_add_nb)
-}
-routine!(imp_shmemx_ctx_int64_add_nb, probe_shmemx_ctx_int64_add_nb, intercepted_shmemx_ctx_int64_add_nb, 2282, sampled, (ctx: Ctx, target: *mut i64, value: i64, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2282, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::add::<i64>(m, ctx, target.cast(), word(value), pe, request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_uint32_add_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_uint32_add_nb(ctx: Ctx, target: *mut u32, value: u32, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_uint32_add_nb", 2283, imp_shmemx_ctx_uint32_add_nb, probe_shmemx_ctx_uint32_add_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_uint32_add_nb(ctx: Ctx, target: *mut u32, value: u32, pe: c_int, request: *mut RequestHandle) {
-    strong!(2283, imp_shmemx_ctx_uint32_add_nb, probe_shmemx_ctx_uint32_add_nb)
-}
-routine!(imp_shmemx_ctx_uint32_add_nb, probe_shmemx_ctx_uint32_add_nb, intercepted_shmemx_ctx_uint32_add_nb, 2283, sampled, (ctx: Ctx, target: *mut u32, value: u32, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2283, 4, world_pe(m, ctx, pe)), target.addr(), 4] nb::add::<u32>(m, ctx, target.cast(), word(value), pe, request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_uint64_add_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_uint64_add_nb(ctx: Ctx, target: *mut u64, value: u64, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_uint64_add_nb", 2284, imp_shmemx_ctx_uint64_add_nb, probe_shmemx_ctx_uint64_add_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_uint64_add_nb(ctx: Ctx, target: *mut u64, value: u64, pe: c_int, request: *mut RequestHandle) {
-    strong!(2284, imp_shmemx_ctx_uint64_add_nb, probe_shmemx_ctx_uint64_add_nb)
-}
-routine!(imp_shmemx_ctx_uint64_add_nb, probe_shmemx_ctx_uint64_add_nb, intercepted_shmemx_ctx_uint64_add_nb, 2284, sampled, (ctx: Ctx, target: *mut u64, value: u64, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2284, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::add::<u64>(m, ctx, target.cast(), word(value), pe, request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_size_add_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_size_add_nb(ctx: Ctx, target: *mut usize, value: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_size_add_nb", 2285, imp_shmemx_ctx_size_add_nb, probe_shmemx_ctx_size_add_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_size_add_nb(ctx: Ctx, target: *mut usize, value: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2285, imp_shmemx_ctx_size_add_nb, probe_shmemx_ctx_size_add_nb)
-}
-routine!(imp_shmemx_ctx_size_add_nb, probe_shmemx_ctx_size_add_nb, intercepted_shmemx_ctx_size_add_nb, 2285, sampled, (ctx: Ctx, target: *mut usize, value: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2285, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::add::<u64>(m, ctx, target.cast(), word(value), pe, request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_ptrdiff_add_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_ptrdiff_add_nb(ctx: Ctx, target: *mut isize, value: isize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_ptrdiff_add_nb", 2286, imp_shmemx_ctx_ptrdiff_add_nb, probe_shmemx_ctx_ptrdiff_add_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_ptrdiff_add_nb(ctx: Ctx, target: *mut isize, value: isize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2286, imp_shmemx_ctx_ptrdiff_add_nb, probe_shmemx_ctx_ptrdiff_add_nb)
-}
-routine!(imp_shmemx_ctx_ptrdiff_add_nb, probe_shmemx_ctx_ptrdiff_add_nb, intercepted_shmemx_ctx_ptrdiff_add_nb, 2286, sampled, (ctx: Ctx, target: *mut isize, value: isize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2286, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::add::<i64>(m, ctx, target.cast(), word(value), pe, request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int_inc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int_inc_nb(target: *mut c_int, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_int_inc_nb", 2287, imp_shmemx_int_inc_nb, brief_shmemx_int_inc_nb, kept_shmemx_int_inc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int_inc_nb(target: *mut c_int, pe: c_int, request: *mut RequestHandle) {
-    strong!(2287, imp_shmemx_int_inc_nb, brief_shmemx_int_inc_nb, kept_shmemx_int_inc_nb)
-}
-routine!(brief brief_shmemx_int_inc_nb, kept_shmemx_int_inc_nb, imp_shmemx_int_inc_nb, probe_shmemx_int_inc_nb, intercepted_shmemx_int_inc_nb, 2287, sampled, (target: *mut c_int, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), 4] nb::inc::<i32>(m, Ctx::DEFAULT, target.cast(), pe, request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_long_inc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_long_inc_nb(target: *mut c_long, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_long_inc_nb", 2288, imp_shmemx_long_inc_nb, brief_shmemx_long_inc_nb, kept_shmemx_long_inc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_long_inc_nb(target: *mut c_long, pe: c_int, request: *mut RequestHandle) {
-    strong!(2288, imp_shmemx_long_inc_nb, brief_shmemx_long_inc_nb, kept_shmemx_long_inc_nb)
-}
-routine!(brief brief_shmemx_long_inc_nb, kept_shmemx_long_inc_nb, imp_shmemx_long_inc_nb, probe_shmemx_long_inc_nb, intercepted_shmemx_long_inc_nb, 2288, sampled, (target: *mut c_long, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::inc::<i64>(m, Ctx::DEFAULT, target.cast(), pe, request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_longlong_inc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longlong_inc_nb(target: *mut c_longlong, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_longlong_inc_nb", 2289, imp_shmemx_longlong_inc_nb, brief_shmemx_longlong_inc_nb, kept_shmemx_longlong_inc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longlong_inc_nb(target: *mut c_longlong, pe: c_int, request: *mut RequestHandle) {
-    strong!(2289, imp_shmemx_longlong_inc_nb, brief_shmemx_longlong_inc_nb, kept_shmemx_longlong_inc_nb)
-}
-routine!(brief brief_shmemx_longlong_inc_nb, kept_shmemx_longlong_inc_nb, imp_shmemx_longlong_inc_nb, probe_shmemx_longlong_inc_nb, intercepted_shmemx_longlong_inc_nb, 2289, sampled, (target: *mut c_longlong, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::inc::<i64>(m, Ctx::DEFAULT, target.cast(), pe, request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_uint_inc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint_inc_nb(target: *mut c_uint, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_uint_inc_nb", 2290, imp_shmemx_uint_inc_nb, brief_shmemx_uint_inc_nb, kept_shmemx_uint_inc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint_inc_nb(target: *mut c_uint, pe: c_int, request: *mut RequestHandle) {
-    strong!(2290, imp_shmemx_uint_inc_nb, brief_shmemx_uint_inc_nb, kept_shmemx_uint_inc_nb)
-}
-routine!(brief brief_shmemx_uint_inc_nb, kept_shmemx_uint_inc_nb, imp_shmemx_uint_inc_nb, probe_shmemx_uint_inc_nb, intercepted_shmemx_uint_inc_nb, 2290, sampled, (target: *mut c_uint, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), 4] nb::inc::<u32>(m, Ctx::DEFAULT, target.cast(), pe, request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ulong_inc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulong_inc_nb(target: *mut c_ulong, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ulong_inc_nb", 2291, imp_shmemx_ulong_inc_nb, brief_shmemx_ulong_inc_nb, kept_shmemx_ulong_inc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulong_inc_nb(target: *mut c_ulong, pe: c_int, request: *mut RequestHandle) {
-    strong!(2291, imp_shmemx_ulong_inc_nb, brief_shmemx_ulong_inc_nb, kept_shmemx_ulong_inc_nb)
-}
-routine!(brief brief_shmemx_ulong_inc_nb, kept_shmemx_ulong_inc_nb, imp_shmemx_ulong_inc_nb, probe_shmemx_ulong_inc_nb, intercepted_shmemx_ulong_inc_nb, 2291, sampled, (target: *mut c_ulong, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::inc::<u64>(m, Ctx::DEFAULT, target.cast(), pe, request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ulonglong_inc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulonglong_inc_nb(target: *mut c_ulonglong, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ulonglong_inc_nb", 2292, imp_shmemx_ulonglong_inc_nb, brief_shmemx_ulonglong_inc_nb, kept_shmemx_ulonglong_inc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulonglong_inc_nb(target: *mut c_ulonglong, pe: c_int, request: *mut RequestHandle) {
-    strong!(2292, imp_shmemx_ulonglong_inc_nb, brief_shmemx_ulonglong_inc_nb, kept_shmemx_ulonglong_inc_nb)
-}
-routine!(brief brief_shmemx_ulonglong_inc_nb, kept_shmemx_ulonglong_inc_nb, imp_shmemx_ulonglong_inc_nb, probe_shmemx_ulonglong_inc_nb, intercepted_shmemx_ulonglong_inc_nb, 2292, sampled, (target: *mut c_ulonglong, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::inc::<u64>(m, Ctx::DEFAULT, target.cast(), pe, request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int32_inc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int32_inc_nb(target: *mut i32, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_int32_inc_nb", 2293, imp_shmemx_int32_inc_nb, brief_shmemx_int32_inc_nb, kept_shmemx_int32_inc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int32_inc_nb(target: *mut i32, pe: c_int, request: *mut RequestHandle) {
-    strong!(2293, imp_shmemx_int32_inc_nb, brief_shmemx_int32_inc_nb, kept_shmemx_int32_inc_nb)
-}
-routine!(brief brief_shmemx_int32_inc_nb, kept_shmemx_int32_inc_nb, imp_shmemx_int32_inc_nb, probe_shmemx_int32_inc_nb, intercepted_shmemx_int32_inc_nb, 2293, sampled, (target: *mut i32, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), 4] nb::inc::<i32>(m, Ctx::DEFAULT, target.cast(), pe, request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int64_inc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int64_inc_nb(target: *mut i64, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_int64_inc_nb", 2294, imp_shmemx_int64_inc_nb, brief_shmemx_int64_inc_nb, kept_shmemx_int64_inc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int64_inc_nb(target: *mut i64, pe: c_int, request: *mut RequestHandle) {
-    strong!(2294, imp_shmemx_int64_inc_nb, brief_shmemx_int64_inc_nb, kept_shmemx_int64_inc_nb)
-}
-routine!(brief brief_shmemx_int64_inc_nb, kept_shmemx_int64_inc_nb, imp_shmemx_int64_inc_nb, probe_shmemx_int64_inc_nb, intercepted_shmemx_int64_inc_nb, 2294, sampled, (target: *mut i64, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::inc::<i64>(m, Ctx::DEFAULT, target.cast(), pe, request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_uint32_inc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint32_inc_nb(target: *mut u32, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_uint32_inc_nb", 2295, imp_shmemx_uint32_inc_nb, brief_shmemx_uint32_inc_nb, kept_shmemx_uint32_inc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint32_inc_nb(target: *mut u32, pe: c_int, request: *mut RequestHandle) {
-    strong!(2295, imp_shmemx_uint32_inc_nb, brief_shmemx_uint32_inc_nb, kept_shmemx_uint32_inc_nb)
-}
-routine!(brief brief_shmemx_uint32_inc_nb, kept_shmemx_uint32_inc_nb, imp_shmemx_uint32_inc_nb, probe_shmemx_uint32_inc_nb, intercepted_shmemx_uint32_inc_nb, 2295, sampled, (target: *mut u32, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), 4] nb::inc::<u32>(m, Ctx::DEFAULT, target.cast(), pe, request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_uint64_inc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint64_inc_nb(target: *mut u64, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_uint64_inc_nb", 2296, imp_shmemx_uint64_inc_nb, brief_shmemx_uint64_inc_nb, kept_shmemx_uint64_inc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint64_inc_nb(target: *mut u64, pe: c_int, request: *mut RequestHandle) {
-    strong!(2296, imp_shmemx_uint64_inc_nb, brief_shmemx_uint64_inc_nb, kept_shmemx_uint64_inc_nb)
-}
-routine!(brief brief_shmemx_uint64_inc_nb, kept_shmemx_uint64_inc_nb, imp_shmemx_uint64_inc_nb, probe_shmemx_uint64_inc_nb, intercepted_shmemx_uint64_inc_nb, 2296, sampled, (target: *mut u64, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::inc::<u64>(m, Ctx::DEFAULT, target.cast(), pe, request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_size_inc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_size_inc_nb(target: *mut usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_size_inc_nb", 2297, imp_shmemx_size_inc_nb, brief_shmemx_size_inc_nb, kept_shmemx_size_inc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_size_inc_nb(target: *mut usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2297, imp_shmemx_size_inc_nb, brief_shmemx_size_inc_nb, kept_shmemx_size_inc_nb)
-}
-routine!(brief brief_shmemx_size_inc_nb, kept_shmemx_size_inc_nb, imp_shmemx_size_inc_nb, probe_shmemx_size_inc_nb, intercepted_shmemx_size_inc_nb, 2297, sampled, (target: *mut usize, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::inc::<u64>(m, Ctx::DEFAULT, target.cast(), pe, request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ptrdiff_inc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ptrdiff_inc_nb(target: *mut isize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ptrdiff_inc_nb", 2298, imp_shmemx_ptrdiff_inc_nb, brief_shmemx_ptrdiff_inc_nb, kept_shmemx_ptrdiff_inc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ptrdiff_inc_nb(target: *mut isize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2298, imp_shmemx_ptrdiff_inc_nb, brief_shmemx_ptrdiff_inc_nb, kept_shmemx_ptrdiff_inc_nb)
-}
-routine!(brief brief_shmemx_ptrdiff_inc_nb, kept_shmemx_ptrdiff_inc_nb, imp_shmemx_ptrdiff_inc_nb, probe_shmemx_ptrdiff_inc_nb, intercepted_shmemx_ptrdiff_inc_nb, 2298, sampled, (target: *mut isize, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::inc::<i64>(m, Ctx::DEFAULT, target.cast(), pe, request), args [target.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_int_inc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_int_inc_nb(ctx: Ctx, target: *mut c_int, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_int_inc_nb", 2299, imp_shmemx_ctx_int_inc_nb, probe_shmemx_ctx_int_inc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_int_inc_nb(ctx: Ctx, target: *mut c_int, pe: c_int, request: *mut RequestHandle) {
-    strong!(2299, imp_shmemx_ctx_int_inc_nb, probe_shmemx_ctx_int_inc_nb)
-}
-routine!(imp_shmemx_ctx_int_inc_nb, probe_shmemx_ctx_int_inc_nb, intercepted_shmemx_ctx_int_inc_nb, 2299, sampled, (ctx: Ctx, target: *mut c_int, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2299, 4, world_pe(m, ctx, pe)), target.addr(), 4] nb::inc::<i32>(m, ctx, target.cast(), pe, request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_long_inc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_long_inc_nb(ctx: Ctx, target: *mut c_long, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_long_inc_nb", 2300, imp_shmemx_ctx_long_inc_nb, probe_shmemx_ctx_long_inc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_long_inc_nb(ctx: Ctx, target: *mut c_long, pe: c_int, request: *mut RequestHandle) {
-    strong!(2300, imp_shmemx_ctx_long_inc_nb, probe_shmemx_ctx_long_inc_nb)
-}
-routine!(imp_shmemx_ctx_long_inc_nb, probe_shmemx_ctx_long_inc_nb, intercepted_shmemx_ctx_long_inc_nb, 2300, sampled, (ctx: Ctx, target: *mut c_long, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2300, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::inc::<i64>(m, ctx, target.cast(), pe, request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_longlong_inc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_longlong_inc_nb(ctx: Ctx, target: *mut c_longlong, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_longlong_inc_nb", 2301, imp_shmemx_ctx_longlong_inc_nb, probe_shmemx_ctx_longlong_inc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_longlong_inc_nb(ctx: Ctx, target: *mut c_longlong, pe: c_int, request: *mut RequestHandle) {
-    strong!(2301, imp_shmemx_ctx_longlong_inc_nb, probe_shmemx_ctx_longlong_inc_nb)
-}
-routine!(imp_shmemx_ctx_longlong_inc_nb, probe_shmemx_ctx_longlong_inc_nb, intercepted_shmemx_ctx_longlong_inc_nb, 2301, sampled, (ctx: Ctx, target: *mut c_longlong, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2301, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::inc::<i64>(m, ctx, target.cast(), pe, request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_uint_inc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_uint_inc_nb(ctx: Ctx, target: *mut c_uint, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_uint_inc_nb", 2302, imp_shmemx_ctx_uint_inc_nb, probe_shmemx_ctx_uint_inc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_uint_inc_nb(ctx: Ctx, target: *mut c_uint, pe: c_int, request: *mut RequestHandle) {
-    strong!(2302, imp_shmemx_ctx_uint_inc_nb, probe_shmemx_ctx_uint_inc_nb)
-}
-routine!(imp_shmemx_ctx_uint_inc_nb, probe_shmemx_ctx_uint_inc_nb, intercepted_shmemx_ctx_uint_inc_nb, 2302, sampled, (ctx: Ctx, target: *mut c_uint, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2302, 4, world_pe(m, ctx, pe)), target.addr(), 4] nb::inc::<u32>(m, ctx, target.cast(), pe, request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_ulong_inc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_ulong_inc_nb(ctx: Ctx, target: *mut c_ulong, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_ulong_inc_nb", 2303, imp_shmemx_ctx_ulong_inc_nb, probe_shmemx_ctx_ulong_inc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_ulong_inc_nb(ctx: Ctx, target: *mut c_ulong, pe: c_int, request: *mut RequestHandle) {
-    strong!(2303, imp_shmemx_ctx_ulong_inc_nb, probe_shmemx_ctx_ulong_inc_nb)
-}
-routine!(imp_shmemx_ctx_ulong_inc_nb, probe_shmemx_ctx_ulong_inc_nb, intercepted_shmemx_ctx_ulong_inc_nb, 2303, sampled, (ctx: Ctx, target: *mut c_ulong, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2303, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::inc::<u64>(m, ctx, target.cast(), pe, request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_ulonglong_inc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_ulonglong_inc_nb(ctx: Ctx, target: *mut c_ulonglong, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_ulonglong_inc_nb", 2304, imp_shmemx_ctx_ulonglong_inc_nb, probe_shmemx_ctx_ulonglong_inc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_ulonglong_inc_nb(ctx: Ctx, target: *mut c_ulonglong, pe: c_int, request: *mut RequestHandle) {
-    strong!(2304, imp_shmemx_ctx_ulonglong_inc_nb, probe_shmemx_ctx_ulonglong_inc_nb)
-}
-routine!(imp_shmemx_ctx_ulonglong_inc_nb, probe_shmemx_ctx_ulonglong_inc_nb, intercepted_shmemx_ctx_ulonglong_inc_nb, 2304, sampled, (ctx: Ctx, target: *mut c_ulonglong, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2304, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::inc::<u64>(m, ctx, target.cast(), pe, request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_int32_inc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_int32_inc_nb(ctx: Ctx, target: *mut i32, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_int32_inc_nb", 2305, imp_shmemx_ctx_int32_inc_nb, probe_shmemx_ctx_int32_inc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_int32_inc_nb(ctx: Ctx, target: *mut i32, pe: c_int, request: *mut RequestHandle) {
-    strong!(2305, imp_shmemx_ctx_int32_inc_nb, probe_shmemx_ctx_int32_inc_nb)
-}
-routine!(imp_shmemx_ctx_int32_inc_nb, probe_shmemx_ctx_int32_inc_nb, intercepted_shmemx_ctx_int32_inc_nb, 2305, sampled, (ctx: Ctx, target: *mut i32, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2305, 4, world_pe(m, ctx, pe)), target.addr(), 4] nb::inc::<i32>(m, ctx, target.cast(), pe, request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_int64_inc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_int64_inc_nb(ctx: Ctx, target: *mut i64, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_int64_inc_nb", 2306, imp_shmemx_ctx_int64_inc_nb, probe_shmemx_ctx_int64_inc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_int64_inc_nb(ctx: Ctx, target: *mut i64, pe: c_int, request: *mut RequestHandle) {
-    strong!(2306, imp_shmemx_ctx_int64_inc_nb, probe_shmemx_ctx_int64_inc_nb)
-}
-routine!(imp_shmemx_ctx_int64_inc_nb, probe_shmemx_ctx_int64_inc_nb, intercepted_shmemx_ctx_int64_inc_nb, 2306, sampled, (ctx: Ctx, target: *mut i64, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2306, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::inc::<i64>(m, ctx, target.cast(), pe, request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_uint32_inc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_uint32_inc_nb(ctx: Ctx, target: *mut u32, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_uint32_inc_nb", 2307, imp_shmemx_ctx_uint32_inc_nb, probe_shmemx_ctx_uint32_inc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_uint32_inc_nb(ctx: Ctx, target: *mut u32, pe: c_int, request: *mut RequestHandle) {
-    strong!(2307, imp_shmemx_ctx_uint32_inc_nb, probe_shmemx_ctx_uint32_inc_nb)
-}
-routine!(imp_shmemx_ctx_uint32_inc_nb, probe_shmemx_ctx_uint32_inc_nb, intercepted_shmemx_ctx_uint32_inc_nb, 2307, sampled, (ctx: Ctx, target: *mut u32, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2307, 4, world_pe(m, ctx, pe)), target.addr(), 4] nb::inc::<u32>(m, ctx, target.cast(), pe, request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_uint64_inc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_uint64_inc_nb(ctx: Ctx, target: *mut u64, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_uint64_inc_nb", 2308, imp_shmemx_ctx_uint64_inc_nb, probe_shmemx_ctx_uint64_inc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_uint64_inc_nb(ctx: Ctx, target: *mut u64, pe: c_int, request: *mut RequestHandle) {
-    strong!(2308, imp_shmemx_ctx_uint64_inc_nb, probe_shmemx_ctx_uint64_inc_nb)
-}
-routine!(imp_shmemx_ctx_uint64_inc_nb, probe_shmemx_ctx_uint64_inc_nb, intercepted_shmemx_ctx_uint64_inc_nb, 2308, sampled, (ctx: Ctx, target: *mut u64, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2308, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::inc::<u64>(m, ctx, target.cast(), pe, request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_size_inc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_size_inc_nb(ctx: Ctx, target: *mut usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_size_inc_nb", 2309, imp_shmemx_ctx_size_inc_nb, probe_shmemx_ctx_size_inc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_size_inc_nb(ctx: Ctx, target: *mut usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2309, imp_shmemx_ctx_size_inc_nb, probe_shmemx_ctx_size_inc_nb)
-}
-routine!(imp_shmemx_ctx_size_inc_nb, probe_shmemx_ctx_size_inc_nb, intercepted_shmemx_ctx_size_inc_nb, 2309, sampled, (ctx: Ctx, target: *mut usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2309, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::inc::<u64>(m, ctx, target.cast(), pe, request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_ptrdiff_inc_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_ptrdiff_inc_nb(ctx: Ctx, target: *mut isize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_ptrdiff_inc_nb", 2310, imp_shmemx_ctx_ptrdiff_inc_nb, probe_shmemx_ctx_ptrdiff_inc_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_ptrdiff_inc_nb(ctx: Ctx, target: *mut isize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2310, imp_shmemx_ctx_ptrdiff_inc_nb, probe_shmemx_ctx_ptrdiff_inc_nb)
-}
-routine!(imp_shmemx_ctx_ptrdiff_inc_nb, probe_shmemx_ctx_ptrdiff_inc_nb, intercepted_shmemx_ctx_ptrdiff_inc_nb, 2310, sampled, (ctx: Ctx, target: *mut isize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2310, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::inc::<i64>(m, ctx, target.cast(), pe, request), args [target.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_float_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_float_put_nb(target: *mut f32, source: *const f32, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_float_put_nb", 2311, imp_shmemx_float_put_nb, brief_shmemx_float_put_nb, kept_shmemx_float_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_float_put_nb(target: *mut f32, source: *const f32, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2311, imp_shmemx_float_put_nb, brief_shmemx_float_put_nb, kept_shmemx_float_put_nb)
-}
-routine!(brief brief_shmemx_float_put_nb, kept_shmemx_float_put_nb, imp_shmemx_float_put_nb, probe_shmemx_float_put_nb, intercepted_shmemx_float_put_nb, 2311, sized, (target: *mut f32, source: *const f32, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), len.wrapping_mul(4)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u32>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_double_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_double_put_nb(target: *mut f64, source: *const f64, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_double_put_nb", 2312, imp_shmemx_double_put_nb, brief_shmemx_double_put_nb, kept_shmemx_double_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_double_put_nb(target: *mut f64, source: *const f64, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2312, imp_shmemx_double_put_nb, brief_shmemx_double_put_nb, kept_shmemx_double_put_nb)
-}
-routine!(brief brief_shmemx_double_put_nb, kept_shmemx_double_put_nb, imp_shmemx_double_put_nb, probe_shmemx_double_put_nb, intercepted_shmemx_double_put_nb, 2312, sized, (target: *mut f64, source: *const f64, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), len.wrapping_mul(8)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_longdouble_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longdouble_put_nb(target: *mut LongDouble, source: *const LongDouble, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_longdouble_put_nb", 2313, imp_shmemx_longdouble_put_nb, brief_shmemx_longdouble_put_nb, kept_shmemx_longdouble_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longdouble_put_nb(target: *mut LongDouble, source: *const LongDouble, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2313, imp_shmemx_longdouble_put_nb, brief_shmemx_longdouble_put_nb, kept_shmemx_longdouble_put_nb)
-}
-routine!(brief brief_shmemx_longdouble_put_nb, kept_shmemx_longdouble_put_nb, imp_shmemx_longdouble_put_nb, probe_shmemx_longdouble_put_nb, intercepted_shmemx_longdouble_put_nb, 2313, sized, (target: *mut LongDouble, source: *const LongDouble, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), len.wrapping_mul(16)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<W128>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_char_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_char_put_nb(target: *mut c_char, source: *const c_char, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_char_put_nb", 2314, imp_shmemx_char_put_nb, brief_shmemx_char_put_nb, kept_shmemx_char_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_char_put_nb(target: *mut c_char, source: *const c_char, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2314, imp_shmemx_char_put_nb, brief_shmemx_char_put_nb, kept_shmemx_char_put_nb)
-}
-routine!(brief brief_shmemx_char_put_nb, kept_shmemx_char_put_nb, imp_shmemx_char_put_nb, probe_shmemx_char_put_nb, intercepted_shmemx_char_put_nb, 2314, sized, (target: *mut c_char, source: *const c_char, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), len.wrapping_mul(1)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u8>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_schar_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_schar_put_nb(target: *mut c_schar, source: *const c_schar, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_schar_put_nb", 2315, imp_shmemx_schar_put_nb, brief_shmemx_schar_put_nb, kept_shmemx_schar_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_schar_put_nb(target: *mut c_schar, source: *const c_schar, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2315, imp_shmemx_schar_put_nb, brief_shmemx_schar_put_nb, kept_shmemx_schar_put_nb)
-}
-routine!(brief brief_shmemx_schar_put_nb, kept_shmemx_schar_put_nb, imp_shmemx_schar_put_nb, probe_shmemx_schar_put_nb, intercepted_shmemx_schar_put_nb, 2315, sized, (target: *mut c_schar, source: *const c_schar, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), len.wrapping_mul(1)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u8>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_short_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_short_put_nb(target: *mut c_short, source: *const c_short, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_short_put_nb", 2316, imp_shmemx_short_put_nb, brief_shmemx_short_put_nb, kept_shmemx_short_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_short_put_nb(target: *mut c_short, source: *const c_short, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2316, imp_shmemx_short_put_nb, brief_shmemx_short_put_nb, kept_shmemx_short_put_nb)
-}
-routine!(brief brief_shmemx_short_put_nb, kept_shmemx_short_put_nb, imp_shmemx_short_put_nb, probe_shmemx_short_put_nb, intercepted_shmemx_short_put_nb, 2316, sized, (target: *mut c_short, source: *const c_short, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), len.wrapping_mul(2)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u16>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int_put_nb(target: *mut c_int, source: *const c_int, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_int_put_nb", 2317, imp_shmemx_int_put_nb, brief_shmemx_int_put_nb, kept_shmemx_int_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int_put_nb(target: *mut c_int, source: *const c_int, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2317, imp_shmemx_int_put_nb, brief_shmemx_int_put_nb, kept_shmemx_int_put_nb)
-}
-routine!(brief brief_shmemx_int_put_nb, kept_shmemx_int_put_nb, imp_shmemx_int_put_nb, probe_shmemx_int_put_nb, intercepted_shmemx_int_put_nb, 2317, sized, (target: *mut c_int, source: *const c_int, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), len.wrapping_mul(4)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u32>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_long_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_long_put_nb(target: *mut c_long, source: *const c_long, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_long_put_nb", 2318, imp_shmemx_long_put_nb, brief_shmemx_long_put_nb, kept_shmemx_long_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_long_put_nb(target: *mut c_long, source: *const c_long, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2318, imp_shmemx_long_put_nb, brief_shmemx_long_put_nb, kept_shmemx_long_put_nb)
-}
-routine!(brief brief_shmemx_long_put_nb, kept_shmemx_long_put_nb, imp_shmemx_long_put_nb, probe_shmemx_long_put_nb, intercepted_shmemx_long_put_nb, 2318, sized, (target: *mut c_long, source: *const c_long, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), len.wrapping_mul(8)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_longlong_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longlong_put_nb(target: *mut c_longlong, source: *const c_longlong, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_longlong_put_nb", 2319, imp_shmemx_longlong_put_nb, brief_shmemx_longlong_put_nb, kept_shmemx_longlong_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longlong_put_nb(target: *mut c_longlong, source: *const c_longlong, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2319, imp_shmemx_longlong_put_nb, brief_shmemx_longlong_put_nb, kept_shmemx_longlong_put_nb)
-}
-routine!(brief brief_shmemx_longlong_put_nb, kept_shmemx_longlong_put_nb, imp_shmemx_longlong_put_nb, probe_shmemx_longlong_put_nb, intercepted_shmemx_longlong_put_nb, 2319, sized, (target: *mut c_longlong, source: *const c_longlong, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), len.wrapping_mul(8)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_uchar_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uchar_put_nb(target: *mut c_uchar, source: *const c_uchar, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_uchar_put_nb", 2320, imp_shmemx_uchar_put_nb, brief_shmemx_uchar_put_nb, kept_shmemx_uchar_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uchar_put_nb(target: *mut c_uchar, source: *const c_uchar, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2320, imp_shmemx_uchar_put_nb, brief_shmemx_uchar_put_nb, kept_shmemx_uchar_put_nb)
-}
-routine!(brief brief_shmemx_uchar_put_nb, kept_shmemx_uchar_put_nb, imp_shmemx_uchar_put_nb, probe_shmemx_uchar_put_nb, intercepted_shmemx_uchar_put_nb, 2320, sized, (target: *mut c_uchar, source: *const c_uchar, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), len.wrapping_mul(1)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u8>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ushort_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ushort_put_nb(target: *mut c_ushort, source: *const c_ushort, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ushort_put_nb", 2321, imp_shmemx_ushort_put_nb, brief_shmemx_ushort_put_nb, kept_shmemx_ushort_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ushort_put_nb(target: *mut c_ushort, source: *const c_ushort, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2321, imp_shmemx_ushort_put_nb, brief_shmemx_ushort_put_nb, kept_shmemx_ushort_put_nb)
-}
-routine!(brief brief_shmemx_ushort_put_nb, kept_shmemx_ushort_put_nb, imp_shmemx_ushort_put_nb, probe_shmemx_ushort_put_nb, intercepted_shmemx_ushort_put_nb, 2321, sized, (target: *mut c_ushort, source: *const c_ushort, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), len.wrapping_mul(2)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u16>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_uint_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint_put_nb(target: *mut c_uint, source: *const c_uint, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_uint_put_nb", 2322, imp_shmemx_uint_put_nb, brief_shmemx_uint_put_nb, kept_shmemx_uint_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint_put_nb(target: *mut c_uint, source: *const c_uint, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2322, imp_shmemx_uint_put_nb, brief_shmemx_uint_put_nb, kept_shmemx_uint_put_nb)
-}
-routine!(brief brief_shmemx_uint_put_nb, kept_shmemx_uint_put_nb, imp_shmemx_uint_put_nb, probe_shmemx_uint_put_nb, intercepted_shmemx_uint_put_nb, 2322, sized, (target: *mut c_uint, source: *const c_uint, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), len.wrapping_mul(4)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u32>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ulong_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulong_put_nb(target: *mut c_ulong, source: *const c_ulong, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ulong_put_nb", 2323, imp_shmemx_ulong_put_nb, brief_shmemx_ulong_put_nb, kept_shmemx_ulong_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulong_put_nb(target: *mut c_ulong, source: *const c_ulong, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2323, imp_shmemx_ulong_put_nb, brief_shmemx_ulong_put_nb, kept_shmemx_ulong_put_nb)
-}
-routine!(brief brief_shmemx_ulong_put_nb, kept_shmemx_ulong_put_nb, imp_shmemx_ulong_put_nb, probe_shmemx_ulong_put_nb, intercepted_shmemx_ulong_put_nb, 2323, sized, (target: *mut c_ulong, source: *const c_ulong, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), len.wrapping_mul(8)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ulonglong_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulonglong_put_nb(target: *mut c_ulonglong, source: *const c_ulonglong, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ulonglong_put_nb", 2324, imp_shmemx_ulonglong_put_nb, brief_shmemx_ulonglong_put_nb, kept_shmemx_ulonglong_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulonglong_put_nb(target: *mut c_ulonglong, source: *const c_ulonglong, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2324, imp_shmemx_ulonglong_put_nb, brief_shmemx_ulonglong_put_nb, kept_shmemx_ulonglong_put_nb)
-}
-routine!(brief brief_shmemx_ulonglong_put_nb, kept_shmemx_ulonglong_put_nb, imp_shmemx_ulonglong_put_nb, probe_shmemx_ulonglong_put_nb, intercepted_shmemx_ulonglong_put_nb, 2324, sized, (target: *mut c_ulonglong, source: *const c_ulonglong, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), len.wrapping_mul(8)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int8_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int8_put_nb(target: *mut i8, source: *const i8, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_int8_put_nb", 2325, imp_shmemx_int8_put_nb, brief_shmemx_int8_put_nb, kept_shmemx_int8_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int8_put_nb(target: *mut i8, source: *const i8, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2325, imp_shmemx_int8_put_nb, brief_shmemx_int8_put_nb, kept_shmemx_int8_put_nb)
-}
-routine!(brief brief_shmemx_int8_put_nb, kept_shmemx_int8_put_nb, imp_shmemx_int8_put_nb, probe_shmemx_int8_put_nb, intercepted_shmemx_int8_put_nb, 2325, sized, (target: *mut i8, source: *const i8, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), len.wrapping_mul(1)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u8>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int16_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int16_put_nb(target: *mut i16, source: *const i16, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_int16_put_nb", 2326, imp_shmemx_int16_put_nb, brief_shmemx_int16_put_nb, kept_shmemx_int16_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int16_put_nb(target: *mut i16, source: *const i16, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2326, imp_shmemx_int16_put_nb, brief_shmemx_int16_put_nb, kept_shmemx_int16_put_nb)
-}
-routine!(brief brief_shmemx_int16_put_nb, kept_shmemx_int16_put_nb, imp_shmemx_int16_put_nb, probe_shmemx_int16_put_nb, intercepted_shmemx_int16_put_nb, 2326, sized, (target: *mut i16, source: *const i16, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), len.wrapping_mul(2)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u16>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int32_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int32_put_nb(target: *mut i32, source: *const i32, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_int32_put_nb", 2327, imp_shmemx_int32_put_nb, brief_shmemx_int32_put_nb, kept_shmemx_int32_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int32_put_nb(target: *mut i32, source: *const i32, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2327, imp_shmemx_int32_put_nb, brief_shmemx_int32_put_nb, kept_shmemx_int32_put_nb)
-}
-routine!(brief brief_shmemx_int32_put_nb, kept_shmemx_int32_put_nb, imp_shmemx_int32_put_nb, probe_shmemx_int32_put_nb, intercepted_shmemx_int32_put_nb, 2327, sized, (target: *mut i32, source: *const i32, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), len.wrapping_mul(4)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u32>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int64_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int64_put_nb(target: *mut i64, source: *const i64, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_int64_put_nb", 2328, imp_shmemx_int64_put_nb, brief_shmemx_int64_put_nb, kept_shmemx_int64_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int64_put_nb(target: *mut i64, source: *const i64, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2328, imp_shmemx_int64_put_nb, brief_shmemx_int64_put_nb, kept_shmemx_int64_put_nb)
-}
-routine!(brief brief_shmemx_int64_put_nb, kept_shmemx_int64_put_nb, imp_shmemx_int64_put_nb, probe_shmemx_int64_put_nb, intercepted_shmemx_int64_put_nb, 2328, sized, (target: *mut i64, source: *const i64, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), len.wrapping_mul(8)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_uint8_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint8_put_nb(target: *mut u8, source: *const u8, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_uint8_put_nb", 2329, imp_shmemx_uint8_put_nb, brief_shmemx_uint8_put_nb, kept_shmemx_uint8_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint8_put_nb(target: *mut u8, source: *const u8, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2329, imp_shmemx_uint8_put_nb, brief_shmemx_uint8_put_nb, kept_shmemx_uint8_put_nb)
-}
-routine!(brief brief_shmemx_uint8_put_nb, kept_shmemx_uint8_put_nb, imp_shmemx_uint8_put_nb, probe_shmemx_uint8_put_nb, intercepted_shmemx_uint8_put_nb, 2329, sized, (target: *mut u8, source: *const u8, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), len.wrapping_mul(1)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u8>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_uint16_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint16_put_nb(target: *mut u16, source: *const u16, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_uint16_put_nb", 2330, imp_shmemx_uint16_put_nb, brief_shmemx_uint16_put_nb, kept_shmemx_uint16_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint16_put_nb(target: *mut u16, source: *const u16, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2330, imp_shmemx_uint16_put_nb, brief_shmemx_uint16_put_nb, kept_shmemx_uint16_put_nb)
-}
-routine!(brief brief_shmemx_uint16_put_nb, kept_shmemx_uint16_put_nb, imp_shmemx_uint16_put_nb, probe_shmemx_uint16_put_nb, intercepted_shmemx_uint16_put_nb, 2330, sized, (target: *mut u16, source: *const u16, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), len.wrapping_mul(2)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u16>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_uint32_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint32_put_nb(target: *mut u32, source: *const u32, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_uint32_put_nb", 2331, imp_shmemx_uint32_put_nb, brief_shmemx_uint32_put_nb, kept_shmemx_uint32_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint32_put_nb(target: *mut u32, source: *const u32, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2331, imp_shmemx_uint32_put_nb, brief_shmemx_uint32_put_nb, kept_shmemx_uint32_put_nb)
-}
-routine!(brief brief_shmemx_uint32_put_nb, kept_shmemx_uint32_put_nb, imp_shmemx_uint32_put_nb, probe_shmemx_uint32_put_nb, intercepted_shmemx_uint32_put_nb, 2331, sized, (target: *mut u32, source: *const u32, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), len.wrapping_mul(4)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u32>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_uint64_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint64_put_nb(target: *mut u64, source: *const u64, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_uint64_put_nb", 2332, imp_shmemx_uint64_put_nb, brief_shmemx_uint64_put_nb, kept_shmemx_uint64_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint64_put_nb(target: *mut u64, source: *const u64, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2332, imp_shmemx_uint64_put_nb, brief_shmemx_uint64_put_nb, kept_shmemx_uint64_put_nb)
-}
-routine!(brief brief_shmemx_uint64_put_nb, kept_shmemx_uint64_put_nb, imp_shmemx_uint64_put_nb, probe_shmemx_uint64_put_nb, intercepted_shmemx_uint64_put_nb, 2332, sized, (target: *mut u64, source: *const u64, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), len.wrapping_mul(8)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_size_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_size_put_nb(target: *mut usize, source: *const usize, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_size_put_nb", 2333, imp_shmemx_size_put_nb, brief_shmemx_size_put_nb, kept_shmemx_size_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_size_put_nb(target: *mut usize, source: *const usize, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2333, imp_shmemx_size_put_nb, brief_shmemx_size_put_nb, kept_shmemx_size_put_nb)
-}
-routine!(brief brief_shmemx_size_put_nb, kept_shmemx_size_put_nb, imp_shmemx_size_put_nb, probe_shmemx_size_put_nb, intercepted_shmemx_size_put_nb, 2333, sized, (target: *mut usize, source: *const usize, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), len.wrapping_mul(8)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ptrdiff_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ptrdiff_put_nb(target: *mut isize, source: *const isize, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ptrdiff_put_nb", 2334, imp_shmemx_ptrdiff_put_nb, brief_shmemx_ptrdiff_put_nb, kept_shmemx_ptrdiff_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ptrdiff_put_nb(target: *mut isize, source: *const isize, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2334, imp_shmemx_ptrdiff_put_nb, brief_shmemx_ptrdiff_put_nb, kept_shmemx_ptrdiff_put_nb)
-}
-routine!(brief brief_shmemx_ptrdiff_put_nb, kept_shmemx_ptrdiff_put_nb, imp_shmemx_ptrdiff_put_nb, probe_shmemx_ptrdiff_put_nb, intercepted_shmemx_ptrdiff_put_nb, 2334, sized, (target: *mut isize, source: *const isize, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), len.wrapping_mul(8)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_float_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_float_put_nb(ctx: Ctx, target: *mut f32, source: *const f32, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_float_put_nb", 2335, imp_shmemx_ctx_float_put_nb, probe_shmemx_ctx_float_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_float_put_nb(ctx: Ctx, target: *mut f32, source: *const f32, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2335, imp_shmemx_ctx_float_put_nb, probe_shmemx_ctx_float_put_nb)
-}
-routine!(imp_shmemx_ctx_float_put_nb, probe_shmemx_ctx_float_put_nb, intercepted_shmemx_ctx_float_put_nb, 2335, sized, (ctx: Ctx, target: *mut f32, source: *const f32, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2335, len.wrapping_mul(4), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(4)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<u32>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_double_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_double_put_nb(ctx: Ctx, target: *mut f64, source: *const f64, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_double_put_nb", 2336, imp_shmemx_ctx_double_put_nb, probe_shmemx_ctx_double_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_double_put_nb(ctx: Ctx, target: *mut f64, source: *const f64, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2336, imp_shmemx_ctx_double_put_nb, probe_shmemx_ctx_double_put_nb)
-}
-routine!(imp_shmemx_ctx_double_put_nb, probe_shmemx_ctx_double_put_nb, intercepted_shmemx_ctx_double_put_nb, 2336, sized, (ctx: Ctx, target: *mut f64, source: *const f64, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2336, len.wrapping_mul(8), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(8)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_longdouble_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_longdouble_put_nb(ctx: Ctx, target: *mut LongDouble, source: *const LongDouble, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_longdouble_put_nb", 2337, imp_shmemx_ctx_longdouble_put_nb, probe_shmemx_ctx_longdouble_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_longdouble_put_nb(ctx: Ctx, target: *mut LongDouble, source: *const LongDouble, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2337, imp_shmemx_ctx_longdouble_put_nb, probe_shmemx_ctx_longdouble_put_nb)
-}
-routine!(imp_shmemx_ctx_longdouble_put_nb, probe_shmemx_ctx_longdouble_put_nb, intercepted_shmemx_ctx_longdouble_put_nb, 2337, sized, (ctx: Ctx, target: *mut LongDouble, source: *const LongDouble, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2337, len.wrapping_mul(16), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(16)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<W128>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_char_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_char_put_nb(ctx: Ctx, target: *mut c_char, source: *const c_char, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_char_put_nb", 2338, imp_shmemx_ctx_char_put_nb, probe_shmemx_ctx_char_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_char_put_nb(ctx: Ctx, target: *mut c_char, source: *const c_char, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2338, imp_shmemx_ctx_char_put_nb, probe_shmemx_ctx_char_put_nb)
-}
-routine!(imp_shmemx_ctx_char_put_nb, probe_shmemx_ctx_char_put_nb, intercepted_shmemx_ctx_char_put_nb, 2338, sized, (ctx: Ctx, target: *mut c_char, source: *const c_char, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2338, len.wrapping_mul(1), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(1)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<u8>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_schar_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_schar_put_nb(ctx: Ctx, target: *mut c_schar, source: *const c_schar, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_schar_put_nb", 2339, imp_shmemx_ctx_schar_put_nb, probe_shmemx_ctx_schar_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_schar_put_nb(ctx: Ctx, target: *mut c_schar, source: *const c_schar, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2339, imp_shmemx_ctx_schar_put_nb, probe_shmemx_ctx_schar_put_nb)
-}
-routine!(imp_shmemx_ctx_schar_put_nb, probe_shmemx_ctx_schar_put_nb, intercepted_shmemx_ctx_schar_put_nb, 2339, sized, (ctx: Ctx, target: *mut c_schar, source: *const c_schar, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2339, len.wrapping_mul(1), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(1)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<u8>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_short_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_short_put_nb(ctx: Ctx, target: *mut c_short, source: *const c_short, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_short_put_nb", 2340, imp_shmemx_ctx_short_put_nb, probe_shmemx_ctx_short_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_short_put_nb(ctx: Ctx, target: *mut c_short, source: *const c_short, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2340, imp_shmemx_ctx_short_put_nb, probe_shmemx_ctx_short_put_nb)
-}
-routine!(imp_shmemx_ctx_short_put_nb, probe_shmemx_ctx_short_put_nb, intercepted_shmemx_ctx_short_put_nb, 2340, sized, (ctx: Ctx, target: *mut c_short, source: *const c_short, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2340, len.wrapping_mul(2), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(2)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<u16>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_int_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_int_put_nb(ctx: Ctx, target: *mut c_int, source: *const c_int, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_int_put_nb", 2341, imp_shmemx_ctx_int_put_nb, probe_shmemx_ctx_int_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_int_put_nb(ctx: Ctx, target: *mut c_int, source: *const c_int, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2341, imp_shmemx_ctx_int_put_nb, probe_shmemx_ctx_int_put_nb)
-}
-routine!(imp_shmemx_ctx_int_put_nb, probe_shmemx_ctx_int_put_nb, intercepted_shmemx_ctx_int_put_nb, 2341, sized, (ctx: Ctx, target: *mut c_int, source: *const c_int, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2341, len.wrapping_mul(4), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(4)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<u32>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_long_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_long_put_nb(ctx: Ctx, target: *mut c_long, source: *const c_long, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_long_put_nb", 2342, imp_shmemx_ctx_long_put_nb, probe_shmemx_ctx_long_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_long_put_nb(ctx: Ctx, target: *mut c_long, source: *const c_long, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2342, imp_shmemx_ctx_long_put_nb, probe_shmemx_ctx_long_put_nb)
-}
-routine!(imp_shmemx_ctx_long_put_nb, probe_shmemx_ctx_long_put_nb, intercepted_shmemx_ctx_long_put_nb, 2342, sized, (ctx: Ctx, target: *mut c_long, source: *const c_long, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2342, len.wrapping_mul(8), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(8)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_longlong_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_longlong_put_nb(ctx: Ctx, target: *mut c_longlong, source: *const c_longlong, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_longlong_put_nb", 2343, imp_shmemx_ctx_longlong_put_nb, probe_shmemx_ctx_longlong_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_longlong_put_nb(ctx: Ctx, target: *mut c_longlong, source: *const c_longlong, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2343, imp_shmemx_ctx_longlong_put_nb, probe_shmemx_ctx_longlong_put_nb)
-}
-routine!(imp_shmemx_ctx_longlong_put_nb, probe_shmemx_ctx_longlong_put_nb, intercepted_shmemx_ctx_longlong_put_nb, 2343, sized, (ctx: Ctx, target: *mut c_longlong, source: *const c_longlong, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2343, len.wrapping_mul(8), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(8)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_uchar_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_uchar_put_nb(ctx: Ctx, target: *mut c_uchar, source: *const c_uchar, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_uchar_put_nb", 2344, imp_shmemx_ctx_uchar_put_nb, probe_shmemx_ctx_uchar_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_uchar_put_nb(ctx: Ctx, target: *mut c_uchar, source: *const c_uchar, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2344, imp_shmemx_ctx_uchar_put_nb, probe_shmemx_ctx_uchar_put_nb)
-}
-routine!(imp_shmemx_ctx_uchar_put_nb, probe_shmemx_ctx_uchar_put_nb, intercepted_shmemx_ctx_uchar_put_nb, 2344, sized, (ctx: Ctx, target: *mut c_uchar, source: *const c_uchar, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2344, len.wrapping_mul(1), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(1)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<u8>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_ushort_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_ushort_put_nb(ctx: Ctx, target: *mut c_ushort, source: *const c_ushort, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_ushort_put_nb", 2345, imp_shmemx_ctx_ushort_put_nb, probe_shmemx_ctx_ushort_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_ushort_put_nb(ctx: Ctx, target: *mut c_ushort, source: *const c_ushort, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2345, imp_shmemx_ctx_ushort_put_nb, probe_shmemx_ctx_ushort_put_nb)
-}
-routine!(imp_shmemx_ctx_ushort_put_nb, probe_shmemx_ctx_ushort_put_nb, intercepted_shmemx_ctx_ushort_put_nb, 2345, sized, (ctx: Ctx, target: *mut c_ushort, source: *const c_ushort, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2345, len.wrapping_mul(2), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(2)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<u16>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_uint_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_uint_put_nb(ctx: Ctx, target: *mut c_uint, source: *const c_uint, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_uint_put_nb", 2346, imp_shmemx_ctx_uint_put_nb, probe_shmemx_ctx_uint_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_uint_put_nb(ctx: Ctx, target: *mut c_uint, source: *const c_uint, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2346, imp_shmemx_ctx_uint_put_nb, probe_shmemx_ctx_uint_put_nb)
-}
-routine!(imp_shmemx_ctx_uint_put_nb, probe_shmemx_ctx_uint_put_nb, intercepted_shmemx_ctx_uint_put_nb, 2346, sized, (ctx: Ctx, target: *mut c_uint, source: *const c_uint, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2346, len.wrapping_mul(4), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(4)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<u32>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_ulong_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_ulong_put_nb(ctx: Ctx, target: *mut c_ulong, source: *const c_ulong, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_ulong_put_nb", 2347, imp_shmemx_ctx_ulong_put_nb, probe_shmemx_ctx_ulong_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_ulong_put_nb(ctx: Ctx, target: *mut c_ulong, source: *const c_ulong, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2347, imp_shmemx_ctx_ulong_put_nb, probe_shmemx_ctx_ulong_put_nb)
-}
-routine!(imp_shmemx_ctx_ulong_put_nb, probe_shmemx_ctx_ulong_put_nb, intercepted_shmemx_ctx_ulong_put_nb, 2347, sized, (ctx: Ctx, target: *mut c_ulong, source: *const c_ulong, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2347, len.wrapping_mul(8), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(8)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_ulonglong_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_ulonglong_put_nb(ctx: Ctx, target: *mut c_ulonglong, source: *const c_ulonglong, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_ulonglong_put_nb", 2348, imp_shmemx_ctx_ulonglong_put_nb, probe_shmemx_ctx_ulonglong_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_ulonglong_put_nb(ctx: Ctx, target: *mut c_ulonglong, source: *const c_ulonglong, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2348, imp_shmemx_ctx_ulonglong_put_nb, probe_shmemx_ctx_ulonglong_put_nb)
-}
-routine!(imp_shmemx_ctx_ulonglong_put_nb, probe_shmemx_ctx_ulonglong_put_nb, intercepted_shmemx_ctx_ulonglong_put_nb, 2348, sized, (ctx: Ctx, target: *mut c_ulonglong, source: *const c_ulonglong, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2348, len.wrapping_mul(8), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(8)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_int8_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_int8_put_nb(ctx: Ctx, target: *mut i8, source: *const i8, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_int8_put_nb", 2349, imp_shmemx_ctx_int8_put_nb, probe_shmemx_ctx_int8_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_int8_put_nb(ctx: Ctx, target: *mut i8, source: *const i8, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2349, imp_shmemx_ctx_int8_put_nb, probe_shmemx_ctx_int8_put_nb)
-}
-routine!(imp_shmemx_ctx_int8_put_nb, probe_shmemx_ctx_int8_put_nb, intercepted_shmemx_ctx_int8_put_nb, 2349, sized, (ctx: Ctx, target: *mut i8, source: *const i8, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2349, len.wrapping_mul(1), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(1)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<u8>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_int16_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_int16_put_nb(ctx: Ctx, target: *mut i16, source: *const i16, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_int16_put_nb", 2350, imp_shmemx_ctx_int16_put_nb, probe_shmemx_ctx_int16_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_int16_put_nb(ctx: Ctx, target: *mut i16, source: *const i16, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2350, imp_shmemx_ctx_int16_put_nb, probe_shmemx_ctx_int16_put_nb)
-}
-routine!(imp_shmemx_ctx_int16_put_nb, probe_shmemx_ctx_int16_put_nb, intercepted_shmemx_ctx_int16_put_nb, 2350, sized, (ctx: Ctx, target: *mut i16, source: *const i16, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2350, len.wrapping_mul(2), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(2)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<u16>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_int32_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_int32_put_nb(ctx: Ctx, target: *mut i32, source: *const i32, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_int32_put_nb", 2351, imp_shmemx_ctx_int32_put_nb, probe_shmemx_ctx_int32_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_int32_put_nb(ctx: Ctx, target: *mut i32, source: *const i32, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2351, imp_shmemx_ctx_int32_put_nb, probe_shmemx_ctx_int32_put_nb)
-}
-routine!(imp_shmemx_ctx_int32_put_nb, probe_shmemx_ctx_int32_put_nb, intercepted_shmemx_ctx_int32_put_nb, 2351, sized, (ctx: Ctx, target: *mut i32, source: *const i32, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2351, len.wrapping_mul(4), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(4)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<u32>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_int64_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_int64_put_nb(ctx: Ctx, target: *mut i64, source: *const i64, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_int64_put_nb", 2352, imp_shmemx_ctx_int64_put_nb, probe_shmemx_ctx_int64_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_int64_put_nb(ctx: Ctx, target: *mut i64, source: *const i64, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2352, imp_shmemx_ctx_int64_put_nb, probe_shmemx_ctx_int64_put_nb)
-}
-routine!(imp_shmemx_ctx_int64_put_nb, probe_shmemx_ctx_int64_put_nb, intercepted_shmemx_ctx_int64_put_nb, 2352, sized, (ctx: Ctx, target: *mut i64, source: *const i64, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2352, len.wrapping_mul(8), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(8)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_uint8_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_uint8_put_nb(ctx: Ctx, target: *mut u8, source: *const u8, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_uint8_put_nb", 2353, imp_shmemx_ctx_uint8_put_nb, probe_shmemx_ctx_uint8_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_uint8_put_nb(ctx: Ctx, target: *mut u8, source: *const u8, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2353, imp_shmemx_ctx_uint8_put_nb, probe_shmemx_ctx_uint8_put_nb)
-}
-routine!(imp_shmemx_ctx_uint8_put_nb, probe_shmemx_ctx_uint8_put_nb, intercepted_shmemx_ctx_uint8_put_nb, 2353, sized, (ctx: Ctx, target: *mut u8, source: *const u8, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2353, len.wrapping_mul(1), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(1)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<u8>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_uint16_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_uint16_put_nb(ctx: Ctx, target: *mut u16, source: *const u16, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_uint16_put_nb", 2354, imp_shmemx_ctx_uint16_put_nb, probe_shmemx_ctx_uint16_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_uint16_put_nb(ctx: Ctx, target: *mut u16, source: *const u16, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2354, imp_shmemx_ctx_uint16_put_nb, probe_shmemx_ctx_uint16_put_nb)
-}
-routine!(imp_shmemx_ctx_uint16_put_nb, probe_shmemx_ctx_uint16_put_nb, intercepted_shmemx_ctx_uint16_put_nb, 2354, sized, (ctx: Ctx, target: *mut u16, source: *const u16, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2354, len.wrapping_mul(2), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(2)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<u16>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_uint32_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_uint32_put_nb(ctx: Ctx, target: *mut u32, source: *const u32, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_uint32_put_nb", 2355, imp_shmemx_ctx_uint32_put_nb, probe_shmemx_ctx_uint32_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_uint32_put_nb(ctx: Ctx, target: *mut u32, source: *const u32, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2355, imp_shmemx_ctx_uint32_put_nb, probe_shmemx_ctx_uint32_put_nb)
-}
-routine!(imp_shmemx_ctx_uint32_put_nb, probe_shmemx_ctx_uint32_put_nb, intercepted_shmemx_ctx_uint32_put_nb, 2355, sized, (ctx: Ctx, target: *mut u32, source: *const u32, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2355, len.wrapping_mul(4), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(4)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<u32>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_uint64_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_uint64_put_nb(ctx: Ctx, target: *mut u64, source: *const u64, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_uint64_put_nb", 2356, imp_shmemx_ctx_uint64_put_nb, probe_shmemx_ctx_uint64_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_uint64_put_nb(ctx: Ctx, target: *mut u64, source: *const u64, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2356, imp_shmemx_ctx_uint64_put_nb, probe_shmemx_ctx_uint64_put_nb)
-}
-routine!(imp_shmemx_ctx_uint64_put_nb, probe_shmemx_ctx_uint64_put_nb, intercepted_shmemx_ctx_uint64_put_nb, 2356, sized, (ctx: Ctx, target: *mut u64, source: *const u64, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2356, len.wrapping_mul(8), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(8)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_size_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_size_put_nb(ctx: Ctx, target: *mut usize, source: *const usize, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_size_put_nb", 2357, imp_shmemx_ctx_size_put_nb, probe_shmemx_ctx_size_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_size_put_nb(ctx: Ctx, target: *mut usize, source: *const usize, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2357, imp_shmemx_ctx_size_put_nb, probe_shmemx_ctx_size_put_nb)
-}
-routine!(imp_shmemx_ctx_size_put_nb, probe_shmemx_ctx_size_put_nb, intercepted_shmemx_ctx_size_put_nb, 2357, sized, (ctx: Ctx, target: *mut usize, source: *const usize, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2357, len.wrapping_mul(8), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(8)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_ptrdiff_put_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_ptrdiff_put_nb(ctx: Ctx, target: *mut isize, source: *const isize, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_ptrdiff_put_nb", 2358, imp_shmemx_ctx_ptrdiff_put_nb, probe_shmemx_ctx_ptrdiff_put_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_ptrdiff_put_nb(ctx: Ctx, target: *mut isize, source: *const isize, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2358, imp_shmemx_ctx_ptrdiff_put_nb, probe_shmemx_ctx_ptrdiff_put_nb)
-}
-routine!(imp_shmemx_ctx_ptrdiff_put_nb, probe_shmemx_ctx_ptrdiff_put_nb, intercepted_shmemx_ctx_ptrdiff_put_nb, 2358, sized, (ctx: Ctx, target: *mut isize, source: *const isize, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2358, len.wrapping_mul(8), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(8)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_put8_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_put8_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_put8_nb", 2359, imp_shmemx_put8_nb, brief_shmemx_put8_nb, kept_shmemx_put8_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_put8_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2359, imp_shmemx_put8_nb, brief_shmemx_put8_nb, kept_shmemx_put8_nb)
-}
-routine!(brief brief_shmemx_put8_nb, kept_shmemx_put8_nb, imp_shmemx_put8_nb, probe_shmemx_put8_nb, intercepted_shmemx_put8_nb, 2359, sized, (target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), len.wrapping_mul(1)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u8>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_put16_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_put16_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_put16_nb", 2360, imp_shmemx_put16_nb, brief_shmemx_put16_nb, kept_shmemx_put16_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_put16_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2360, imp_shmemx_put16_nb, brief_shmemx_put16_nb, kept_shmemx_put16_nb)
-}
-routine!(brief brief_shmemx_put16_nb, kept_shmemx_put16_nb, imp_shmemx_put16_nb, probe_shmemx_put16_nb, intercepted_shmemx_put16_nb, 2360, sized, (target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), len.wrapping_mul(2)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u16>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_put32_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_put32_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_put32_nb", 2361, imp_shmemx_put32_nb, brief_shmemx_put32_nb, kept_shmemx_put32_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_put32_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2361, imp_shmemx_put32_nb, brief_shmemx_put32_nb, kept_shmemx_put32_nb)
-}
-routine!(brief brief_shmemx_put32_nb, kept_shmemx_put32_nb, imp_shmemx_put32_nb, probe_shmemx_put32_nb, intercepted_shmemx_put32_nb, 2361, sized, (target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), len.wrapping_mul(4)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u32>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_put64_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_put64_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_put64_nb", 2362, imp_shmemx_put64_nb, brief_shmemx_put64_nb, kept_shmemx_put64_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_put64_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2362, imp_shmemx_put64_nb, brief_shmemx_put64_nb, kept_shmemx_put64_nb)
-}
-routine!(brief brief_shmemx_put64_nb, kept_shmemx_put64_nb, imp_shmemx_put64_nb, probe_shmemx_put64_nb, intercepted_shmemx_put64_nb, 2362, sized, (target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), len.wrapping_mul(8)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_put128_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_put128_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_put128_nb", 2363, imp_shmemx_put128_nb, brief_shmemx_put128_nb, kept_shmemx_put128_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_put128_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2363, imp_shmemx_put128_nb, brief_shmemx_put128_nb, kept_shmemx_put128_nb)
-}
-routine!(brief brief_shmemx_put128_nb, kept_shmemx_put128_nb, imp_shmemx_put128_nb, probe_shmemx_put128_nb, intercepted_shmemx_put128_nb, 2363, sized, (target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), len.wrapping_mul(16)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<W128>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_put8_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_put8_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_put8_nb", 2364, imp_shmemx_ctx_put8_nb, probe_shmemx_ctx_put8_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_put8_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2364, imp_shmemx_ctx_put8_nb, probe_shmemx_ctx_put8_nb)
-}
-routine!(imp_shmemx_ctx_put8_nb, probe_shmemx_ctx_put8_nb, intercepted_shmemx_ctx_put8_nb, 2364, sized, (ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2364, len.wrapping_mul(1), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(1)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<u8>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_put16_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_put16_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_put16_nb", 2365, imp_shmemx_ctx_put16_nb, probe_shmemx_ctx_put16_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_put16_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2365, imp_shmemx_ctx_put16_nb, probe_shmemx_ctx_put16_nb)
-}
-routine!(imp_shmemx_ctx_put16_nb, probe_shmemx_ctx_put16_nb, intercepted_shmemx_ctx_put16_nb, 2365, sized, (ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2365, len.wrapping_mul(2), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(2)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<u16>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_put32_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_put32_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_put32_nb", 2366, imp_shmemx_ctx_put32_nb, probe_shmemx_ctx_put32_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_put32_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2366, imp_shmemx_ctx_put32_nb, probe_shmemx_ctx_put32_nb)
-}
-routine!(imp_shmemx_ctx_put32_nb, probe_shmemx_ctx_put32_nb, intercepted_shmemx_ctx_put32_nb, 2366, sized, (ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2366, len.wrapping_mul(4), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(4)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<u32>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_put64_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_put64_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_put64_nb", 2367, imp_shmemx_ctx_put64_nb, probe_shmemx_ctx_put64_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_put64_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2367, imp_shmemx_ctx_put64_nb, probe_shmemx_ctx_put64_nb)
-}
-routine!(imp_shmemx_ctx_put64_nb, probe_shmemx_ctx_put64_nb, intercepted_shmemx_ctx_put64_nb, 2367, sized, (ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2367, len.wrapping_mul(8), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(8)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_put128_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_put128_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_put128_nb", 2368, imp_shmemx_ctx_put128_nb, probe_shmemx_ctx_put128_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_put128_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2368, imp_shmemx_ctx_put128_nb, probe_shmemx_ctx_put128_nb)
-}
-routine!(imp_shmemx_ctx_put128_nb, probe_shmemx_ctx_put128_nb, intercepted_shmemx_ctx_put128_nb, 2368, sized, (ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2368, len.wrapping_mul(16), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(16)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<W128>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_putmem_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_putmem_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_putmem_nb", 2369, imp_shmemx_putmem_nb, brief_shmemx_putmem_nb, kept_shmemx_putmem_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_putmem_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2369, imp_shmemx_putmem_nb, brief_shmemx_putmem_nb, kept_shmemx_putmem_nb)
-}
-routine!(brief brief_shmemx_putmem_nb, kept_shmemx_putmem_nb, imp_shmemx_putmem_nb, probe_shmemx_putmem_nb, intercepted_shmemx_putmem_nb, 2369, sized, (target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, target.addr(), len.wrapping_mul(1)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u8>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_putmem_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_putmem_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_putmem_nb", 2370, imp_shmemx_ctx_putmem_nb, probe_shmemx_ctx_putmem_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_putmem_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2370, imp_shmemx_ctx_putmem_nb, probe_shmemx_ctx_putmem_nb)
-}
-routine!(imp_shmemx_ctx_putmem_nb, probe_shmemx_ctx_putmem_nb, intercepted_shmemx_ctx_putmem_nb, 2370, sized, (ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2370, len.wrapping_mul(1), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(1)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<u8>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_float_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_float_get_nb(target: *mut f32, source: *const f32, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_float_get_nb", 2371, imp_shmemx_float_get_nb, brief_shmemx_float_get_nb, kept_shmemx_float_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_float_get_nb(target: *mut f32, source: *const f32, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2371, imp_shmemx_float_get_nb, brief_shmemx_float_get_nb, kept_shmemx_float_get_nb)
-}
-routine!(brief brief_shmemx_float_get_nb, kept_shmemx_float_get_nb, imp_shmemx_float_get_nb, probe_shmemx_float_get_nb, intercepted_shmemx_float_get_nb, 2371, sized, (target: *mut f32, source: *const f32, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, source.addr(), len.wrapping_mul(4)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u32>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_double_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_double_get_nb(target: *mut f64, source: *const f64, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_double_get_nb", 2372, imp_shmemx_double_get_nb, brief_shmemx_double_get_nb, kept_shmemx_double_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_double_get_nb(target: *mut f64, source: *const f64, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2372, imp_shmemx_double_get_nb, brief_shmemx_double_get_nb, kept_shmemx_double_get_nb)
-}
-routine!(brief brief_shmemx_double_get_nb, kept_shmemx_double_get_nb, imp_shmemx_double_get_nb, probe_shmemx_double_get_nb, intercepted_shmemx_double_get_nb, 2372, sized, (target: *mut f64, source: *const f64, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, source.addr(), len.wrapping_mul(8)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_longdouble_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longdouble_get_nb(target: *mut LongDouble, source: *const LongDouble, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_longdouble_get_nb", 2373, imp_shmemx_longdouble_get_nb, brief_shmemx_longdouble_get_nb, kept_shmemx_longdouble_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longdouble_get_nb(target: *mut LongDouble, source: *const LongDouble, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2373, imp_shmemx_longdouble_get_nb, brief_shmemx_longdouble_get_nb, kept_shmemx_longdouble_get_nb)
-}
-routine!(brief brief_shmemx_longdouble_get_nb, kept_shmemx_longdouble_get_nb, imp_shmemx_longdouble_get_nb, probe_shmemx_longdouble_get_nb, intercepted_shmemx_longdouble_get_nb, 2373, sized, (target: *mut LongDouble, source: *const LongDouble, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, source.addr(), len.wrapping_mul(16)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<W128>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_char_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_char_get_nb(target: *mut c_char, source: *const c_char, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_char_get_nb", 2374, imp_shmemx_char_get_nb, brief_shmemx_char_get_nb, kept_shmemx_char_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_char_get_nb(target: *mut c_char, source: *const c_char, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2374, imp_shmemx_char_get_nb, brief_shmemx_char_get_nb, kept_shmemx_char_get_nb)
-}
-routine!(brief brief_shmemx_char_get_nb, kept_shmemx_char_get_nb, imp_shmemx_char_get_nb, probe_shmemx_char_get_nb, intercepted_shmemx_char_get_nb, 2374, sized, (target: *mut c_char, source: *const c_char, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, source.addr(), len.wrapping_mul(1)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u8>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_schar_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_schar_get_nb(target: *mut c_schar, source: *const c_schar, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_schar_get_nb", 2375, imp_shmemx_schar_get_nb, brief_shmemx_schar_get_nb, kept_shmemx_schar_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_schar_get_nb(target: *mut c_schar, source: *const c_schar, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2375, imp_shmemx_schar_get_nb, brief_shmemx_schar_get_nb, kept_shmemx_schar_get_nb)
-}
-routine!(brief brief_shmemx_schar_get_nb, kept_shmemx_schar_get_nb, imp_shmemx_schar_get_nb, probe_shmemx_schar_get_nb, intercepted_shmemx_schar_get_nb, 2375, sized, (target: *mut c_schar, source: *const c_schar, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, source.addr(), len.wrapping_mul(1)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u8>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_short_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_short_get_nb(target: *mut c_short, source: *const c_short, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_short_get_nb", 2376, imp_shmemx_short_get_nb, brief_shmemx_short_get_nb, kept_shmemx_short_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_short_get_nb(target: *mut c_short, source: *const c_short, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2376, imp_shmemx_short_get_nb, brief_shmemx_short_get_nb, kept_shmemx_short_get_nb)
-}
-routine!(brief brief_shmemx_short_get_nb, kept_shmemx_short_get_nb, imp_shmemx_short_get_nb, probe_shmemx_short_get_nb, intercepted_shmemx_short_get_nb, 2376, sized, (target: *mut c_short, source: *const c_short, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, source.addr(), len.wrapping_mul(2)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u16>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int_get_nb(target: *mut c_int, source: *const c_int, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_int_get_nb", 2377, imp_shmemx_int_get_nb, brief_shmemx_int_get_nb, kept_shmemx_int_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int_get_nb(target: *mut c_int, source: *const c_int, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2377, imp_shmemx_int_get_nb, brief_shmemx_int_get_nb, kept_shmemx_int_get_nb)
-}
-routine!(brief brief_shmemx_int_get_nb, kept_shmemx_int_get_nb, imp_shmemx_int_get_nb, probe_shmemx_int_get_nb, intercepted_shmemx_int_get_nb, 2377, sized, (target: *mut c_int, source: *const c_int, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, source.addr(), len.wrapping_mul(4)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u32>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_long_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_long_get_nb(target: *mut c_long, source: *const c_long, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_long_get_nb", 2378, imp_shmemx_long_get_nb, brief_shmemx_long_get_nb, kept_shmemx_long_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_long_get_nb(target: *mut c_long, source: *const c_long, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2378, imp_shmemx_long_get_nb, brief_shmemx_long_get_nb, kept_shmemx_long_get_nb)
-}
-routine!(brief brief_shmemx_long_get_nb, kept_shmemx_long_get_nb, imp_shmemx_long_get_nb, probe_shmemx_long_get_nb, intercepted_shmemx_long_get_nb, 2378, sized, (target: *mut c_long, source: *const c_long, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, source.addr(), len.wrapping_mul(8)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_longlong_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_longlong_get_nb(target: *mut c_longlong, source: *const c_longlong, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_longlong_get_nb", 2379, imp_shmemx_longlong_get_nb, brief_shmemx_longlong_get_nb, kept_shmemx_longlong_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_longlong_get_nb(target: *mut c_longlong, source: *const c_longlong, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2379, imp_shmemx_longlong_get_nb, brief_shmemx_longlong_get_nb, kept_shmemx_longlong_get_nb)
-}
-routine!(brief brief_shmemx_longlong_get_nb, kept_shmemx_longlong_get_nb, imp_shmemx_longlong_get_nb, probe_shmemx_longlong_get_nb, intercepted_shmemx_longlong_get_nb, 2379, sized, (target: *mut c_longlong, source: *const c_longlong, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, source.addr(), len.wrapping_mul(8)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_uchar_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uchar_get_nb(target: *mut c_uchar, source: *const c_uchar, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_uchar_get_nb", 2380, imp_shmemx_uchar_get_nb, brief_shmemx_uchar_get_nb, kept_shmemx_uchar_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uchar_get_nb(target: *mut c_uchar, source: *const c_uchar, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2380, imp_shmemx_uchar_get_nb, brief_shmemx_uchar_get_nb, kept_shmemx_uchar_get_nb)
-}
-routine!(brief brief_shmemx_uchar_get_nb, kept_shmemx_uchar_get_nb, imp_shmemx_uchar_get_nb, probe_shmemx_uchar_get_nb, intercepted_shmemx_uchar_get_nb, 2380, sized, (target: *mut c_uchar, source: *const c_uchar, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, source.addr(), len.wrapping_mul(1)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u8>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ushort_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ushort_get_nb(target: *mut c_ushort, source: *const c_ushort, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ushort_get_nb", 2381, imp_shmemx_ushort_get_nb, brief_shmemx_ushort_get_nb, kept_shmemx_ushort_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ushort_get_nb(target: *mut c_ushort, source: *const c_ushort, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2381, imp_shmemx_ushort_get_nb, brief_shmemx_ushort_get_nb, kept_shmemx_ushort_get_nb)
-}
-routine!(brief brief_shmemx_ushort_get_nb, kept_shmemx_ushort_get_nb, imp_shmemx_ushort_get_nb, probe_shmemx_ushort_get_nb, intercepted_shmemx_ushort_get_nb, 2381, sized, (target: *mut c_ushort, source: *const c_ushort, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, source.addr(), len.wrapping_mul(2)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u16>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_uint_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint_get_nb(target: *mut c_uint, source: *const c_uint, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_uint_get_nb", 2382, imp_shmemx_uint_get_nb, brief_shmemx_uint_get_nb, kept_shmemx_uint_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint_get_nb(target: *mut c_uint, source: *const c_uint, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2382, imp_shmemx_uint_get_nb, brief_shmemx_uint_get_nb, kept_shmemx_uint_get_nb)
-}
-routine!(brief brief_shmemx_uint_get_nb, kept_shmemx_uint_get_nb, imp_shmemx_uint_get_nb, probe_shmemx_uint_get_nb, intercepted_shmemx_uint_get_nb, 2382, sized, (target: *mut c_uint, source: *const c_uint, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, source.addr(), len.wrapping_mul(4)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u32>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ulong_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulong_get_nb(target: *mut c_ulong, source: *const c_ulong, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ulong_get_nb", 2383, imp_shmemx_ulong_get_nb, brief_shmemx_ulong_get_nb, kept_shmemx_ulong_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulong_get_nb(target: *mut c_ulong, source: *const c_ulong, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2383, imp_shmemx_ulong_get_nb, brief_shmemx_ulong_get_nb, kept_shmemx_ulong_get_nb)
-}
-routine!(brief brief_shmemx_ulong_get_nb, kept_shmemx_ulong_get_nb, imp_shmemx_ulong_get_nb, probe_shmemx_ulong_get_nb, intercepted_shmemx_ulong_get_nb, 2383, sized, (target: *mut c_ulong, source: *const c_ulong, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, source.addr(), len.wrapping_mul(8)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ulonglong_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ulonglong_get_nb(target: *mut c_ulonglong, source: *const c_ulonglong, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ulonglong_get_nb", 2384, imp_shmemx_ulonglong_get_nb, brief_shmemx_ulonglong_get_nb, kept_shmemx_ulonglong_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ulonglong_get_nb(target: *mut c_ulonglong, source: *const c_ulonglong, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2384, imp_shmemx_ulonglong_get_nb, brief_shmemx_ulonglong_get_nb, kept_shmemx_ulonglong_get_nb)
-}
-routine!(brief brief_shmemx_ulonglong_get_nb, kept_shmemx_ulonglong_get_nb, imp_shmemx_ulonglong_get_nb, probe_shmemx_ulonglong_get_nb, intercepted_shmemx_ulonglong_get_nb, 2384, sized, (target: *mut c_ulonglong, source: *const c_ulonglong, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, source.addr(), len.wrapping_mul(8)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int8_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int8_get_nb(target: *mut i8, source: *const i8, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_int8_get_nb", 2385, imp_shmemx_int8_get_nb, brief_shmemx_int8_get_nb, kept_shmemx_int8_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int8_get_nb(target: *mut i8, source: *const i8, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2385, imp_shmemx_int8_get_nb, brief_shmemx_int8_get_nb, kept_shmemx_int8_get_nb)
-}
-routine!(brief brief_shmemx_int8_get_nb, kept_shmemx_int8_get_nb, imp_shmemx_int8_get_nb, probe_shmemx_int8_get_nb, intercepted_shmemx_int8_get_nb, 2385, sized, (target: *mut i8, source: *const i8, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, source.addr(), len.wrapping_mul(1)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u8>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int16_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int16_get_nb(target: *mut i16, source: *const i16, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_int16_get_nb", 2386, imp_shmemx_int16_get_nb, brief_shmemx_int16_get_nb, kept_shmemx_int16_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int16_get_nb(target: *mut i16, source: *const i16, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2386, imp_shmemx_int16_get_nb, brief_shmemx_int16_get_nb, kept_shmemx_int16_get_nb)
-}
-routine!(brief brief_shmemx_int16_get_nb, kept_shmemx_int16_get_nb, imp_shmemx_int16_get_nb, probe_shmemx_int16_get_nb, intercepted_shmemx_int16_get_nb, 2386, sized, (target: *mut i16, source: *const i16, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, source.addr(), len.wrapping_mul(2)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u16>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int32_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int32_get_nb(target: *mut i32, source: *const i32, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_int32_get_nb", 2387, imp_shmemx_int32_get_nb, brief_shmemx_int32_get_nb, kept_shmemx_int32_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int32_get_nb(target: *mut i32, source: *const i32, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2387, imp_shmemx_int32_get_nb, brief_shmemx_int32_get_nb, kept_shmemx_int32_get_nb)
-}
-routine!(brief brief_shmemx_int32_get_nb, kept_shmemx_int32_get_nb, imp_shmemx_int32_get_nb, probe_shmemx_int32_get_nb, intercepted_shmemx_int32_get_nb, 2387, sized, (target: *mut i32, source: *const i32, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, source.addr(), len.wrapping_mul(4)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u32>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_int64_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_int64_get_nb(target: *mut i64, source: *const i64, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_int64_get_nb", 2388, imp_shmemx_int64_get_nb, brief_shmemx_int64_get_nb, kept_shmemx_int64_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_int64_get_nb(target: *mut i64, source: *const i64, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2388, imp_shmemx_int64_get_nb, brief_shmemx_int64_get_nb, kept_shmemx_int64_get_nb)
-}
-routine!(brief brief_shmemx_int64_get_nb, kept_shmemx_int64_get_nb, imp_shmemx_int64_get_nb, probe_shmemx_int64_get_nb, intercepted_shmemx_int64_get_nb, 2388, sized, (target: *mut i64, source: *const i64, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, source.addr(), len.wrapping_mul(8)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_uint8_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint8_get_nb(target: *mut u8, source: *const u8, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_uint8_get_nb", 2389, imp_shmemx_uint8_get_nb, brief_shmemx_uint8_get_nb, kept_shmemx_uint8_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint8_get_nb(target: *mut u8, source: *const u8, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2389, imp_shmemx_uint8_get_nb, brief_shmemx_uint8_get_nb, kept_shmemx_uint8_get_nb)
-}
-routine!(brief brief_shmemx_uint8_get_nb, kept_shmemx_uint8_get_nb, imp_shmemx_uint8_get_nb, probe_shmemx_uint8_get_nb, intercepted_shmemx_uint8_get_nb, 2389, sized, (target: *mut u8, source: *const u8, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, source.addr(), len.wrapping_mul(1)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u8>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_uint16_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint16_get_nb(target: *mut u16, source: *const u16, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_uint16_get_nb", 2390, imp_shmemx_uint16_get_nb, brief_shmemx_uint16_get_nb, kept_shmemx_uint16_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint16_get_nb(target: *mut u16, source: *const u16, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2390, imp_shmemx_uint16_get_nb, brief_shmemx_uint16_get_nb, kept_shmemx_uint16_get_nb)
-}
-routine!(brief brief_shmemx_uint16_get_nb, kept_shmemx_uint16_get_nb, imp_shmemx_uint16_get_nb, probe_shmemx_uint16_get_nb, intercepted_shmemx_uint16_get_nb, 2390, sized, (target: *mut u16, source: *const u16, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, source.addr(), len.wrapping_mul(2)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u16>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_uint32_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint32_get_nb(target: *mut u32, source: *const u32, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_uint32_get_nb", 2391, imp_shmemx_uint32_get_nb, brief_shmemx_uint32_get_nb, kept_shmemx_uint32_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint32_get_nb(target: *mut u32, source: *const u32, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2391, imp_shmemx_uint32_get_nb, brief_shmemx_uint32_get_nb, kept_shmemx_uint32_get_nb)
-}
-routine!(brief brief_shmemx_uint32_get_nb, kept_shmemx_uint32_get_nb, imp_shmemx_uint32_get_nb, probe_shmemx_uint32_get_nb, intercepted_shmemx_uint32_get_nb, 2391, sized, (target: *mut u32, source: *const u32, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, source.addr(), len.wrapping_mul(4)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u32>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_uint64_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_uint64_get_nb(target: *mut u64, source: *const u64, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_uint64_get_nb", 2392, imp_shmemx_uint64_get_nb, brief_shmemx_uint64_get_nb, kept_shmemx_uint64_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_uint64_get_nb(target: *mut u64, source: *const u64, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2392, imp_shmemx_uint64_get_nb, brief_shmemx_uint64_get_nb, kept_shmemx_uint64_get_nb)
-}
-routine!(brief brief_shmemx_uint64_get_nb, kept_shmemx_uint64_get_nb, imp_shmemx_uint64_get_nb, probe_shmemx_uint64_get_nb, intercepted_shmemx_uint64_get_nb, 2392, sized, (target: *mut u64, source: *const u64, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, source.addr(), len.wrapping_mul(8)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_size_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_size_get_nb(target: *mut usize, source: *const usize, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_size_get_nb", 2393, imp_shmemx_size_get_nb, brief_shmemx_size_get_nb, kept_shmemx_size_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_size_get_nb(target: *mut usize, source: *const usize, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2393, imp_shmemx_size_get_nb, brief_shmemx_size_get_nb, kept_shmemx_size_get_nb)
-}
-routine!(brief brief_shmemx_size_get_nb, kept_shmemx_size_get_nb, imp_shmemx_size_get_nb, probe_shmemx_size_get_nb, intercepted_shmemx_size_get_nb, 2393, sized, (target: *mut usize, source: *const usize, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, source.addr(), len.wrapping_mul(8)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ptrdiff_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ptrdiff_get_nb(target: *mut isize, source: *const isize, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ptrdiff_get_nb", 2394, imp_shmemx_ptrdiff_get_nb, brief_shmemx_ptrdiff_get_nb, kept_shmemx_ptrdiff_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ptrdiff_get_nb(target: *mut isize, source: *const isize, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2394, imp_shmemx_ptrdiff_get_nb, brief_shmemx_ptrdiff_get_nb, kept_shmemx_ptrdiff_get_nb)
-}
-routine!(brief brief_shmemx_ptrdiff_get_nb, kept_shmemx_ptrdiff_get_nb, imp_shmemx_ptrdiff_get_nb, probe_shmemx_ptrdiff_get_nb, intercepted_shmemx_ptrdiff_get_nb, 2394, sized, (target: *mut isize, source: *const isize, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, source.addr(), len.wrapping_mul(8)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_float_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_float_get_nb(ctx: Ctx, target: *mut f32, source: *const f32, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_float_get_nb", 2395, imp_shmemx_ctx_float_get_nb, probe_shmemx_ctx_float_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_float_get_nb(ctx: Ctx, target: *mut f32, source: *const f32, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2395, imp_shmemx_ctx_float_get_nb, probe_shmemx_ctx_float_get_nb)
-}
-routine!(imp_shmemx_ctx_float_get_nb, probe_shmemx_ctx_float_get_nb, intercepted_shmemx_ctx_float_get_nb, 2395, sized, (ctx: Ctx, target: *mut f32, source: *const f32, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2395, len.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(4)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<u32>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_double_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_double_get_nb(ctx: Ctx, target: *mut f64, source: *const f64, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_double_get_nb", 2396, imp_shmemx_ctx_double_get_nb, probe_shmemx_ctx_double_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_double_get_nb(ctx: Ctx, target: *mut f64, source: *const f64, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2396, imp_shmemx_ctx_double_get_nb, probe_shmemx_ctx_double_get_nb)
-}
-routine!(imp_shmemx_ctx_double_get_nb, probe_shmemx_ctx_double_get_nb, intercepted_shmemx_ctx_double_get_nb, 2396, sized, (ctx: Ctx, target: *mut f64, source: *const f64, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2396, len.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(8)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_longdouble_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_longdouble_get_nb(ctx: Ctx, target: *mut LongDouble, source: *const LongDouble, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_longdouble_get_nb", 2397, imp_shmemx_ctx_longdouble_get_nb, probe_shmemx_ctx_longdouble_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_longdouble_get_nb(ctx: Ctx, target: *mut LongDouble, source: *const LongDouble, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2397, imp_shmemx_ctx_longdouble_get_nb, probe_shmemx_ctx_longdouble_get_nb)
-}
-routine!(imp_shmemx_ctx_longdouble_get_nb, probe_shmemx_ctx_longdouble_get_nb, intercepted_shmemx_ctx_longdouble_get_nb, 2397, sized, (ctx: Ctx, target: *mut LongDouble, source: *const LongDouble, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2397, len.wrapping_mul(16), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(16)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<W128>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_char_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_char_get_nb(ctx: Ctx, target: *mut c_char, source: *const c_char, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_char_get_nb", 2398, imp_shmemx_ctx_char_get_nb, probe_shmemx_ctx_char_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_char_get_nb(ctx: Ctx, target: *mut c_char, source: *const c_char, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2398, imp_shmemx_ctx_char_get_nb, probe_shmemx_ctx_char_get_nb)
-}
-routine!(imp_shmemx_ctx_char_get_nb, probe_shmemx_ctx_char_get_nb, intercepted_shmemx_ctx_char_get_nb, 2398, sized, (ctx: Ctx, target: *mut c_char, source: *const c_char, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2398, len.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(1)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<u8>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_schar_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_schar_get_nb(ctx: Ctx, target: *mut c_schar, source: *const c_schar, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_schar_get_nb", 2399, imp_shmemx_ctx_schar_get_nb, probe_shmemx_ctx_schar_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_schar_get_nb(ctx: Ctx, target: *mut c_schar, source: *const c_schar, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2399, imp_shmemx_ctx_schar_get_nb, probe_shmemx_ctx_schar_get_nb)
-}
-routine!(imp_shmemx_ctx_schar_get_nb, probe_shmemx_ctx_schar_get_nb, intercepted_shmemx_ctx_schar_get_nb, 2399, sized, (ctx: Ctx, target: *mut c_schar, source: *const c_schar, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2399, len.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(1)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<u8>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_short_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_short_get_nb(ctx: Ctx, target: *mut c_short, source: *const c_short, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_short_get_nb", 2400, imp_shmemx_ctx_short_get_nb, probe_shmemx_ctx_short_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_short_get_nb(ctx: Ctx, target: *mut c_short, source: *const c_short, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2400, imp_shmemx_ctx_short_get_nb, probe_shmemx_ctx_short_get_nb)
-}
-routine!(imp_shmemx_ctx_short_get_nb, probe_shmemx_ctx_short_get_nb, intercepted_shmemx_ctx_short_get_nb, 2400, sized, (ctx: Ctx, target: *mut c_short, source: *const c_short, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2400, len.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(2)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<u16>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_int_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_int_get_nb(ctx: Ctx, target: *mut c_int, source: *const c_int, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_int_get_nb", 2401, imp_shmemx_ctx_int_get_nb, probe_shmemx_ctx_int_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_int_get_nb(ctx: Ctx, target: *mut c_int, source: *const c_int, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2401, imp_shmemx_ctx_int_get_nb, probe_shmemx_ctx_int_get_nb)
-}
-routine!(imp_shmemx_ctx_int_get_nb, probe_shmemx_ctx_int_get_nb, intercepted_shmemx_ctx_int_get_nb, 2401, sized, (ctx: Ctx, target: *mut c_int, source: *const c_int, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2401, len.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(4)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<u32>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_long_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_long_get_nb(ctx: Ctx, target: *mut c_long, source: *const c_long, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_long_get_nb", 2402, imp_shmemx_ctx_long_get_nb, probe_shmemx_ctx_long_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_long_get_nb(ctx: Ctx, target: *mut c_long, source: *const c_long, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2402, imp_shmemx_ctx_long_get_nb, probe_shmemx_ctx_long_get_nb)
-}
-routine!(imp_shmemx_ctx_long_get_nb, probe_shmemx_ctx_long_get_nb, intercepted_shmemx_ctx_long_get_nb, 2402, sized, (ctx: Ctx, target: *mut c_long, source: *const c_long, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2402, len.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(8)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_longlong_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_longlong_get_nb(ctx: Ctx, target: *mut c_longlong, source: *const c_longlong, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_longlong_get_nb", 2403, imp_shmemx_ctx_longlong_get_nb, probe_shmemx_ctx_longlong_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_longlong_get_nb(ctx: Ctx, target: *mut c_longlong, source: *const c_longlong, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2403, imp_shmemx_ctx_longlong_get_nb, probe_shmemx_ctx_longlong_get_nb)
-}
-routine!(imp_shmemx_ctx_longlong_get_nb, probe_shmemx_ctx_longlong_get_nb, intercepted_shmemx_ctx_longlong_get_nb, 2403, sized, (ctx: Ctx, target: *mut c_longlong, source: *const c_longlong, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2403, len.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(8)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_uchar_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_uchar_get_nb(ctx: Ctx, target: *mut c_uchar, source: *const c_uchar, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_uchar_get_nb", 2404, imp_shmemx_ctx_uchar_get_nb, probe_shmemx_ctx_uchar_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_uchar_get_nb(ctx: Ctx, target: *mut c_uchar, source: *const c_uchar, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2404, imp_shmemx_ctx_uchar_get_nb, probe_shmemx_ctx_uchar_get_nb)
-}
-routine!(imp_shmemx_ctx_uchar_get_nb, probe_shmemx_ctx_uchar_get_nb, intercepted_shmemx_ctx_uchar_get_nb, 2404, sized, (ctx: Ctx, target: *mut c_uchar, source: *const c_uchar, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2404, len.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(1)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<u8>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_ushort_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_ushort_get_nb(ctx: Ctx, target: *mut c_ushort, source: *const c_ushort, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_ushort_get_nb", 2405, imp_shmemx_ctx_ushort_get_nb, probe_shmemx_ctx_ushort_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_ushort_get_nb(ctx: Ctx, target: *mut c_ushort, source: *const c_ushort, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2405, imp_shmemx_ctx_ushort_get_nb, probe_shmemx_ctx_ushort_get_nb)
-}
-routine!(imp_shmemx_ctx_ushort_get_nb, probe_shmemx_ctx_ushort_get_nb, intercepted_shmemx_ctx_ushort_get_nb, 2405, sized, (ctx: Ctx, target: *mut c_ushort, source: *const c_ushort, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2405, len.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(2)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<u16>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_uint_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_uint_get_nb(ctx: Ctx, target: *mut c_uint, source: *const c_uint, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_uint_get_nb", 2406, imp_shmemx_ctx_uint_get_nb, probe_shmemx_ctx_uint_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_uint_get_nb(ctx: Ctx, target: *mut c_uint, source: *const c_uint, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2406, imp_shmemx_ctx_uint_get_nb, probe_shmemx_ctx_uint_get_nb)
-}
-routine!(imp_shmemx_ctx_uint_get_nb, probe_shmemx_ctx_uint_get_nb, intercepted_shmemx_ctx_uint_get_nb, 2406, sized, (ctx: Ctx, target: *mut c_uint, source: *const c_uint, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2406, len.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(4)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<u32>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_ulong_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_ulong_get_nb(ctx: Ctx, target: *mut c_ulong, source: *const c_ulong, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_ulong_get_nb", 2407, imp_shmemx_ctx_ulong_get_nb, probe_shmemx_ctx_ulong_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_ulong_get_nb(ctx: Ctx, target: *mut c_ulong, source: *const c_ulong, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2407, imp_shmemx_ctx_ulong_get_nb, probe_shmemx_ctx_ulong_get_nb)
-}
-routine!(imp_shmemx_ctx_ulong_get_nb, probe_shmemx_ctx_ulong_get_nb, intercepted_shmemx_ctx_ulong_get_nb, 2407, sized, (ctx: Ctx, target: *mut c_ulong, source: *const c_ulong, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2407, len.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(8)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_ulonglong_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_ulonglong_get_nb(ctx: Ctx, target: *mut c_ulonglong, source: *const c_ulonglong, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_ulonglong_get_nb", 2408, imp_shmemx_ctx_ulonglong_get_nb, probe_shmemx_ctx_ulonglong_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_ulonglong_get_nb(ctx: Ctx, target: *mut c_ulonglong, source: *const c_ulonglong, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2408, imp_shmemx_ctx_ulonglong_get_nb, probe_shmemx_ctx_ulonglong_get_nb)
-}
-routine!(imp_shmemx_ctx_ulonglong_get_nb, probe_shmemx_ctx_ulonglong_get_nb, intercepted_shmemx_ctx_ulonglong_get_nb, 2408, sized, (ctx: Ctx, target: *mut c_ulonglong, source: *const c_ulonglong, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2408, len.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(8)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_int8_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_int8_get_nb(ctx: Ctx, target: *mut i8, source: *const i8, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_int8_get_nb", 2409, imp_shmemx_ctx_int8_get_nb, probe_shmemx_ctx_int8_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_int8_get_nb(ctx: Ctx, target: *mut i8, source: *const i8, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2409, imp_shmemx_ctx_int8_get_nb, probe_shmemx_ctx_int8_get_nb)
-}
-routine!(imp_shmemx_ctx_int8_get_nb, probe_shmemx_ctx_int8_get_nb, intercepted_shmemx_ctx_int8_get_nb, 2409, sized, (ctx: Ctx, target: *mut i8, source: *const i8, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2409, len.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(1)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<u8>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_int16_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_int16_get_nb(ctx: Ctx, target: *mut i16, source: *const i16, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_int16_get_nb", 2410, imp_shmemx_ctx_int16_get_nb, probe_shmemx_ctx_int16_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_int16_get_nb(ctx: Ctx, target: *mut i16, source: *const i16, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2410, imp_shmemx_ctx_int16_get_nb, probe_shmemx_ctx_int16_get_nb)
-}
-routine!(imp_shmemx_ctx_int16_get_nb, probe_shmemx_ctx_int16_get_nb, intercepted_shmemx_ctx_int16_get_nb, 2410, sized, (ctx: Ctx, target: *mut i16, source: *const i16, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2410, len.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(2)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<u16>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_int32_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_int32_get_nb(ctx: Ctx, target: *mut i32, source: *const i32, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_int32_get_nb", 2411, imp_shmemx_ctx_int32_get_nb, probe_shmemx_ctx_int32_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_int32_get_nb(ctx: Ctx, target: *mut i32, source: *const i32, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2411, imp_shmemx_ctx_int32_get_nb, probe_shmemx_ctx_int32_get_nb)
-}
-routine!(imp_shmemx_ctx_int32_get_nb, probe_shmemx_ctx_int32_get_nb, intercepted_shmemx_ctx_int32_get_nb, 2411, sized, (ctx: Ctx, target: *mut i32, source: *const i32, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2411, len.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(4)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<u32>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_int64_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_int64_get_nb(ctx: Ctx, target: *mut i64, source: *const i64, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_int64_get_nb", 2412, imp_shmemx_ctx_int64_get_nb, probe_shmemx_ctx_int64_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_int64_get_nb(ctx: Ctx, target: *mut i64, source: *const i64, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2412, imp_shmemx_ctx_int64_get_nb, probe_shmemx_ctx_int64_get_nb)
-}
-routine!(imp_shmemx_ctx_int64_get_nb, probe_shmemx_ctx_int64_get_nb, intercepted_shmemx_ctx_int64_get_nb, 2412, sized, (ctx: Ctx, target: *mut i64, source: *const i64, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2412, len.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(8)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_uint8_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_uint8_get_nb(ctx: Ctx, target: *mut u8, source: *const u8, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_uint8_get_nb", 2413, imp_shmemx_ctx_uint8_get_nb, probe_shmemx_ctx_uint8_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_uint8_get_nb(ctx: Ctx, target: *mut u8, source: *const u8, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2413, imp_shmemx_ctx_uint8_get_nb, probe_shmemx_ctx_uint8_get_nb)
-}
-routine!(imp_shmemx_ctx_uint8_get_nb, probe_shmemx_ctx_uint8_get_nb, intercepted_shmemx_ctx_uint8_get_nb, 2413, sized, (ctx: Ctx, target: *mut u8, source: *const u8, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2413, len.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(1)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<u8>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_uint16_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_uint16_get_nb(ctx: Ctx, target: *mut u16, source: *const u16, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_uint16_get_nb", 2414, imp_shmemx_ctx_uint16_get_nb, probe_shmemx_ctx_uint16_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_uint16_get_nb(ctx: Ctx, target: *mut u16, source: *const u16, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2414, imp_shmemx_ctx_uint16_get_nb, probe_shmemx_ctx_uint16_get_nb)
-}
-routine!(imp_shmemx_ctx_uint16_get_nb, probe_shmemx_ctx_uint16_get_nb, intercepted_shmemx_ctx_uint16_get_nb, 2414, sized, (ctx: Ctx, target: *mut u16, source: *const u16, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2414, len.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(2)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<u16>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_uint32_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_uint32_get_nb(ctx: Ctx, target: *mut u32, source: *const u32, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_uint32_get_nb", 2415, imp_shmemx_ctx_uint32_get_nb, probe_shmemx_ctx_uint32_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_uint32_get_nb(ctx: Ctx, target: *mut u32, source: *const u32, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2415, imp_shmemx_ctx_uint32_get_nb, probe_shmemx_ctx_uint32_get_nb)
-}
-routine!(imp_shmemx_ctx_uint32_get_nb, probe_shmemx_ctx_uint32_get_nb, intercepted_shmemx_ctx_uint32_get_nb, 2415, sized, (ctx: Ctx, target: *mut u32, source: *const u32, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2415, len.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(4)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<u32>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_uint64_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_uint64_get_nb(ctx: Ctx, target: *mut u64, source: *const u64, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_uint64_get_nb", 2416, imp_shmemx_ctx_uint64_get_nb, probe_shmemx_ctx_uint64_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_uint64_get_nb(ctx: Ctx, target: *mut u64, source: *const u64, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2416, imp_shmemx_ctx_uint64_get_nb, probe_shmemx_ctx_uint64_get_nb)
-}
-routine!(imp_shmemx_ctx_uint64_get_nb, probe_shmemx_ctx_uint64_get_nb, intercepted_shmemx_ctx_uint64_get_nb, 2416, sized, (ctx: Ctx, target: *mut u64, source: *const u64, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2416, len.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(8)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_size_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_size_get_nb(ctx: Ctx, target: *mut usize, source: *const usize, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_size_get_nb", 2417, imp_shmemx_ctx_size_get_nb, probe_shmemx_ctx_size_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_size_get_nb(ctx: Ctx, target: *mut usize, source: *const usize, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2417, imp_shmemx_ctx_size_get_nb, probe_shmemx_ctx_size_get_nb)
-}
-routine!(imp_shmemx_ctx_size_get_nb, probe_shmemx_ctx_size_get_nb, intercepted_shmemx_ctx_size_get_nb, 2417, sized, (ctx: Ctx, target: *mut usize, source: *const usize, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2417, len.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(8)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_ptrdiff_get_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_ptrdiff_get_nb(ctx: Ctx, target: *mut isize, source: *const isize, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_ptrdiff_get_nb", 2418, imp_shmemx_ctx_ptrdiff_get_nb, probe_shmemx_ctx_ptrdiff_get_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_ptrdiff_get_nb(ctx: Ctx, target: *mut isize, source: *const isize, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2418, imp_shmemx_ctx_ptrdiff_get_nb, probe_shmemx_ctx_ptrdiff_get_nb)
-}
-routine!(imp_shmemx_ctx_ptrdiff_get_nb, probe_shmemx_ctx_ptrdiff_get_nb, intercepted_shmemx_ctx_ptrdiff_get_nb, 2418, sized, (ctx: Ctx, target: *mut isize, source: *const isize, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2418, len.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(8)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_get8_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_get8_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_get8_nb", 2419, imp_shmemx_get8_nb, brief_shmemx_get8_nb, kept_shmemx_get8_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_get8_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2419, imp_shmemx_get8_nb, brief_shmemx_get8_nb, kept_shmemx_get8_nb)
-}
-routine!(brief brief_shmemx_get8_nb, kept_shmemx_get8_nb, imp_shmemx_get8_nb, probe_shmemx_get8_nb, intercepted_shmemx_get8_nb, 2419, sized, (target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, source.addr(), len.wrapping_mul(1)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u8>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_get16_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_get16_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_get16_nb", 2420, imp_shmemx_get16_nb, brief_shmemx_get16_nb, kept_shmemx_get16_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_get16_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2420, imp_shmemx_get16_nb, brief_shmemx_get16_nb, kept_shmemx_get16_nb)
-}
-routine!(brief brief_shmemx_get16_nb, kept_shmemx_get16_nb, imp_shmemx_get16_nb, probe_shmemx_get16_nb, intercepted_shmemx_get16_nb, 2420, sized, (target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, source.addr(), len.wrapping_mul(2)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u16>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_get32_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_get32_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_get32_nb", 2421, imp_shmemx_get32_nb, brief_shmemx_get32_nb, kept_shmemx_get32_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_get32_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2421, imp_shmemx_get32_nb, brief_shmemx_get32_nb, kept_shmemx_get32_nb)
-}
-routine!(brief brief_shmemx_get32_nb, kept_shmemx_get32_nb, imp_shmemx_get32_nb, probe_shmemx_get32_nb, intercepted_shmemx_get32_nb, 2421, sized, (target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, source.addr(), len.wrapping_mul(4)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u32>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_get64_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_get64_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_get64_nb", 2422, imp_shmemx_get64_nb, brief_shmemx_get64_nb, kept_shmemx_get64_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_get64_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2422, imp_shmemx_get64_nb, brief_shmemx_get64_nb, kept_shmemx_get64_nb)
-}
-routine!(brief brief_shmemx_get64_nb, kept_shmemx_get64_nb, imp_shmemx_get64_nb, probe_shmemx_get64_nb, intercepted_shmemx_get64_nb, 2422, sized, (target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, source.addr(), len.wrapping_mul(8)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_get128_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_get128_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_get128_nb", 2423, imp_shmemx_get128_nb, brief_shmemx_get128_nb, kept_shmemx_get128_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_get128_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2423, imp_shmemx_get128_nb, brief_shmemx_get128_nb, kept_shmemx_get128_nb)
-}
-routine!(brief brief_shmemx_get128_nb, kept_shmemx_get128_nb, imp_shmemx_get128_nb, probe_shmemx_get128_nb, intercepted_shmemx_get128_nb, 2423, sized, (target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, source.addr(), len.wrapping_mul(16)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<W128>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_get8_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_get8_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_get8_nb", 2424, imp_shmemx_ctx_get8_nb, probe_shmemx_ctx_get8_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_get8_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2424, imp_shmemx_ctx_get8_nb, probe_shmemx_ctx_get8_nb)
-}
-routine!(imp_shmemx_ctx_get8_nb, probe_shmemx_ctx_get8_nb, intercepted_shmemx_ctx_get8_nb, 2424, sized, (ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2424, len.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(1)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<u8>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_get16_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_get16_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_get16_nb", 2425, imp_shmemx_ctx_get16_nb, probe_shmemx_ctx_get16_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_get16_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2425, imp_shmemx_ctx_get16_nb, probe_shmemx_ctx_get16_nb)
-}
-routine!(imp_shmemx_ctx_get16_nb, probe_shmemx_ctx_get16_nb, intercepted_shmemx_ctx_get16_nb, 2425, sized, (ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2425, len.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(2)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<u16>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_get32_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_get32_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_get32_nb", 2426, imp_shmemx_ctx_get32_nb, probe_shmemx_ctx_get32_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_get32_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2426, imp_shmemx_ctx_get32_nb, probe_shmemx_ctx_get32_nb)
-}
-routine!(imp_shmemx_ctx_get32_nb, probe_shmemx_ctx_get32_nb, intercepted_shmemx_ctx_get32_nb, 2426, sized, (ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2426, len.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(4)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<u32>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_get64_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_get64_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_get64_nb", 2427, imp_shmemx_ctx_get64_nb, probe_shmemx_ctx_get64_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_get64_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2427, imp_shmemx_ctx_get64_nb, probe_shmemx_ctx_get64_nb)
-}
-routine!(imp_shmemx_ctx_get64_nb, probe_shmemx_ctx_get64_nb, intercepted_shmemx_ctx_get64_nb, 2427, sized, (ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2427, len.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(8)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<u64>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_get128_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_get128_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_get128_nb", 2428, imp_shmemx_ctx_get128_nb, probe_shmemx_ctx_get128_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_get128_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2428, imp_shmemx_ctx_get128_nb, probe_shmemx_ctx_get128_nb)
-}
-routine!(imp_shmemx_ctx_get128_nb, probe_shmemx_ctx_get128_nb, intercepted_shmemx_ctx_get128_nb, 2428, sized, (ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2428, len.wrapping_mul(16), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(16)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<W128>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_getmem_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_getmem_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_getmem_nb", 2429, imp_shmemx_getmem_nb, brief_shmemx_getmem_nb, kept_shmemx_getmem_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_getmem_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2429, imp_shmemx_getmem_nb, brief_shmemx_getmem_nb, kept_shmemx_getmem_nb)
-}
-routine!(brief brief_shmemx_getmem_nb, kept_shmemx_getmem_nb, imp_shmemx_getmem_nb, probe_shmemx_getmem_nb, intercepted_shmemx_getmem_nb, 2429, sized, (target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle), |m| [pe, source.addr(), len.wrapping_mul(1)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u8>(len), pe, request), args [target.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmemx_ctx_getmem_nb")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmemx_ctx_getmem_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    weak!("shmemx_ctx_getmem_nb", 2430, imp_shmemx_ctx_getmem_nb, probe_shmemx_ctx_getmem_nb)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmemx_ctx_getmem_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle) {
-    strong!(2430, imp_shmemx_ctx_getmem_nb, probe_shmemx_ctx_getmem_nb)
-}
-routine!(imp_shmemx_ctx_getmem_nb, probe_shmemx_ctx_getmem_nb, intercepted_shmemx_ctx_getmem_nb, 2430, sized, (ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle), |m| [on(ctx, 2430, len.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(1)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<u8>(len), pe, request), args [target.addr(), source.addr(), word(ctx), 0]);
+unsafe extern "C" {
+    pub fn shmemx_wait_req(request: RequestHandle);
+    pub fn pshmemx_wait_req(request: RequestHandle);
+    pub fn shmemx_test_req(request: RequestHandle) -> c_int;
+    pub fn pshmemx_test_req(request: RequestHandle) -> c_int;
+    pub fn shmemx_req_wait(request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_req_wait(request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_req_test(request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_req_test(request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_req_wait_all(n: usize, requests: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_req_wait_all(n: usize, requests: *mut ReqHandle) -> c_int;
+    pub fn shmemx_req_wait_any(n: usize, requests: *mut ReqHandle) -> usize;
+    pub fn pshmemx_req_wait_any(n: usize, requests: *mut ReqHandle) -> usize;
+    pub fn shmemx_req_test_some(n: usize, requests: *mut ReqHandle, indices: *mut usize) -> usize;
+    pub fn pshmemx_req_test_some(n: usize, requests: *mut ReqHandle, indices: *mut usize) -> usize;
+    pub fn shmemx_req_wait_remote(request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_req_wait_remote(request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_barrier_aset_nb(aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_barrier_aset_nb(aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_sync_aset_nb(aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_sync_aset_nb(aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_broadcast32_nb(target: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_broadcast32_nb(target: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_broadcast64_nb(target: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_broadcast64_nb(target: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_collect32_nb(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_collect32_nb(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_collect64_nb(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_collect64_nb(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_fcollect32_nb(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_fcollect32_nb(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_fcollect64_nb(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_fcollect64_nb(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_alltoall32_nb(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_alltoall32_nb(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_alltoall64_nb(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_alltoall64_nb(target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_short_and_to_all_nb(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_short_and_to_all_nb(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_int_and_to_all_nb(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_int_and_to_all_nb(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_long_and_to_all_nb(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_long_and_to_all_nb(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_longlong_and_to_all_nb(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_longlong_and_to_all_nb(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_short_or_to_all_nb(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_short_or_to_all_nb(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_int_or_to_all_nb(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_int_or_to_all_nb(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_long_or_to_all_nb(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_long_or_to_all_nb(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_longlong_or_to_all_nb(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_longlong_or_to_all_nb(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_short_xor_to_all_nb(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_short_xor_to_all_nb(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_int_xor_to_all_nb(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_int_xor_to_all_nb(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_long_xor_to_all_nb(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_long_xor_to_all_nb(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_longlong_xor_to_all_nb(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_longlong_xor_to_all_nb(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_short_max_to_all_nb(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_short_max_to_all_nb(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_int_max_to_all_nb(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_int_max_to_all_nb(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_long_max_to_all_nb(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_long_max_to_all_nb(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_longlong_max_to_all_nb(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_longlong_max_to_all_nb(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_float_max_to_all_nb(target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_float_max_to_all_nb(target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_double_max_to_all_nb(target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_double_max_to_all_nb(target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_longdouble_max_to_all_nb(target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_longdouble_max_to_all_nb(target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_short_min_to_all_nb(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_short_min_to_all_nb(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_int_min_to_all_nb(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_int_min_to_all_nb(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_long_min_to_all_nb(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_long_min_to_all_nb(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_longlong_min_to_all_nb(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_longlong_min_to_all_nb(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_float_min_to_all_nb(target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_float_min_to_all_nb(target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_double_min_to_all_nb(target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_double_min_to_all_nb(target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_longdouble_min_to_all_nb(target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_longdouble_min_to_all_nb(target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_short_sum_to_all_nb(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_short_sum_to_all_nb(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_int_sum_to_all_nb(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_int_sum_to_all_nb(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_long_sum_to_all_nb(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_long_sum_to_all_nb(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_longlong_sum_to_all_nb(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_longlong_sum_to_all_nb(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_float_sum_to_all_nb(target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_float_sum_to_all_nb(target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_double_sum_to_all_nb(target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_double_sum_to_all_nb(target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_longdouble_sum_to_all_nb(target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_longdouble_sum_to_all_nb(target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_complexd_sum_to_all_nb(target: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexDouble, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_complexd_sum_to_all_nb(target: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexDouble, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_complexf_sum_to_all_nb(target: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexFloat, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_complexf_sum_to_all_nb(target: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexFloat, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_short_prod_to_all_nb(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_short_prod_to_all_nb(target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_int_prod_to_all_nb(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_int_prod_to_all_nb(target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_long_prod_to_all_nb(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_long_prod_to_all_nb(target: *mut c_long, source: *const c_long, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_long, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_longlong_prod_to_all_nb(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_longlong_prod_to_all_nb(target: *mut c_longlong, source: *const c_longlong, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_longlong, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_float_prod_to_all_nb(target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_float_prod_to_all_nb(target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_double_prod_to_all_nb(target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_double_prod_to_all_nb(target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_longdouble_prod_to_all_nb(target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_longdouble_prod_to_all_nb(target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_complexd_prod_to_all_nb(target: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexDouble, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_complexd_prod_to_all_nb(target: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexDouble, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_complexf_prod_to_all_nb(target: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexFloat, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_complexf_prod_to_all_nb(target: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexFloat, pSync: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_team_sync_nb(team: Team, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_team_sync_nb(team: Team, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_float_broadcast_nb(team: Team, dest: *mut f32, source: *const f32, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_float_broadcast_nb(team: Team, dest: *mut f32, source: *const f32, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_double_broadcast_nb(team: Team, dest: *mut f64, source: *const f64, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_double_broadcast_nb(team: Team, dest: *mut f64, source: *const f64, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_longdouble_broadcast_nb(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_longdouble_broadcast_nb(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_char_broadcast_nb(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_char_broadcast_nb(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_schar_broadcast_nb(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_schar_broadcast_nb(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_short_broadcast_nb(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_short_broadcast_nb(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int_broadcast_nb(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int_broadcast_nb(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_long_broadcast_nb(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_long_broadcast_nb(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_longlong_broadcast_nb(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_longlong_broadcast_nb(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uchar_broadcast_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uchar_broadcast_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ushort_broadcast_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ushort_broadcast_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint_broadcast_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint_broadcast_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ulong_broadcast_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ulong_broadcast_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ulonglong_broadcast_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ulonglong_broadcast_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int8_broadcast_nb(team: Team, dest: *mut i8, source: *const i8, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int8_broadcast_nb(team: Team, dest: *mut i8, source: *const i8, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int16_broadcast_nb(team: Team, dest: *mut i16, source: *const i16, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int16_broadcast_nb(team: Team, dest: *mut i16, source: *const i16, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int32_broadcast_nb(team: Team, dest: *mut i32, source: *const i32, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int32_broadcast_nb(team: Team, dest: *mut i32, source: *const i32, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int64_broadcast_nb(team: Team, dest: *mut i64, source: *const i64, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int64_broadcast_nb(team: Team, dest: *mut i64, source: *const i64, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint8_broadcast_nb(team: Team, dest: *mut u8, source: *const u8, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint8_broadcast_nb(team: Team, dest: *mut u8, source: *const u8, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint16_broadcast_nb(team: Team, dest: *mut u16, source: *const u16, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint16_broadcast_nb(team: Team, dest: *mut u16, source: *const u16, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint32_broadcast_nb(team: Team, dest: *mut u32, source: *const u32, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint32_broadcast_nb(team: Team, dest: *mut u32, source: *const u32, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint64_broadcast_nb(team: Team, dest: *mut u64, source: *const u64, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint64_broadcast_nb(team: Team, dest: *mut u64, source: *const u64, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_size_broadcast_nb(team: Team, dest: *mut usize, source: *const usize, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_size_broadcast_nb(team: Team, dest: *mut usize, source: *const usize, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ptrdiff_broadcast_nb(team: Team, dest: *mut isize, source: *const isize, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ptrdiff_broadcast_nb(team: Team, dest: *mut isize, source: *const isize, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_broadcastmem_nb(team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_broadcastmem_nb(team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_float_alltoall_nb(team: Team, dest: *mut f32, source: *const f32, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_float_alltoall_nb(team: Team, dest: *mut f32, source: *const f32, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_double_alltoall_nb(team: Team, dest: *mut f64, source: *const f64, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_double_alltoall_nb(team: Team, dest: *mut f64, source: *const f64, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_longdouble_alltoall_nb(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_longdouble_alltoall_nb(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_char_alltoall_nb(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_char_alltoall_nb(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_schar_alltoall_nb(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_schar_alltoall_nb(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_short_alltoall_nb(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_short_alltoall_nb(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int_alltoall_nb(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int_alltoall_nb(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_long_alltoall_nb(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_long_alltoall_nb(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_longlong_alltoall_nb(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_longlong_alltoall_nb(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uchar_alltoall_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uchar_alltoall_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ushort_alltoall_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ushort_alltoall_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint_alltoall_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint_alltoall_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ulong_alltoall_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ulong_alltoall_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ulonglong_alltoall_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ulonglong_alltoall_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int8_alltoall_nb(team: Team, dest: *mut i8, source: *const i8, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int8_alltoall_nb(team: Team, dest: *mut i8, source: *const i8, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int16_alltoall_nb(team: Team, dest: *mut i16, source: *const i16, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int16_alltoall_nb(team: Team, dest: *mut i16, source: *const i16, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int32_alltoall_nb(team: Team, dest: *mut i32, source: *const i32, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int32_alltoall_nb(team: Team, dest: *mut i32, source: *const i32, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int64_alltoall_nb(team: Team, dest: *mut i64, source: *const i64, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int64_alltoall_nb(team: Team, dest: *mut i64, source: *const i64, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint8_alltoall_nb(team: Team, dest: *mut u8, source: *const u8, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint8_alltoall_nb(team: Team, dest: *mut u8, source: *const u8, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint16_alltoall_nb(team: Team, dest: *mut u16, source: *const u16, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint16_alltoall_nb(team: Team, dest: *mut u16, source: *const u16, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint32_alltoall_nb(team: Team, dest: *mut u32, source: *const u32, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint32_alltoall_nb(team: Team, dest: *mut u32, source: *const u32, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint64_alltoall_nb(team: Team, dest: *mut u64, source: *const u64, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint64_alltoall_nb(team: Team, dest: *mut u64, source: *const u64, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_size_alltoall_nb(team: Team, dest: *mut usize, source: *const usize, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_size_alltoall_nb(team: Team, dest: *mut usize, source: *const usize, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ptrdiff_alltoall_nb(team: Team, dest: *mut isize, source: *const isize, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ptrdiff_alltoall_nb(team: Team, dest: *mut isize, source: *const isize, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_alltoallmem_nb(team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_alltoallmem_nb(team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_float_collect_nb(team: Team, dest: *mut f32, source: *const f32, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_float_collect_nb(team: Team, dest: *mut f32, source: *const f32, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_double_collect_nb(team: Team, dest: *mut f64, source: *const f64, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_double_collect_nb(team: Team, dest: *mut f64, source: *const f64, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_longdouble_collect_nb(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_longdouble_collect_nb(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_char_collect_nb(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_char_collect_nb(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_schar_collect_nb(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_schar_collect_nb(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_short_collect_nb(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_short_collect_nb(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int_collect_nb(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int_collect_nb(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_long_collect_nb(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_long_collect_nb(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_longlong_collect_nb(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_longlong_collect_nb(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uchar_collect_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uchar_collect_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ushort_collect_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ushort_collect_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint_collect_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint_collect_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ulong_collect_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ulong_collect_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ulonglong_collect_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ulonglong_collect_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int8_collect_nb(team: Team, dest: *mut i8, source: *const i8, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int8_collect_nb(team: Team, dest: *mut i8, source: *const i8, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int16_collect_nb(team: Team, dest: *mut i16, source: *const i16, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int16_collect_nb(team: Team, dest: *mut i16, source: *const i16, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int32_collect_nb(team: Team, dest: *mut i32, source: *const i32, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int32_collect_nb(team: Team, dest: *mut i32, source: *const i32, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int64_collect_nb(team: Team, dest: *mut i64, source: *const i64, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int64_collect_nb(team: Team, dest: *mut i64, source: *const i64, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint8_collect_nb(team: Team, dest: *mut u8, source: *const u8, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint8_collect_nb(team: Team, dest: *mut u8, source: *const u8, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint16_collect_nb(team: Team, dest: *mut u16, source: *const u16, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint16_collect_nb(team: Team, dest: *mut u16, source: *const u16, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint32_collect_nb(team: Team, dest: *mut u32, source: *const u32, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint32_collect_nb(team: Team, dest: *mut u32, source: *const u32, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint64_collect_nb(team: Team, dest: *mut u64, source: *const u64, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint64_collect_nb(team: Team, dest: *mut u64, source: *const u64, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_size_collect_nb(team: Team, dest: *mut usize, source: *const usize, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_size_collect_nb(team: Team, dest: *mut usize, source: *const usize, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ptrdiff_collect_nb(team: Team, dest: *mut isize, source: *const isize, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ptrdiff_collect_nb(team: Team, dest: *mut isize, source: *const isize, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_collectmem_nb(team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_collectmem_nb(team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_float_fcollect_nb(team: Team, dest: *mut f32, source: *const f32, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_float_fcollect_nb(team: Team, dest: *mut f32, source: *const f32, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_double_fcollect_nb(team: Team, dest: *mut f64, source: *const f64, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_double_fcollect_nb(team: Team, dest: *mut f64, source: *const f64, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_longdouble_fcollect_nb(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_longdouble_fcollect_nb(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_char_fcollect_nb(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_char_fcollect_nb(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_schar_fcollect_nb(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_schar_fcollect_nb(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_short_fcollect_nb(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_short_fcollect_nb(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int_fcollect_nb(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int_fcollect_nb(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_long_fcollect_nb(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_long_fcollect_nb(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_longlong_fcollect_nb(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_longlong_fcollect_nb(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uchar_fcollect_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uchar_fcollect_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ushort_fcollect_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ushort_fcollect_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint_fcollect_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint_fcollect_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ulong_fcollect_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ulong_fcollect_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ulonglong_fcollect_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ulonglong_fcollect_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int8_fcollect_nb(team: Team, dest: *mut i8, source: *const i8, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int8_fcollect_nb(team: Team, dest: *mut i8, source: *const i8, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int16_fcollect_nb(team: Team, dest: *mut i16, source: *const i16, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int16_fcollect_nb(team: Team, dest: *mut i16, source: *const i16, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int32_fcollect_nb(team: Team, dest: *mut i32, source: *const i32, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int32_fcollect_nb(team: Team, dest: *mut i32, source: *const i32, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int64_fcollect_nb(team: Team, dest: *mut i64, source: *const i64, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int64_fcollect_nb(team: Team, dest: *mut i64, source: *const i64, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint8_fcollect_nb(team: Team, dest: *mut u8, source: *const u8, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint8_fcollect_nb(team: Team, dest: *mut u8, source: *const u8, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint16_fcollect_nb(team: Team, dest: *mut u16, source: *const u16, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint16_fcollect_nb(team: Team, dest: *mut u16, source: *const u16, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint32_fcollect_nb(team: Team, dest: *mut u32, source: *const u32, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint32_fcollect_nb(team: Team, dest: *mut u32, source: *const u32, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint64_fcollect_nb(team: Team, dest: *mut u64, source: *const u64, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint64_fcollect_nb(team: Team, dest: *mut u64, source: *const u64, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_size_fcollect_nb(team: Team, dest: *mut usize, source: *const usize, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_size_fcollect_nb(team: Team, dest: *mut usize, source: *const usize, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ptrdiff_fcollect_nb(team: Team, dest: *mut isize, source: *const isize, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ptrdiff_fcollect_nb(team: Team, dest: *mut isize, source: *const isize, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_fcollectmem_nb(team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_fcollectmem_nb(team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uchar_and_reduce_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uchar_and_reduce_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ushort_and_reduce_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ushort_and_reduce_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint_and_reduce_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint_and_reduce_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ulong_and_reduce_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ulong_and_reduce_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ulonglong_and_reduce_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ulonglong_and_reduce_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int8_and_reduce_nb(team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int8_and_reduce_nb(team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int16_and_reduce_nb(team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int16_and_reduce_nb(team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int32_and_reduce_nb(team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int32_and_reduce_nb(team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int64_and_reduce_nb(team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int64_and_reduce_nb(team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint8_and_reduce_nb(team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint8_and_reduce_nb(team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint16_and_reduce_nb(team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint16_and_reduce_nb(team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint32_and_reduce_nb(team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint32_and_reduce_nb(team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint64_and_reduce_nb(team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint64_and_reduce_nb(team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_size_and_reduce_nb(team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_size_and_reduce_nb(team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uchar_or_reduce_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uchar_or_reduce_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ushort_or_reduce_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ushort_or_reduce_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint_or_reduce_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint_or_reduce_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ulong_or_reduce_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ulong_or_reduce_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ulonglong_or_reduce_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ulonglong_or_reduce_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int8_or_reduce_nb(team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int8_or_reduce_nb(team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int16_or_reduce_nb(team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int16_or_reduce_nb(team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int32_or_reduce_nb(team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int32_or_reduce_nb(team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int64_or_reduce_nb(team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int64_or_reduce_nb(team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint8_or_reduce_nb(team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint8_or_reduce_nb(team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint16_or_reduce_nb(team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint16_or_reduce_nb(team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint32_or_reduce_nb(team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint32_or_reduce_nb(team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint64_or_reduce_nb(team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint64_or_reduce_nb(team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_size_or_reduce_nb(team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_size_or_reduce_nb(team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uchar_xor_reduce_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uchar_xor_reduce_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ushort_xor_reduce_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ushort_xor_reduce_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint_xor_reduce_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint_xor_reduce_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ulong_xor_reduce_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ulong_xor_reduce_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ulonglong_xor_reduce_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ulonglong_xor_reduce_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int8_xor_reduce_nb(team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int8_xor_reduce_nb(team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int16_xor_reduce_nb(team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int16_xor_reduce_nb(team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int32_xor_reduce_nb(team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int32_xor_reduce_nb(team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int64_xor_reduce_nb(team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int64_xor_reduce_nb(team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint8_xor_reduce_nb(team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint8_xor_reduce_nb(team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint16_xor_reduce_nb(team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint16_xor_reduce_nb(team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint32_xor_reduce_nb(team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint32_xor_reduce_nb(team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint64_xor_reduce_nb(team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint64_xor_reduce_nb(team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_size_xor_reduce_nb(team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_size_xor_reduce_nb(team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_char_max_reduce_nb(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_char_max_reduce_nb(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_schar_max_reduce_nb(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_schar_max_reduce_nb(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_short_max_reduce_nb(team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_short_max_reduce_nb(team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int_max_reduce_nb(team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int_max_reduce_nb(team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_long_max_reduce_nb(team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_long_max_reduce_nb(team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_longlong_max_reduce_nb(team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_longlong_max_reduce_nb(team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ptrdiff_max_reduce_nb(team: Team, dest: *mut isize, source: *const isize, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ptrdiff_max_reduce_nb(team: Team, dest: *mut isize, source: *const isize, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uchar_max_reduce_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uchar_max_reduce_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ushort_max_reduce_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ushort_max_reduce_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint_max_reduce_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint_max_reduce_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ulong_max_reduce_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ulong_max_reduce_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ulonglong_max_reduce_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ulonglong_max_reduce_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int8_max_reduce_nb(team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int8_max_reduce_nb(team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int16_max_reduce_nb(team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int16_max_reduce_nb(team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int32_max_reduce_nb(team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int32_max_reduce_nb(team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int64_max_reduce_nb(team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int64_max_reduce_nb(team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint8_max_reduce_nb(team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint8_max_reduce_nb(team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint16_max_reduce_nb(team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint16_max_reduce_nb(team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint32_max_reduce_nb(team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint32_max_reduce_nb(team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint64_max_reduce_nb(team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint64_max_reduce_nb(team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_size_max_reduce_nb(team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_size_max_reduce_nb(team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_float_max_reduce_nb(team: Team, dest: *mut f32, source: *const f32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_float_max_reduce_nb(team: Team, dest: *mut f32, source: *const f32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_double_max_reduce_nb(team: Team, dest: *mut f64, source: *const f64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_double_max_reduce_nb(team: Team, dest: *mut f64, source: *const f64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_longdouble_max_reduce_nb(team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_longdouble_max_reduce_nb(team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_char_min_reduce_nb(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_char_min_reduce_nb(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_schar_min_reduce_nb(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_schar_min_reduce_nb(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_short_min_reduce_nb(team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_short_min_reduce_nb(team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int_min_reduce_nb(team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int_min_reduce_nb(team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_long_min_reduce_nb(team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_long_min_reduce_nb(team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_longlong_min_reduce_nb(team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_longlong_min_reduce_nb(team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ptrdiff_min_reduce_nb(team: Team, dest: *mut isize, source: *const isize, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ptrdiff_min_reduce_nb(team: Team, dest: *mut isize, source: *const isize, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uchar_min_reduce_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uchar_min_reduce_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ushort_min_reduce_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ushort_min_reduce_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint_min_reduce_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint_min_reduce_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ulong_min_reduce_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ulong_min_reduce_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ulonglong_min_reduce_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ulonglong_min_reduce_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int8_min_reduce_nb(team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int8_min_reduce_nb(team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int16_min_reduce_nb(team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int16_min_reduce_nb(team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int32_min_reduce_nb(team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int32_min_reduce_nb(team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int64_min_reduce_nb(team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int64_min_reduce_nb(team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint8_min_reduce_nb(team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint8_min_reduce_nb(team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint16_min_reduce_nb(team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint16_min_reduce_nb(team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint32_min_reduce_nb(team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint32_min_reduce_nb(team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint64_min_reduce_nb(team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint64_min_reduce_nb(team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_size_min_reduce_nb(team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_size_min_reduce_nb(team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_float_min_reduce_nb(team: Team, dest: *mut f32, source: *const f32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_float_min_reduce_nb(team: Team, dest: *mut f32, source: *const f32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_double_min_reduce_nb(team: Team, dest: *mut f64, source: *const f64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_double_min_reduce_nb(team: Team, dest: *mut f64, source: *const f64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_longdouble_min_reduce_nb(team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_longdouble_min_reduce_nb(team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_char_sum_reduce_nb(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_char_sum_reduce_nb(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_schar_sum_reduce_nb(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_schar_sum_reduce_nb(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_short_sum_reduce_nb(team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_short_sum_reduce_nb(team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int_sum_reduce_nb(team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int_sum_reduce_nb(team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_long_sum_reduce_nb(team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_long_sum_reduce_nb(team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_longlong_sum_reduce_nb(team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_longlong_sum_reduce_nb(team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ptrdiff_sum_reduce_nb(team: Team, dest: *mut isize, source: *const isize, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ptrdiff_sum_reduce_nb(team: Team, dest: *mut isize, source: *const isize, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uchar_sum_reduce_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uchar_sum_reduce_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ushort_sum_reduce_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ushort_sum_reduce_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint_sum_reduce_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint_sum_reduce_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ulong_sum_reduce_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ulong_sum_reduce_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ulonglong_sum_reduce_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ulonglong_sum_reduce_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int8_sum_reduce_nb(team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int8_sum_reduce_nb(team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int16_sum_reduce_nb(team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int16_sum_reduce_nb(team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int32_sum_reduce_nb(team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int32_sum_reduce_nb(team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int64_sum_reduce_nb(team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int64_sum_reduce_nb(team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint8_sum_reduce_nb(team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint8_sum_reduce_nb(team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint16_sum_reduce_nb(team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint16_sum_reduce_nb(team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint32_sum_reduce_nb(team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint32_sum_reduce_nb(team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint64_sum_reduce_nb(team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint64_sum_reduce_nb(team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_size_sum_reduce_nb(team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_size_sum_reduce_nb(team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_float_sum_reduce_nb(team: Team, dest: *mut f32, source: *const f32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_float_sum_reduce_nb(team: Team, dest: *mut f32, source: *const f32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_double_sum_reduce_nb(team: Team, dest: *mut f64, source: *const f64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_double_sum_reduce_nb(team: Team, dest: *mut f64, source: *const f64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_longdouble_sum_reduce_nb(team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_longdouble_sum_reduce_nb(team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_complexd_sum_reduce_nb(team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_complexd_sum_reduce_nb(team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_complexf_sum_reduce_nb(team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_complexf_sum_reduce_nb(team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_char_prod_reduce_nb(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_char_prod_reduce_nb(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_schar_prod_reduce_nb(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_schar_prod_reduce_nb(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_short_prod_reduce_nb(team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_short_prod_reduce_nb(team: Team, dest: *mut c_short, source: *const c_short, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int_prod_reduce_nb(team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int_prod_reduce_nb(team: Team, dest: *mut c_int, source: *const c_int, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_long_prod_reduce_nb(team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_long_prod_reduce_nb(team: Team, dest: *mut c_long, source: *const c_long, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_longlong_prod_reduce_nb(team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_longlong_prod_reduce_nb(team: Team, dest: *mut c_longlong, source: *const c_longlong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ptrdiff_prod_reduce_nb(team: Team, dest: *mut isize, source: *const isize, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ptrdiff_prod_reduce_nb(team: Team, dest: *mut isize, source: *const isize, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uchar_prod_reduce_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uchar_prod_reduce_nb(team: Team, dest: *mut c_uchar, source: *const c_uchar, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ushort_prod_reduce_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ushort_prod_reduce_nb(team: Team, dest: *mut c_ushort, source: *const c_ushort, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint_prod_reduce_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint_prod_reduce_nb(team: Team, dest: *mut c_uint, source: *const c_uint, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ulong_prod_reduce_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ulong_prod_reduce_nb(team: Team, dest: *mut c_ulong, source: *const c_ulong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_ulonglong_prod_reduce_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_ulonglong_prod_reduce_nb(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int8_prod_reduce_nb(team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int8_prod_reduce_nb(team: Team, dest: *mut i8, source: *const i8, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int16_prod_reduce_nb(team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int16_prod_reduce_nb(team: Team, dest: *mut i16, source: *const i16, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int32_prod_reduce_nb(team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int32_prod_reduce_nb(team: Team, dest: *mut i32, source: *const i32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int64_prod_reduce_nb(team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_int64_prod_reduce_nb(team: Team, dest: *mut i64, source: *const i64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint8_prod_reduce_nb(team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint8_prod_reduce_nb(team: Team, dest: *mut u8, source: *const u8, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint16_prod_reduce_nb(team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint16_prod_reduce_nb(team: Team, dest: *mut u16, source: *const u16, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint32_prod_reduce_nb(team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint32_prod_reduce_nb(team: Team, dest: *mut u32, source: *const u32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_uint64_prod_reduce_nb(team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_uint64_prod_reduce_nb(team: Team, dest: *mut u64, source: *const u64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_size_prod_reduce_nb(team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_size_prod_reduce_nb(team: Team, dest: *mut usize, source: *const usize, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_float_prod_reduce_nb(team: Team, dest: *mut f32, source: *const f32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_float_prod_reduce_nb(team: Team, dest: *mut f32, source: *const f32, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_double_prod_reduce_nb(team: Team, dest: *mut f64, source: *const f64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_double_prod_reduce_nb(team: Team, dest: *mut f64, source: *const f64, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_longdouble_prod_reduce_nb(team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_longdouble_prod_reduce_nb(team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_complexd_prod_reduce_nb(team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_complexd_prod_reduce_nb(team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_complexf_prod_reduce_nb(team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn pshmemx_complexf_prod_reduce_nb(team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: usize, request: *mut ReqHandle) -> c_int;
+    pub fn shmemx_int_fadd_nb(target: *mut c_int, value: c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle);
+    pub fn pshmemx_int_fadd_nb(target: *mut c_int, value: c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle);
+    pub fn shmemx_long_fadd_nb(target: *mut c_long, value: c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_long_fadd_nb(target: *mut c_long, value: c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_longlong_fadd_nb(target: *mut c_longlong, value: c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle);
+    pub fn pshmemx_longlong_fadd_nb(target: *mut c_longlong, value: c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle);
+    pub fn shmemx_uint_fadd_nb(target: *mut c_uint, value: c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle);
+    pub fn pshmemx_uint_fadd_nb(target: *mut c_uint, value: c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle);
+    pub fn shmemx_ulong_fadd_nb(target: *mut c_ulong, value: c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle);
+    pub fn pshmemx_ulong_fadd_nb(target: *mut c_ulong, value: c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle);
+    pub fn shmemx_ulonglong_fadd_nb(target: *mut c_ulonglong, value: c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle);
+    pub fn pshmemx_ulonglong_fadd_nb(target: *mut c_ulonglong, value: c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle);
+    pub fn shmemx_int32_fadd_nb(target: *mut i32, value: i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle);
+    pub fn pshmemx_int32_fadd_nb(target: *mut i32, value: i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle);
+    pub fn shmemx_int64_fadd_nb(target: *mut i64, value: i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle);
+    pub fn pshmemx_int64_fadd_nb(target: *mut i64, value: i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle);
+    pub fn shmemx_uint32_fadd_nb(target: *mut u32, value: u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle);
+    pub fn pshmemx_uint32_fadd_nb(target: *mut u32, value: u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle);
+    pub fn shmemx_uint64_fadd_nb(target: *mut u64, value: u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle);
+    pub fn pshmemx_uint64_fadd_nb(target: *mut u64, value: u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle);
+    pub fn shmemx_size_fadd_nb(target: *mut usize, value: usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle);
+    pub fn pshmemx_size_fadd_nb(target: *mut usize, value: usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle);
+    pub fn shmemx_ptrdiff_fadd_nb(target: *mut isize, value: isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle);
+    pub fn pshmemx_ptrdiff_fadd_nb(target: *mut isize, value: isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle);
+    pub fn shmemx_ctx_int_fadd_nb(ctx: Ctx, target: *mut c_int, value: c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_int_fadd_nb(ctx: Ctx, target: *mut c_int, value: c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_long_fadd_nb(ctx: Ctx, target: *mut c_long, value: c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_long_fadd_nb(ctx: Ctx, target: *mut c_long, value: c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_ctx_longlong_fadd_nb(ctx: Ctx, target: *mut c_longlong, value: c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_longlong_fadd_nb(ctx: Ctx, target: *mut c_longlong, value: c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle);
+    pub fn shmemx_ctx_uint_fadd_nb(ctx: Ctx, target: *mut c_uint, value: c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_uint_fadd_nb(ctx: Ctx, target: *mut c_uint, value: c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle);
+    pub fn shmemx_ctx_ulong_fadd_nb(ctx: Ctx, target: *mut c_ulong, value: c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_ulong_fadd_nb(ctx: Ctx, target: *mut c_ulong, value: c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle);
+    pub fn shmemx_ctx_ulonglong_fadd_nb(ctx: Ctx, target: *mut c_ulonglong, value: c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_ulonglong_fadd_nb(ctx: Ctx, target: *mut c_ulonglong, value: c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle);
+    pub fn shmemx_ctx_int32_fadd_nb(ctx: Ctx, target: *mut i32, value: i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_int32_fadd_nb(ctx: Ctx, target: *mut i32, value: i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle);
+    pub fn shmemx_ctx_int64_fadd_nb(ctx: Ctx, target: *mut i64, value: i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_int64_fadd_nb(ctx: Ctx, target: *mut i64, value: i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle);
+    pub fn shmemx_ctx_uint32_fadd_nb(ctx: Ctx, target: *mut u32, value: u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_uint32_fadd_nb(ctx: Ctx, target: *mut u32, value: u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle);
+    pub fn shmemx_ctx_uint64_fadd_nb(ctx: Ctx, target: *mut u64, value: u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_uint64_fadd_nb(ctx: Ctx, target: *mut u64, value: u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle);
+    pub fn shmemx_ctx_size_fadd_nb(ctx: Ctx, target: *mut usize, value: usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_size_fadd_nb(ctx: Ctx, target: *mut usize, value: usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle);
+    pub fn shmemx_ctx_ptrdiff_fadd_nb(ctx: Ctx, target: *mut isize, value: isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_ptrdiff_fadd_nb(ctx: Ctx, target: *mut isize, value: isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle);
+    pub fn shmemx_float_swap_nb(target: *mut f32, value: f32, pe: c_int, oldval: *mut f32, request: *mut RequestHandle);
+    pub fn pshmemx_float_swap_nb(target: *mut f32, value: f32, pe: c_int, oldval: *mut f32, request: *mut RequestHandle);
+    pub fn shmemx_double_swap_nb(target: *mut f64, value: f64, pe: c_int, oldval: *mut f64, request: *mut RequestHandle);
+    pub fn pshmemx_double_swap_nb(target: *mut f64, value: f64, pe: c_int, oldval: *mut f64, request: *mut RequestHandle);
+    pub fn shmemx_int_swap_nb(target: *mut c_int, value: c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle);
+    pub fn pshmemx_int_swap_nb(target: *mut c_int, value: c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle);
+    pub fn shmemx_long_swap_nb(target: *mut c_long, value: c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_long_swap_nb(target: *mut c_long, value: c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_longlong_swap_nb(target: *mut c_longlong, value: c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle);
+    pub fn pshmemx_longlong_swap_nb(target: *mut c_longlong, value: c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle);
+    pub fn shmemx_uint_swap_nb(target: *mut c_uint, value: c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle);
+    pub fn pshmemx_uint_swap_nb(target: *mut c_uint, value: c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle);
+    pub fn shmemx_ulong_swap_nb(target: *mut c_ulong, value: c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle);
+    pub fn pshmemx_ulong_swap_nb(target: *mut c_ulong, value: c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle);
+    pub fn shmemx_ulonglong_swap_nb(target: *mut c_ulonglong, value: c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle);
+    pub fn pshmemx_ulonglong_swap_nb(target: *mut c_ulonglong, value: c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle);
+    pub fn shmemx_int32_swap_nb(target: *mut i32, value: i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle);
+    pub fn pshmemx_int32_swap_nb(target: *mut i32, value: i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle);
+    pub fn shmemx_int64_swap_nb(target: *mut i64, value: i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle);
+    pub fn pshmemx_int64_swap_nb(target: *mut i64, value: i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle);
+    pub fn shmemx_uint32_swap_nb(target: *mut u32, value: u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle);
+    pub fn pshmemx_uint32_swap_nb(target: *mut u32, value: u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle);
+    pub fn shmemx_uint64_swap_nb(target: *mut u64, value: u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle);
+    pub fn pshmemx_uint64_swap_nb(target: *mut u64, value: u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle);
+    pub fn shmemx_size_swap_nb(target: *mut usize, value: usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle);
+    pub fn pshmemx_size_swap_nb(target: *mut usize, value: usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle);
+    pub fn shmemx_ptrdiff_swap_nb(target: *mut isize, value: isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle);
+    pub fn pshmemx_ptrdiff_swap_nb(target: *mut isize, value: isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle);
+    pub fn shmemx_ctx_float_swap_nb(ctx: Ctx, target: *mut f32, value: f32, pe: c_int, oldval: *mut f32, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_float_swap_nb(ctx: Ctx, target: *mut f32, value: f32, pe: c_int, oldval: *mut f32, request: *mut RequestHandle);
+    pub fn shmemx_ctx_double_swap_nb(ctx: Ctx, target: *mut f64, value: f64, pe: c_int, oldval: *mut f64, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_double_swap_nb(ctx: Ctx, target: *mut f64, value: f64, pe: c_int, oldval: *mut f64, request: *mut RequestHandle);
+    pub fn shmemx_ctx_int_swap_nb(ctx: Ctx, target: *mut c_int, value: c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_int_swap_nb(ctx: Ctx, target: *mut c_int, value: c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_long_swap_nb(ctx: Ctx, target: *mut c_long, value: c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_long_swap_nb(ctx: Ctx, target: *mut c_long, value: c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_ctx_longlong_swap_nb(ctx: Ctx, target: *mut c_longlong, value: c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_longlong_swap_nb(ctx: Ctx, target: *mut c_longlong, value: c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle);
+    pub fn shmemx_ctx_uint_swap_nb(ctx: Ctx, target: *mut c_uint, value: c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_uint_swap_nb(ctx: Ctx, target: *mut c_uint, value: c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle);
+    pub fn shmemx_ctx_ulong_swap_nb(ctx: Ctx, target: *mut c_ulong, value: c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_ulong_swap_nb(ctx: Ctx, target: *mut c_ulong, value: c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle);
+    pub fn shmemx_ctx_ulonglong_swap_nb(ctx: Ctx, target: *mut c_ulonglong, value: c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_ulonglong_swap_nb(ctx: Ctx, target: *mut c_ulonglong, value: c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle);
+    pub fn shmemx_ctx_int32_swap_nb(ctx: Ctx, target: *mut i32, value: i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_int32_swap_nb(ctx: Ctx, target: *mut i32, value: i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle);
+    pub fn shmemx_ctx_int64_swap_nb(ctx: Ctx, target: *mut i64, value: i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_int64_swap_nb(ctx: Ctx, target: *mut i64, value: i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle);
+    pub fn shmemx_ctx_uint32_swap_nb(ctx: Ctx, target: *mut u32, value: u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_uint32_swap_nb(ctx: Ctx, target: *mut u32, value: u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle);
+    pub fn shmemx_ctx_uint64_swap_nb(ctx: Ctx, target: *mut u64, value: u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_uint64_swap_nb(ctx: Ctx, target: *mut u64, value: u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle);
+    pub fn shmemx_ctx_size_swap_nb(ctx: Ctx, target: *mut usize, value: usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_size_swap_nb(ctx: Ctx, target: *mut usize, value: usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle);
+    pub fn shmemx_ctx_ptrdiff_swap_nb(ctx: Ctx, target: *mut isize, value: isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_ptrdiff_swap_nb(ctx: Ctx, target: *mut isize, value: isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle);
+    pub fn shmemx_int_cswap_nb(target: *mut c_int, cond: c_int, value: c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle);
+    pub fn pshmemx_int_cswap_nb(target: *mut c_int, cond: c_int, value: c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle);
+    pub fn shmemx_long_cswap_nb(target: *mut c_long, cond: c_long, value: c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_long_cswap_nb(target: *mut c_long, cond: c_long, value: c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_longlong_cswap_nb(target: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle);
+    pub fn pshmemx_longlong_cswap_nb(target: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle);
+    pub fn shmemx_uint_cswap_nb(target: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle);
+    pub fn pshmemx_uint_cswap_nb(target: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle);
+    pub fn shmemx_ulong_cswap_nb(target: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle);
+    pub fn pshmemx_ulong_cswap_nb(target: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle);
+    pub fn shmemx_ulonglong_cswap_nb(target: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle);
+    pub fn pshmemx_ulonglong_cswap_nb(target: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle);
+    pub fn shmemx_int32_cswap_nb(target: *mut i32, cond: i32, value: i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle);
+    pub fn pshmemx_int32_cswap_nb(target: *mut i32, cond: i32, value: i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle);
+    pub fn shmemx_int64_cswap_nb(target: *mut i64, cond: i64, value: i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle);
+    pub fn pshmemx_int64_cswap_nb(target: *mut i64, cond: i64, value: i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle);
+    pub fn shmemx_uint32_cswap_nb(target: *mut u32, cond: u32, value: u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle);
+    pub fn pshmemx_uint32_cswap_nb(target: *mut u32, cond: u32, value: u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle);
+    pub fn shmemx_uint64_cswap_nb(target: *mut u64, cond: u64, value: u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle);
+    pub fn pshmemx_uint64_cswap_nb(target: *mut u64, cond: u64, value: u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle);
+    pub fn shmemx_size_cswap_nb(target: *mut usize, cond: usize, value: usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle);
+    pub fn pshmemx_size_cswap_nb(target: *mut usize, cond: usize, value: usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle);
+    pub fn shmemx_ptrdiff_cswap_nb(target: *mut isize, cond: isize, value: isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle);
+    pub fn pshmemx_ptrdiff_cswap_nb(target: *mut isize, cond: isize, value: isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle);
+    pub fn shmemx_ctx_int_cswap_nb(ctx: Ctx, target: *mut c_int, cond: c_int, value: c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_int_cswap_nb(ctx: Ctx, target: *mut c_int, cond: c_int, value: c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_long_cswap_nb(ctx: Ctx, target: *mut c_long, cond: c_long, value: c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_long_cswap_nb(ctx: Ctx, target: *mut c_long, cond: c_long, value: c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_ctx_longlong_cswap_nb(ctx: Ctx, target: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_longlong_cswap_nb(ctx: Ctx, target: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle);
+    pub fn shmemx_ctx_uint_cswap_nb(ctx: Ctx, target: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_uint_cswap_nb(ctx: Ctx, target: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle);
+    pub fn shmemx_ctx_ulong_cswap_nb(ctx: Ctx, target: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_ulong_cswap_nb(ctx: Ctx, target: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle);
+    pub fn shmemx_ctx_ulonglong_cswap_nb(ctx: Ctx, target: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_ulonglong_cswap_nb(ctx: Ctx, target: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle);
+    pub fn shmemx_ctx_int32_cswap_nb(ctx: Ctx, target: *mut i32, cond: i32, value: i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_int32_cswap_nb(ctx: Ctx, target: *mut i32, cond: i32, value: i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle);
+    pub fn shmemx_ctx_int64_cswap_nb(ctx: Ctx, target: *mut i64, cond: i64, value: i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_int64_cswap_nb(ctx: Ctx, target: *mut i64, cond: i64, value: i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle);
+    pub fn shmemx_ctx_uint32_cswap_nb(ctx: Ctx, target: *mut u32, cond: u32, value: u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_uint32_cswap_nb(ctx: Ctx, target: *mut u32, cond: u32, value: u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle);
+    pub fn shmemx_ctx_uint64_cswap_nb(ctx: Ctx, target: *mut u64, cond: u64, value: u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_uint64_cswap_nb(ctx: Ctx, target: *mut u64, cond: u64, value: u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle);
+    pub fn shmemx_ctx_size_cswap_nb(ctx: Ctx, target: *mut usize, cond: usize, value: usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_size_cswap_nb(ctx: Ctx, target: *mut usize, cond: usize, value: usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle);
+    pub fn shmemx_ctx_ptrdiff_cswap_nb(ctx: Ctx, target: *mut isize, cond: isize, value: isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_ptrdiff_cswap_nb(ctx: Ctx, target: *mut isize, cond: isize, value: isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle);
+    pub fn shmemx_int_finc_nb(target: *mut c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle);
+    pub fn pshmemx_int_finc_nb(target: *mut c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle);
+    pub fn shmemx_long_finc_nb(target: *mut c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_long_finc_nb(target: *mut c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_longlong_finc_nb(target: *mut c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle);
+    pub fn pshmemx_longlong_finc_nb(target: *mut c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle);
+    pub fn shmemx_uint_finc_nb(target: *mut c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle);
+    pub fn pshmemx_uint_finc_nb(target: *mut c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle);
+    pub fn shmemx_ulong_finc_nb(target: *mut c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle);
+    pub fn pshmemx_ulong_finc_nb(target: *mut c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle);
+    pub fn shmemx_ulonglong_finc_nb(target: *mut c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle);
+    pub fn pshmemx_ulonglong_finc_nb(target: *mut c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle);
+    pub fn shmemx_int32_finc_nb(target: *mut i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle);
+    pub fn pshmemx_int32_finc_nb(target: *mut i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle);
+    pub fn shmemx_int64_finc_nb(target: *mut i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle);
+    pub fn pshmemx_int64_finc_nb(target: *mut i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle);
+    pub fn shmemx_uint32_finc_nb(target: *mut u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle);
+    pub fn pshmemx_uint32_finc_nb(target: *mut u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle);
+    pub fn shmemx_uint64_finc_nb(target: *mut u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle);
+    pub fn pshmemx_uint64_finc_nb(target: *mut u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle);
+    pub fn shmemx_size_finc_nb(target: *mut usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle);
+    pub fn pshmemx_size_finc_nb(target: *mut usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle);
+    pub fn shmemx_ptrdiff_finc_nb(target: *mut isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle);
+    pub fn pshmemx_ptrdiff_finc_nb(target: *mut isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle);
+    pub fn shmemx_ctx_int_finc_nb(ctx: Ctx, target: *mut c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_int_finc_nb(ctx: Ctx, target: *mut c_int, pe: c_int, oldval: *mut c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_long_finc_nb(ctx: Ctx, target: *mut c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_long_finc_nb(ctx: Ctx, target: *mut c_long, pe: c_int, oldval: *mut c_long, request: *mut RequestHandle);
+    pub fn shmemx_ctx_longlong_finc_nb(ctx: Ctx, target: *mut c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_longlong_finc_nb(ctx: Ctx, target: *mut c_longlong, pe: c_int, oldval: *mut c_longlong, request: *mut RequestHandle);
+    pub fn shmemx_ctx_uint_finc_nb(ctx: Ctx, target: *mut c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_uint_finc_nb(ctx: Ctx, target: *mut c_uint, pe: c_int, oldval: *mut c_uint, request: *mut RequestHandle);
+    pub fn shmemx_ctx_ulong_finc_nb(ctx: Ctx, target: *mut c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_ulong_finc_nb(ctx: Ctx, target: *mut c_ulong, pe: c_int, oldval: *mut c_ulong, request: *mut RequestHandle);
+    pub fn shmemx_ctx_ulonglong_finc_nb(ctx: Ctx, target: *mut c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_ulonglong_finc_nb(ctx: Ctx, target: *mut c_ulonglong, pe: c_int, oldval: *mut c_ulonglong, request: *mut RequestHandle);
+    pub fn shmemx_ctx_int32_finc_nb(ctx: Ctx, target: *mut i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_int32_finc_nb(ctx: Ctx, target: *mut i32, pe: c_int, oldval: *mut i32, request: *mut RequestHandle);
+    pub fn shmemx_ctx_int64_finc_nb(ctx: Ctx, target: *mut i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_int64_finc_nb(ctx: Ctx, target: *mut i64, pe: c_int, oldval: *mut i64, request: *mut RequestHandle);
+    pub fn shmemx_ctx_uint32_finc_nb(ctx: Ctx, target: *mut u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_uint32_finc_nb(ctx: Ctx, target: *mut u32, pe: c_int, oldval: *mut u32, request: *mut RequestHandle);
+    pub fn shmemx_ctx_uint64_finc_nb(ctx: Ctx, target: *mut u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_uint64_finc_nb(ctx: Ctx, target: *mut u64, pe: c_int, oldval: *mut u64, request: *mut RequestHandle);
+    pub fn shmemx_ctx_size_finc_nb(ctx: Ctx, target: *mut usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_size_finc_nb(ctx: Ctx, target: *mut usize, pe: c_int, oldval: *mut usize, request: *mut RequestHandle);
+    pub fn shmemx_ctx_ptrdiff_finc_nb(ctx: Ctx, target: *mut isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_ptrdiff_finc_nb(ctx: Ctx, target: *mut isize, pe: c_int, oldval: *mut isize, request: *mut RequestHandle);
+    pub fn shmemx_int_add_nb(target: *mut c_int, value: c_int, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_int_add_nb(target: *mut c_int, value: c_int, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_long_add_nb(target: *mut c_long, value: c_long, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_long_add_nb(target: *mut c_long, value: c_long, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_longlong_add_nb(target: *mut c_longlong, value: c_longlong, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_longlong_add_nb(target: *mut c_longlong, value: c_longlong, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_uint_add_nb(target: *mut c_uint, value: c_uint, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_uint_add_nb(target: *mut c_uint, value: c_uint, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ulong_add_nb(target: *mut c_ulong, value: c_ulong, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ulong_add_nb(target: *mut c_ulong, value: c_ulong, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ulonglong_add_nb(target: *mut c_ulonglong, value: c_ulonglong, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ulonglong_add_nb(target: *mut c_ulonglong, value: c_ulonglong, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_int32_add_nb(target: *mut i32, value: i32, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_int32_add_nb(target: *mut i32, value: i32, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_int64_add_nb(target: *mut i64, value: i64, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_int64_add_nb(target: *mut i64, value: i64, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_uint32_add_nb(target: *mut u32, value: u32, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_uint32_add_nb(target: *mut u32, value: u32, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_uint64_add_nb(target: *mut u64, value: u64, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_uint64_add_nb(target: *mut u64, value: u64, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_size_add_nb(target: *mut usize, value: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_size_add_nb(target: *mut usize, value: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ptrdiff_add_nb(target: *mut isize, value: isize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ptrdiff_add_nb(target: *mut isize, value: isize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_int_add_nb(ctx: Ctx, target: *mut c_int, value: c_int, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_int_add_nb(ctx: Ctx, target: *mut c_int, value: c_int, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_long_add_nb(ctx: Ctx, target: *mut c_long, value: c_long, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_long_add_nb(ctx: Ctx, target: *mut c_long, value: c_long, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_longlong_add_nb(ctx: Ctx, target: *mut c_longlong, value: c_longlong, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_longlong_add_nb(ctx: Ctx, target: *mut c_longlong, value: c_longlong, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_uint_add_nb(ctx: Ctx, target: *mut c_uint, value: c_uint, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_uint_add_nb(ctx: Ctx, target: *mut c_uint, value: c_uint, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_ulong_add_nb(ctx: Ctx, target: *mut c_ulong, value: c_ulong, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_ulong_add_nb(ctx: Ctx, target: *mut c_ulong, value: c_ulong, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_ulonglong_add_nb(ctx: Ctx, target: *mut c_ulonglong, value: c_ulonglong, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_ulonglong_add_nb(ctx: Ctx, target: *mut c_ulonglong, value: c_ulonglong, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_int32_add_nb(ctx: Ctx, target: *mut i32, value: i32, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_int32_add_nb(ctx: Ctx, target: *mut i32, value: i32, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_int64_add_nb(ctx: Ctx, target: *mut i64, value: i64, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_int64_add_nb(ctx: Ctx, target: *mut i64, value: i64, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_uint32_add_nb(ctx: Ctx, target: *mut u32, value: u32, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_uint32_add_nb(ctx: Ctx, target: *mut u32, value: u32, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_uint64_add_nb(ctx: Ctx, target: *mut u64, value: u64, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_uint64_add_nb(ctx: Ctx, target: *mut u64, value: u64, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_size_add_nb(ctx: Ctx, target: *mut usize, value: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_size_add_nb(ctx: Ctx, target: *mut usize, value: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_ptrdiff_add_nb(ctx: Ctx, target: *mut isize, value: isize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_ptrdiff_add_nb(ctx: Ctx, target: *mut isize, value: isize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_int_inc_nb(target: *mut c_int, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_int_inc_nb(target: *mut c_int, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_long_inc_nb(target: *mut c_long, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_long_inc_nb(target: *mut c_long, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_longlong_inc_nb(target: *mut c_longlong, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_longlong_inc_nb(target: *mut c_longlong, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_uint_inc_nb(target: *mut c_uint, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_uint_inc_nb(target: *mut c_uint, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ulong_inc_nb(target: *mut c_ulong, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ulong_inc_nb(target: *mut c_ulong, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ulonglong_inc_nb(target: *mut c_ulonglong, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ulonglong_inc_nb(target: *mut c_ulonglong, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_int32_inc_nb(target: *mut i32, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_int32_inc_nb(target: *mut i32, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_int64_inc_nb(target: *mut i64, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_int64_inc_nb(target: *mut i64, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_uint32_inc_nb(target: *mut u32, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_uint32_inc_nb(target: *mut u32, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_uint64_inc_nb(target: *mut u64, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_uint64_inc_nb(target: *mut u64, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_size_inc_nb(target: *mut usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_size_inc_nb(target: *mut usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ptrdiff_inc_nb(target: *mut isize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ptrdiff_inc_nb(target: *mut isize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_int_inc_nb(ctx: Ctx, target: *mut c_int, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_int_inc_nb(ctx: Ctx, target: *mut c_int, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_long_inc_nb(ctx: Ctx, target: *mut c_long, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_long_inc_nb(ctx: Ctx, target: *mut c_long, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_longlong_inc_nb(ctx: Ctx, target: *mut c_longlong, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_longlong_inc_nb(ctx: Ctx, target: *mut c_longlong, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_uint_inc_nb(ctx: Ctx, target: *mut c_uint, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_uint_inc_nb(ctx: Ctx, target: *mut c_uint, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_ulong_inc_nb(ctx: Ctx, target: *mut c_ulong, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_ulong_inc_nb(ctx: Ctx, target: *mut c_ulong, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_ulonglong_inc_nb(ctx: Ctx, target: *mut c_ulonglong, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_ulonglong_inc_nb(ctx: Ctx, target: *mut c_ulonglong, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_int32_inc_nb(ctx: Ctx, target: *mut i32, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_int32_inc_nb(ctx: Ctx, target: *mut i32, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_int64_inc_nb(ctx: Ctx, target: *mut i64, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_int64_inc_nb(ctx: Ctx, target: *mut i64, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_uint32_inc_nb(ctx: Ctx, target: *mut u32, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_uint32_inc_nb(ctx: Ctx, target: *mut u32, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_uint64_inc_nb(ctx: Ctx, target: *mut u64, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_uint64_inc_nb(ctx: Ctx, target: *mut u64, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_size_inc_nb(ctx: Ctx, target: *mut usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_size_inc_nb(ctx: Ctx, target: *mut usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_ptrdiff_inc_nb(ctx: Ctx, target: *mut isize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_ptrdiff_inc_nb(ctx: Ctx, target: *mut isize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_float_put_nb(target: *mut f32, source: *const f32, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_float_put_nb(target: *mut f32, source: *const f32, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_double_put_nb(target: *mut f64, source: *const f64, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_double_put_nb(target: *mut f64, source: *const f64, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_longdouble_put_nb(target: *mut LongDouble, source: *const LongDouble, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_longdouble_put_nb(target: *mut LongDouble, source: *const LongDouble, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_char_put_nb(target: *mut c_char, source: *const c_char, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_char_put_nb(target: *mut c_char, source: *const c_char, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_schar_put_nb(target: *mut c_schar, source: *const c_schar, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_schar_put_nb(target: *mut c_schar, source: *const c_schar, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_short_put_nb(target: *mut c_short, source: *const c_short, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_short_put_nb(target: *mut c_short, source: *const c_short, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_int_put_nb(target: *mut c_int, source: *const c_int, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_int_put_nb(target: *mut c_int, source: *const c_int, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_long_put_nb(target: *mut c_long, source: *const c_long, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_long_put_nb(target: *mut c_long, source: *const c_long, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_longlong_put_nb(target: *mut c_longlong, source: *const c_longlong, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_longlong_put_nb(target: *mut c_longlong, source: *const c_longlong, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_uchar_put_nb(target: *mut c_uchar, source: *const c_uchar, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_uchar_put_nb(target: *mut c_uchar, source: *const c_uchar, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ushort_put_nb(target: *mut c_ushort, source: *const c_ushort, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ushort_put_nb(target: *mut c_ushort, source: *const c_ushort, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_uint_put_nb(target: *mut c_uint, source: *const c_uint, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_uint_put_nb(target: *mut c_uint, source: *const c_uint, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ulong_put_nb(target: *mut c_ulong, source: *const c_ulong, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ulong_put_nb(target: *mut c_ulong, source: *const c_ulong, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ulonglong_put_nb(target: *mut c_ulonglong, source: *const c_ulonglong, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ulonglong_put_nb(target: *mut c_ulonglong, source: *const c_ulonglong, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_int8_put_nb(target: *mut i8, source: *const i8, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_int8_put_nb(target: *mut i8, source: *const i8, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_int16_put_nb(target: *mut i16, source: *const i16, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_int16_put_nb(target: *mut i16, source: *const i16, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_int32_put_nb(target: *mut i32, source: *const i32, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_int32_put_nb(target: *mut i32, source: *const i32, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_int64_put_nb(target: *mut i64, source: *const i64, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_int64_put_nb(target: *mut i64, source: *const i64, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_uint8_put_nb(target: *mut u8, source: *const u8, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_uint8_put_nb(target: *mut u8, source: *const u8, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_uint16_put_nb(target: *mut u16, source: *const u16, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_uint16_put_nb(target: *mut u16, source: *const u16, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_uint32_put_nb(target: *mut u32, source: *const u32, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_uint32_put_nb(target: *mut u32, source: *const u32, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_uint64_put_nb(target: *mut u64, source: *const u64, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_uint64_put_nb(target: *mut u64, source: *const u64, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_size_put_nb(target: *mut usize, source: *const usize, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_size_put_nb(target: *mut usize, source: *const usize, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ptrdiff_put_nb(target: *mut isize, source: *const isize, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ptrdiff_put_nb(target: *mut isize, source: *const isize, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_float_put_nb(ctx: Ctx, target: *mut f32, source: *const f32, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_float_put_nb(ctx: Ctx, target: *mut f32, source: *const f32, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_double_put_nb(ctx: Ctx, target: *mut f64, source: *const f64, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_double_put_nb(ctx: Ctx, target: *mut f64, source: *const f64, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_longdouble_put_nb(ctx: Ctx, target: *mut LongDouble, source: *const LongDouble, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_longdouble_put_nb(ctx: Ctx, target: *mut LongDouble, source: *const LongDouble, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_char_put_nb(ctx: Ctx, target: *mut c_char, source: *const c_char, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_char_put_nb(ctx: Ctx, target: *mut c_char, source: *const c_char, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_schar_put_nb(ctx: Ctx, target: *mut c_schar, source: *const c_schar, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_schar_put_nb(ctx: Ctx, target: *mut c_schar, source: *const c_schar, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_short_put_nb(ctx: Ctx, target: *mut c_short, source: *const c_short, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_short_put_nb(ctx: Ctx, target: *mut c_short, source: *const c_short, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_int_put_nb(ctx: Ctx, target: *mut c_int, source: *const c_int, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_int_put_nb(ctx: Ctx, target: *mut c_int, source: *const c_int, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_long_put_nb(ctx: Ctx, target: *mut c_long, source: *const c_long, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_long_put_nb(ctx: Ctx, target: *mut c_long, source: *const c_long, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_longlong_put_nb(ctx: Ctx, target: *mut c_longlong, source: *const c_longlong, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_longlong_put_nb(ctx: Ctx, target: *mut c_longlong, source: *const c_longlong, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_uchar_put_nb(ctx: Ctx, target: *mut c_uchar, source: *const c_uchar, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_uchar_put_nb(ctx: Ctx, target: *mut c_uchar, source: *const c_uchar, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_ushort_put_nb(ctx: Ctx, target: *mut c_ushort, source: *const c_ushort, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_ushort_put_nb(ctx: Ctx, target: *mut c_ushort, source: *const c_ushort, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_uint_put_nb(ctx: Ctx, target: *mut c_uint, source: *const c_uint, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_uint_put_nb(ctx: Ctx, target: *mut c_uint, source: *const c_uint, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_ulong_put_nb(ctx: Ctx, target: *mut c_ulong, source: *const c_ulong, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_ulong_put_nb(ctx: Ctx, target: *mut c_ulong, source: *const c_ulong, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_ulonglong_put_nb(ctx: Ctx, target: *mut c_ulonglong, source: *const c_ulonglong, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_ulonglong_put_nb(ctx: Ctx, target: *mut c_ulonglong, source: *const c_ulonglong, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_int8_put_nb(ctx: Ctx, target: *mut i8, source: *const i8, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_int8_put_nb(ctx: Ctx, target: *mut i8, source: *const i8, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_int16_put_nb(ctx: Ctx, target: *mut i16, source: *const i16, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_int16_put_nb(ctx: Ctx, target: *mut i16, source: *const i16, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_int32_put_nb(ctx: Ctx, target: *mut i32, source: *const i32, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_int32_put_nb(ctx: Ctx, target: *mut i32, source: *const i32, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_int64_put_nb(ctx: Ctx, target: *mut i64, source: *const i64, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_int64_put_nb(ctx: Ctx, target: *mut i64, source: *const i64, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_uint8_put_nb(ctx: Ctx, target: *mut u8, source: *const u8, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_uint8_put_nb(ctx: Ctx, target: *mut u8, source: *const u8, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_uint16_put_nb(ctx: Ctx, target: *mut u16, source: *const u16, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_uint16_put_nb(ctx: Ctx, target: *mut u16, source: *const u16, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_uint32_put_nb(ctx: Ctx, target: *mut u32, source: *const u32, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_uint32_put_nb(ctx: Ctx, target: *mut u32, source: *const u32, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_uint64_put_nb(ctx: Ctx, target: *mut u64, source: *const u64, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_uint64_put_nb(ctx: Ctx, target: *mut u64, source: *const u64, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_size_put_nb(ctx: Ctx, target: *mut usize, source: *const usize, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_size_put_nb(ctx: Ctx, target: *mut usize, source: *const usize, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_ptrdiff_put_nb(ctx: Ctx, target: *mut isize, source: *const isize, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_ptrdiff_put_nb(ctx: Ctx, target: *mut isize, source: *const isize, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_put8_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_put8_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_put16_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_put16_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_put32_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_put32_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_put64_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_put64_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_put128_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_put128_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_put8_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_put8_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_put16_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_put16_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_put32_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_put32_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_put64_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_put64_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_put128_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_put128_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_putmem_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_putmem_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_putmem_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_putmem_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_float_get_nb(target: *mut f32, source: *const f32, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_float_get_nb(target: *mut f32, source: *const f32, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_double_get_nb(target: *mut f64, source: *const f64, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_double_get_nb(target: *mut f64, source: *const f64, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_longdouble_get_nb(target: *mut LongDouble, source: *const LongDouble, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_longdouble_get_nb(target: *mut LongDouble, source: *const LongDouble, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_char_get_nb(target: *mut c_char, source: *const c_char, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_char_get_nb(target: *mut c_char, source: *const c_char, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_schar_get_nb(target: *mut c_schar, source: *const c_schar, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_schar_get_nb(target: *mut c_schar, source: *const c_schar, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_short_get_nb(target: *mut c_short, source: *const c_short, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_short_get_nb(target: *mut c_short, source: *const c_short, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_int_get_nb(target: *mut c_int, source: *const c_int, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_int_get_nb(target: *mut c_int, source: *const c_int, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_long_get_nb(target: *mut c_long, source: *const c_long, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_long_get_nb(target: *mut c_long, source: *const c_long, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_longlong_get_nb(target: *mut c_longlong, source: *const c_longlong, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_longlong_get_nb(target: *mut c_longlong, source: *const c_longlong, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_uchar_get_nb(target: *mut c_uchar, source: *const c_uchar, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_uchar_get_nb(target: *mut c_uchar, source: *const c_uchar, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ushort_get_nb(target: *mut c_ushort, source: *const c_ushort, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ushort_get_nb(target: *mut c_ushort, source: *const c_ushort, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_uint_get_nb(target: *mut c_uint, source: *const c_uint, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_uint_get_nb(target: *mut c_uint, source: *const c_uint, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ulong_get_nb(target: *mut c_ulong, source: *const c_ulong, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ulong_get_nb(target: *mut c_ulong, source: *const c_ulong, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ulonglong_get_nb(target: *mut c_ulonglong, source: *const c_ulonglong, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ulonglong_get_nb(target: *mut c_ulonglong, source: *const c_ulonglong, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_int8_get_nb(target: *mut i8, source: *const i8, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_int8_get_nb(target: *mut i8, source: *const i8, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_int16_get_nb(target: *mut i16, source: *const i16, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_int16_get_nb(target: *mut i16, source: *const i16, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_int32_get_nb(target: *mut i32, source: *const i32, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_int32_get_nb(target: *mut i32, source: *const i32, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_int64_get_nb(target: *mut i64, source: *const i64, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_int64_get_nb(target: *mut i64, source: *const i64, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_uint8_get_nb(target: *mut u8, source: *const u8, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_uint8_get_nb(target: *mut u8, source: *const u8, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_uint16_get_nb(target: *mut u16, source: *const u16, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_uint16_get_nb(target: *mut u16, source: *const u16, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_uint32_get_nb(target: *mut u32, source: *const u32, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_uint32_get_nb(target: *mut u32, source: *const u32, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_uint64_get_nb(target: *mut u64, source: *const u64, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_uint64_get_nb(target: *mut u64, source: *const u64, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_size_get_nb(target: *mut usize, source: *const usize, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_size_get_nb(target: *mut usize, source: *const usize, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ptrdiff_get_nb(target: *mut isize, source: *const isize, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ptrdiff_get_nb(target: *mut isize, source: *const isize, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_float_get_nb(ctx: Ctx, target: *mut f32, source: *const f32, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_float_get_nb(ctx: Ctx, target: *mut f32, source: *const f32, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_double_get_nb(ctx: Ctx, target: *mut f64, source: *const f64, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_double_get_nb(ctx: Ctx, target: *mut f64, source: *const f64, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_longdouble_get_nb(ctx: Ctx, target: *mut LongDouble, source: *const LongDouble, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_longdouble_get_nb(ctx: Ctx, target: *mut LongDouble, source: *const LongDouble, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_char_get_nb(ctx: Ctx, target: *mut c_char, source: *const c_char, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_char_get_nb(ctx: Ctx, target: *mut c_char, source: *const c_char, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_schar_get_nb(ctx: Ctx, target: *mut c_schar, source: *const c_schar, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_schar_get_nb(ctx: Ctx, target: *mut c_schar, source: *const c_schar, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_short_get_nb(ctx: Ctx, target: *mut c_short, source: *const c_short, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_short_get_nb(ctx: Ctx, target: *mut c_short, source: *const c_short, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_int_get_nb(ctx: Ctx, target: *mut c_int, source: *const c_int, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_int_get_nb(ctx: Ctx, target: *mut c_int, source: *const c_int, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_long_get_nb(ctx: Ctx, target: *mut c_long, source: *const c_long, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_long_get_nb(ctx: Ctx, target: *mut c_long, source: *const c_long, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_longlong_get_nb(ctx: Ctx, target: *mut c_longlong, source: *const c_longlong, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_longlong_get_nb(ctx: Ctx, target: *mut c_longlong, source: *const c_longlong, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_uchar_get_nb(ctx: Ctx, target: *mut c_uchar, source: *const c_uchar, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_uchar_get_nb(ctx: Ctx, target: *mut c_uchar, source: *const c_uchar, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_ushort_get_nb(ctx: Ctx, target: *mut c_ushort, source: *const c_ushort, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_ushort_get_nb(ctx: Ctx, target: *mut c_ushort, source: *const c_ushort, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_uint_get_nb(ctx: Ctx, target: *mut c_uint, source: *const c_uint, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_uint_get_nb(ctx: Ctx, target: *mut c_uint, source: *const c_uint, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_ulong_get_nb(ctx: Ctx, target: *mut c_ulong, source: *const c_ulong, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_ulong_get_nb(ctx: Ctx, target: *mut c_ulong, source: *const c_ulong, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_ulonglong_get_nb(ctx: Ctx, target: *mut c_ulonglong, source: *const c_ulonglong, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_ulonglong_get_nb(ctx: Ctx, target: *mut c_ulonglong, source: *const c_ulonglong, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_int8_get_nb(ctx: Ctx, target: *mut i8, source: *const i8, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_int8_get_nb(ctx: Ctx, target: *mut i8, source: *const i8, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_int16_get_nb(ctx: Ctx, target: *mut i16, source: *const i16, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_int16_get_nb(ctx: Ctx, target: *mut i16, source: *const i16, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_int32_get_nb(ctx: Ctx, target: *mut i32, source: *const i32, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_int32_get_nb(ctx: Ctx, target: *mut i32, source: *const i32, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_int64_get_nb(ctx: Ctx, target: *mut i64, source: *const i64, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_int64_get_nb(ctx: Ctx, target: *mut i64, source: *const i64, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_uint8_get_nb(ctx: Ctx, target: *mut u8, source: *const u8, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_uint8_get_nb(ctx: Ctx, target: *mut u8, source: *const u8, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_uint16_get_nb(ctx: Ctx, target: *mut u16, source: *const u16, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_uint16_get_nb(ctx: Ctx, target: *mut u16, source: *const u16, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_uint32_get_nb(ctx: Ctx, target: *mut u32, source: *const u32, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_uint32_get_nb(ctx: Ctx, target: *mut u32, source: *const u32, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_uint64_get_nb(ctx: Ctx, target: *mut u64, source: *const u64, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_uint64_get_nb(ctx: Ctx, target: *mut u64, source: *const u64, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_size_get_nb(ctx: Ctx, target: *mut usize, source: *const usize, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_size_get_nb(ctx: Ctx, target: *mut usize, source: *const usize, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_ptrdiff_get_nb(ctx: Ctx, target: *mut isize, source: *const isize, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_ptrdiff_get_nb(ctx: Ctx, target: *mut isize, source: *const isize, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_get8_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_get8_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_get16_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_get16_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_get32_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_get32_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_get64_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_get64_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_get128_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_get128_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_get8_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_get8_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_get16_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_get16_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_get32_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_get32_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_get64_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_get64_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_get128_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_get128_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_getmem_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_getmem_nb(target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn shmemx_ctx_getmem_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+    pub fn pshmemx_ctx_getmem_nb(ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle);
+}
+
+routine!(pellucid_imp_shmemx_wait_req, pellucid_probe_shmemx_wait_req, 1858, 1858_u16, timed, (request: RequestHandle), |m| [-1, 0, 0] requests::wait_by_value(m, request));
+routine!(brief pellucid_brief_shmemx_test_req, pellucid_kept_shmemx_test_req, [-1, ()], pellucid_imp_shmemx_test_req, pellucid_probe_shmemx_test_req, 1859, 1859_u16, sampled, (request: RequestHandle) -> c_int, |m| [-1, 0, 0] requests::test_by_value(m, request));
+routine!(pellucid_imp_shmemx_req_wait, pellucid_probe_shmemx_req_wait, 1860, number, timed, (request: *mut ReqHandle, number: u32) -> c_int, |m| [-1, 0, 0] requests::wait(m, request));
+routine!(brief pellucid_brief_shmemx_req_test, pellucid_kept_shmemx_req_test, [-1, ()], pellucid_imp_shmemx_req_test, pellucid_probe_shmemx_req_test, 1861, 1861_u16, sampled, (request: *mut ReqHandle) -> c_int, |m| [-1, 0, 0] requests::test(m, request));
+routine!(pellucid_imp_shmemx_req_wait_all, pellucid_probe_shmemx_req_wait_all, 1862, 1862_u16, timed, (n: usize, requests: *mut ReqHandle) -> c_int, |m| [-1, 0, 0] requests::wait_all(m, n, requests));
+routine!(pellucid_imp_shmemx_req_wait_any, pellucid_probe_shmemx_req_wait_any, 1863, 1863_u16, timed, (n: usize, requests: *mut ReqHandle) -> usize, |m| [-1, 0, 0] requests::wait_any(m, n, requests));
+routine!(brief pellucid_brief_shmemx_req_test_some, pellucid_kept_shmemx_req_test_some, [-1, ()], pellucid_imp_shmemx_req_test_some, pellucid_probe_shmemx_req_test_some, 1864, 1864_u16, sampled, (n: usize, requests: *mut ReqHandle, indices: *mut usize) -> usize, |m| [-1, 0, 0] requests::test_some(m, n, requests, indices));
+routine!(pellucid_imp_shmemx_barrier_aset_nb, pellucid_probe_shmemx_barrier_aset_nb, 1866, 1866_u16, timed, (aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), 0, 0] asets::barrier_nb(m, aset, pSync, request));
+routine!(pellucid_imp_shmemx_sync_aset_nb, pellucid_probe_shmemx_sync_aset_nb, 1867, 1867_u16, timed, (aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), 0, 0] asets::sync_nb(m, aset, pSync, request));
+routine!(pellucid_imp_shmemx_broadcast32_nb, pellucid_probe_shmemx_broadcast32_nb, 1868, 1868_u16, timed, (target: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle), |m| [rooted(1868, of_aset(aset), PE_root), target.addr(), nelems.wrapping_mul(4)] asets::broadcast_nb(m, aset, pSync, target.cast(), source.cast(), bytes::<u32>(nelems), PE_root, request));
+routine!(pellucid_imp_shmemx_broadcast64_nb, pellucid_probe_shmemx_broadcast64_nb, 1869, 1869_u16, timed, (target: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle), |m| [rooted(1869, of_aset(aset), PE_root), target.addr(), nelems.wrapping_mul(8)] asets::broadcast_nb(m, aset, pSync, target.cast(), source.cast(), bytes::<u64>(nelems), PE_root, request));
+routine!(pellucid_imp_shmemx_collect32_nb, pellucid_probe_shmemx_collect32_nb, 1870, 1870_u16, timed, (target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), nelems.wrapping_mul(4)] asets::collect_nb(m, aset, pSync, target.cast(), source.cast(), bytes::<u32>(nelems), request));
+routine!(pellucid_imp_shmemx_collect64_nb, pellucid_probe_shmemx_collect64_nb, 1871, 1871_u16, timed, (target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), nelems.wrapping_mul(8)] asets::collect_nb(m, aset, pSync, target.cast(), source.cast(), bytes::<u64>(nelems), request));
+routine!(pellucid_imp_shmemx_fcollect32_nb, pellucid_probe_shmemx_fcollect32_nb, 1872, 1872_u16, timed, (target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), nelems.wrapping_mul(4)] asets::fcollect_nb(m, aset, pSync, target.cast(), source.cast(), bytes::<u32>(nelems), request));
+routine!(pellucid_imp_shmemx_fcollect64_nb, pellucid_probe_shmemx_fcollect64_nb, 1873, 1873_u16, timed, (target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), nelems.wrapping_mul(8)] asets::fcollect_nb(m, aset, pSync, target.cast(), source.cast(), bytes::<u64>(nelems), request));
+routine!(pellucid_imp_shmemx_alltoall32_nb, pellucid_probe_shmemx_alltoall32_nb, 1874, 1874_u16, timed, (target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), nelems.wrapping_mul(4)] asets::alltoall_nb(m, aset, pSync, target.cast(), source.cast(), bytes::<u32>(nelems), request));
+routine!(pellucid_imp_shmemx_alltoall64_nb, pellucid_probe_shmemx_alltoall64_nb, 1875, 1875_u16, timed, (target: *mut c_void, source: *const c_void, nelems: usize, aset: *mut Aset, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), nelems.wrapping_mul(8)] asets::alltoall_nb(m, aset, pSync, target.cast(), source.cast(), bytes::<u64>(nelems), request));
+routine!(pellucid_imp_shmemx_short_and_to_all_nb, pellucid_probe_shmemx_short_and_to_all_nb, 1876, 1876_u16, timed, (target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::and::<u16>(), request));
+routine!(pellucid_imp_shmemx_int_and_to_all_nb, pellucid_probe_shmemx_int_and_to_all_nb, 1877, 1877_u16, timed, (target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::and::<u32>(), request));
+routine!(pellucid_imp_shmemx_long_and_to_all_nb, pellucid_probe_shmemx_long_and_to_all_nb, 1878, number, timed, (target: *mut c_void, source: *const c_void, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_void, pSync: *mut c_long, request: *mut RequestHandle, number: f64), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::and::<u64>(), request));
+routine!(pellucid_imp_shmemx_short_or_to_all_nb, pellucid_probe_shmemx_short_or_to_all_nb, 1880, 1880_u16, timed, (target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::or::<u16>(), request));
+routine!(pellucid_imp_shmemx_int_or_to_all_nb, pellucid_probe_shmemx_int_or_to_all_nb, 1881, 1881_u16, timed, (target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::or::<u32>(), request));
+routine!(pellucid_imp_shmemx_long_or_to_all_nb, pellucid_probe_shmemx_long_or_to_all_nb, 1882, number, timed, (target: *mut c_void, source: *const c_void, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_void, pSync: *mut c_long, request: *mut RequestHandle, number: f64), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::or::<u64>(), request));
+routine!(pellucid_imp_shmemx_short_xor_to_all_nb, pellucid_probe_shmemx_short_xor_to_all_nb, 1884, 1884_u16, timed, (target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::xor::<u16>(), request));
+routine!(pellucid_imp_shmemx_int_xor_to_all_nb, pellucid_probe_shmemx_int_xor_to_all_nb, 1885, 1885_u16, timed, (target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::xor::<u32>(), request));
+routine!(pellucid_imp_shmemx_long_xor_to_all_nb, pellucid_probe_shmemx_long_xor_to_all_nb, 1886, number, timed, (target: *mut c_void, source: *const c_void, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_void, pSync: *mut c_long, request: *mut RequestHandle, number: f64), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::xor::<u64>(), request));
+routine!(pellucid_imp_shmemx_short_max_to_all_nb, pellucid_probe_shmemx_short_max_to_all_nb, 1888, 1888_u16, timed, (target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::max::<i16>(), request));
+routine!(pellucid_imp_shmemx_int_max_to_all_nb, pellucid_probe_shmemx_int_max_to_all_nb, 1889, 1889_u16, timed, (target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::max::<i32>(), request));
+routine!(pellucid_imp_shmemx_long_max_to_all_nb, pellucid_probe_shmemx_long_max_to_all_nb, 1890, number, timed, (target: *mut c_void, source: *const c_void, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_void, pSync: *mut c_long, request: *mut RequestHandle, number: f64), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::max::<i64>(), request));
+routine!(pellucid_imp_shmemx_float_max_to_all_nb, pellucid_probe_shmemx_float_max_to_all_nb, 1892, 1892_u16, timed, (target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::max::<f32>(), request));
+routine!(pellucid_imp_shmemx_double_max_to_all_nb, pellucid_probe_shmemx_double_max_to_all_nb, 1893, 1893_u16, timed, (target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::max::<f64>(), request));
+routine!(pellucid_imp_shmemx_longdouble_max_to_all_nb, pellucid_probe_shmemx_longdouble_max_to_all_nb, 1894, 1894_u16, timed, (target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, shim::longdouble_max(), request));
+routine!(pellucid_imp_shmemx_short_min_to_all_nb, pellucid_probe_shmemx_short_min_to_all_nb, 1895, 1895_u16, timed, (target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::min::<i16>(), request));
+routine!(pellucid_imp_shmemx_int_min_to_all_nb, pellucid_probe_shmemx_int_min_to_all_nb, 1896, 1896_u16, timed, (target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::min::<i32>(), request));
+routine!(pellucid_imp_shmemx_long_min_to_all_nb, pellucid_probe_shmemx_long_min_to_all_nb, 1897, number, timed, (target: *mut c_void, source: *const c_void, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_void, pSync: *mut c_long, request: *mut RequestHandle, number: f64), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::min::<i64>(), request));
+routine!(pellucid_imp_shmemx_float_min_to_all_nb, pellucid_probe_shmemx_float_min_to_all_nb, 1899, 1899_u16, timed, (target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::min::<f32>(), request));
+routine!(pellucid_imp_shmemx_double_min_to_all_nb, pellucid_probe_shmemx_double_min_to_all_nb, 1900, 1900_u16, timed, (target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::min::<f64>(), request));
+routine!(pellucid_imp_shmemx_longdouble_min_to_all_nb, pellucid_probe_shmemx_longdouble_min_to_all_nb, 1901, 1901_u16, timed, (target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, shim::longdouble_min(), request));
+routine!(pellucid_imp_shmemx_short_sum_to_all_nb, pellucid_probe_shmemx_short_sum_to_all_nb, 1902, 1902_u16, timed, (target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::sum::<u16>(), request));
+routine!(pellucid_imp_shmemx_int_sum_to_all_nb, pellucid_probe_shmemx_int_sum_to_all_nb, 1903, 1903_u16, timed, (target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::sum::<u32>(), request));
+routine!(pellucid_imp_shmemx_long_sum_to_all_nb, pellucid_probe_shmemx_long_sum_to_all_nb, 1904, number, timed, (target: *mut c_void, source: *const c_void, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_void, pSync: *mut c_long, request: *mut RequestHandle, number: f64), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::sum::<u64>(), request));
+routine!(pellucid_imp_shmemx_float_sum_to_all_nb, pellucid_probe_shmemx_float_sum_to_all_nb, 1906, 1906_u16, timed, (target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::sum::<f32>(), request));
+routine!(pellucid_imp_shmemx_double_sum_to_all_nb, pellucid_probe_shmemx_double_sum_to_all_nb, 1907, 1907_u16, timed, (target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::sum::<f64>(), request));
+routine!(pellucid_imp_shmemx_longdouble_sum_to_all_nb, pellucid_probe_shmemx_longdouble_sum_to_all_nb, 1908, 1908_u16, timed, (target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, shim::longdouble_sum(), request));
+routine!(pellucid_imp_shmemx_complexd_sum_to_all_nb, pellucid_probe_shmemx_complexd_sum_to_all_nb, 1909, 1909_u16, timed, (target: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexDouble, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, shim::complexd_sum(), request));
+routine!(pellucid_imp_shmemx_complexf_sum_to_all_nb, pellucid_probe_shmemx_complexf_sum_to_all_nb, 1910, 1910_u16, timed, (target: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexFloat, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, shim::complexf_sum(), request));
+routine!(pellucid_imp_shmemx_short_prod_to_all_nb, pellucid_probe_shmemx_short_prod_to_all_nb, 1911, 1911_u16, timed, (target: *mut c_short, source: *const c_short, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_short, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(2)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::prod::<u16>(), request));
+routine!(pellucid_imp_shmemx_int_prod_to_all_nb, pellucid_probe_shmemx_int_prod_to_all_nb, 1912, 1912_u16, timed, (target: *mut c_int, source: *const c_int, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_int, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::prod::<u32>(), request));
+routine!(pellucid_imp_shmemx_long_prod_to_all_nb, pellucid_probe_shmemx_long_prod_to_all_nb, 1913, number, timed, (target: *mut c_void, source: *const c_void, nreduce: c_int, aset: *mut Aset, pWrk: *mut c_void, pSync: *mut c_long, request: *mut RequestHandle, number: f64), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::prod::<u64>(), request));
+routine!(pellucid_imp_shmemx_float_prod_to_all_nb, pellucid_probe_shmemx_float_prod_to_all_nb, 1915, 1915_u16, timed, (target: *mut f32, source: *const f32, nreduce: c_int, aset: *mut Aset, pWrk: *mut f32, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(4)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::prod::<f32>(), request));
+routine!(pellucid_imp_shmemx_double_prod_to_all_nb, pellucid_probe_shmemx_double_prod_to_all_nb, 1916, 1916_u16, timed, (target: *mut f64, source: *const f64, nreduce: c_int, aset: *mut Aset, pWrk: *mut f64, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, kernel::prod::<f64>(), request));
+routine!(pellucid_imp_shmemx_longdouble_prod_to_all_nb, pellucid_probe_shmemx_longdouble_prod_to_all_nb, 1917, 1917_u16, timed, (target: *mut LongDouble, source: *const LongDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut LongDouble, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, shim::longdouble_prod(), request));
+routine!(pellucid_imp_shmemx_complexd_prod_to_all_nb, pellucid_probe_shmemx_complexd_prod_to_all_nb, 1918, 1918_u16, timed, (target: *mut ComplexDouble, source: *const ComplexDouble, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexDouble, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(16)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, shim::complexd_prod(), request));
+routine!(pellucid_imp_shmemx_complexf_prod_to_all_nb, pellucid_probe_shmemx_complexf_prod_to_all_nb, 1919, 1919_u16, timed, (target: *mut ComplexFloat, source: *const ComplexFloat, nreduce: c_int, aset: *mut Aset, pWrk: *mut ComplexFloat, pSync: *mut c_long, request: *mut RequestHandle), |m| [of_aset(aset), target.addr(), (nreduce.max(0) as usize).wrapping_mul(8)] asets::reduce_nb(m, aset, pSync, target.cast(), source.cast(), nreduce, shim::complexf_prod(), request));
+routine!(pellucid_imp_shmemx_team_sync_nb, pellucid_probe_shmemx_team_sync_nb, 1920, 1920_u16, timed, (team: Team, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), 0, 0] nonblocking::team_sync(m, team, request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_float_broadcast_nb, pellucid_probe_shmemx_float_broadcast_nb, 1921, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, request: *mut ReqHandle, number: f64) -> c_int, |m| [rooted(op(number), of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(4)] nonblocking::team_broadcast(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), PE_root, request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_double_broadcast_nb, pellucid_probe_shmemx_double_broadcast_nb, 1922, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, request: *mut ReqHandle, number: f64) -> c_int, |m| [rooted(op(number), of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root, request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_longdouble_broadcast_nb, pellucid_probe_shmemx_longdouble_broadcast_nb, 1923, 1923_u16, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, PE_root: c_int, request: *mut ReqHandle) -> c_int, |m| [rooted(1923, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(16)] nonblocking::team_broadcast(m, team, dest.cast(), source.cast(), bytes::<W128>(nelems), PE_root, request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_char_broadcast_nb, pellucid_probe_shmemx_char_broadcast_nb, 1924, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, request: *mut ReqHandle, number: f64) -> c_int, |m| [rooted(op(number), of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(1)] nonblocking::team_broadcast(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), PE_root, request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_short_broadcast_nb, pellucid_probe_shmemx_short_broadcast_nb, 1926, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, request: *mut ReqHandle, number: f64) -> c_int, |m| [rooted(op(number), of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(2)] nonblocking::team_broadcast(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems), PE_root, request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_float_alltoall_nb, pellucid_probe_shmemx_float_alltoall_nb, 1946, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] nonblocking::team_alltoall(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_double_alltoall_nb, pellucid_probe_shmemx_double_alltoall_nb, 1947, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_alltoall(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_longdouble_alltoall_nb, pellucid_probe_shmemx_longdouble_alltoall_nb, 1948, 1948_u16, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(16)] nonblocking::team_alltoall(m, team, dest.cast(), source.cast(), bytes::<W128>(nelems), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_char_alltoall_nb, pellucid_probe_shmemx_char_alltoall_nb, 1949, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] nonblocking::team_alltoall(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_short_alltoall_nb, pellucid_probe_shmemx_short_alltoall_nb, 1951, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] nonblocking::team_alltoall(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_float_collect_nb, pellucid_probe_shmemx_float_collect_nb, 1971, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] nonblocking::team_collect(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_double_collect_nb, pellucid_probe_shmemx_double_collect_nb, 1972, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_collect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_longdouble_collect_nb, pellucid_probe_shmemx_longdouble_collect_nb, 1973, 1973_u16, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(16)] nonblocking::team_collect(m, team, dest.cast(), source.cast(), bytes::<W128>(nelems), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_char_collect_nb, pellucid_probe_shmemx_char_collect_nb, 1974, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] nonblocking::team_collect(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_short_collect_nb, pellucid_probe_shmemx_short_collect_nb, 1976, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] nonblocking::team_collect(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_float_fcollect_nb, pellucid_probe_shmemx_float_fcollect_nb, 1996, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] nonblocking::team_fcollect(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_double_fcollect_nb, pellucid_probe_shmemx_double_fcollect_nb, 1997, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] nonblocking::team_fcollect(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_longdouble_fcollect_nb, pellucid_probe_shmemx_longdouble_fcollect_nb, 1998, 1998_u16, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(16)] nonblocking::team_fcollect(m, team, dest.cast(), source.cast(), bytes::<W128>(nelems), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_char_fcollect_nb, pellucid_probe_shmemx_char_fcollect_nb, 1999, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] nonblocking::team_fcollect(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_short_fcollect_nb, pellucid_probe_shmemx_short_fcollect_nb, 2001, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] nonblocking::team_fcollect(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_uchar_and_reduce_nb, pellucid_probe_shmemx_uchar_and_reduce_nb, 2021, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<u8>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_ushort_and_reduce_nb, pellucid_probe_shmemx_ushort_and_reduce_nb, 2022, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<u16>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_uint_and_reduce_nb, pellucid_probe_shmemx_uint_and_reduce_nb, 2023, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<u32>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_ulong_and_reduce_nb, pellucid_probe_shmemx_ulong_and_reduce_nb, 2024, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::and::<u64>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_uchar_or_reduce_nb, pellucid_probe_shmemx_uchar_or_reduce_nb, 2035, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<u8>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_ushort_or_reduce_nb, pellucid_probe_shmemx_ushort_or_reduce_nb, 2036, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<u16>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_uint_or_reduce_nb, pellucid_probe_shmemx_uint_or_reduce_nb, 2037, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<u32>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_ulong_or_reduce_nb, pellucid_probe_shmemx_ulong_or_reduce_nb, 2038, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::or::<u64>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_uchar_xor_reduce_nb, pellucid_probe_shmemx_uchar_xor_reduce_nb, 2049, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<u8>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_ushort_xor_reduce_nb, pellucid_probe_shmemx_ushort_xor_reduce_nb, 2050, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<u16>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_uint_xor_reduce_nb, pellucid_probe_shmemx_uint_xor_reduce_nb, 2051, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<u32>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_ulong_xor_reduce_nb, pellucid_probe_shmemx_ulong_xor_reduce_nb, 2052, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::xor::<u64>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_char_max_reduce_nb, pellucid_probe_shmemx_char_max_reduce_nb, 2063, 2063_u16, timed, (team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<c_char>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_schar_max_reduce_nb, pellucid_probe_shmemx_schar_max_reduce_nb, 2064, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<i8>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_short_max_reduce_nb, pellucid_probe_shmemx_short_max_reduce_nb, 2065, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<i16>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_int_max_reduce_nb, pellucid_probe_shmemx_int_max_reduce_nb, 2066, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<i32>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_long_max_reduce_nb, pellucid_probe_shmemx_long_max_reduce_nb, 2067, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<i64>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_uchar_max_reduce_nb, pellucid_probe_shmemx_uchar_max_reduce_nb, 2070, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<u8>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_ushort_max_reduce_nb, pellucid_probe_shmemx_ushort_max_reduce_nb, 2071, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<u16>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_uint_max_reduce_nb, pellucid_probe_shmemx_uint_max_reduce_nb, 2072, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<u32>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_ulong_max_reduce_nb, pellucid_probe_shmemx_ulong_max_reduce_nb, 2073, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<u64>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_float_max_reduce_nb, pellucid_probe_shmemx_float_max_reduce_nb, 2084, 2084_u16, timed, (team: Team, dest: *mut f32, source: *const f32, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<f32>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_double_max_reduce_nb, pellucid_probe_shmemx_double_max_reduce_nb, 2085, 2085_u16, timed, (team: Team, dest: *mut f64, source: *const f64, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<f64>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_longdouble_max_reduce_nb, pellucid_probe_shmemx_longdouble_max_reduce_nb, 2086, 2086_u16, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(16)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, shim::longdouble_max(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_char_min_reduce_nb, pellucid_probe_shmemx_char_min_reduce_nb, 2087, 2087_u16, timed, (team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<c_char>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_schar_min_reduce_nb, pellucid_probe_shmemx_schar_min_reduce_nb, 2088, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<i8>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_short_min_reduce_nb, pellucid_probe_shmemx_short_min_reduce_nb, 2089, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<i16>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_int_min_reduce_nb, pellucid_probe_shmemx_int_min_reduce_nb, 2090, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<i32>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_long_min_reduce_nb, pellucid_probe_shmemx_long_min_reduce_nb, 2091, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<i64>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_uchar_min_reduce_nb, pellucid_probe_shmemx_uchar_min_reduce_nb, 2094, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<u8>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_ushort_min_reduce_nb, pellucid_probe_shmemx_ushort_min_reduce_nb, 2095, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<u16>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_uint_min_reduce_nb, pellucid_probe_shmemx_uint_min_reduce_nb, 2096, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<u32>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_ulong_min_reduce_nb, pellucid_probe_shmemx_ulong_min_reduce_nb, 2097, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<u64>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_float_min_reduce_nb, pellucid_probe_shmemx_float_min_reduce_nb, 2108, 2108_u16, timed, (team: Team, dest: *mut f32, source: *const f32, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<f32>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_double_min_reduce_nb, pellucid_probe_shmemx_double_min_reduce_nb, 2109, 2109_u16, timed, (team: Team, dest: *mut f64, source: *const f64, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<f64>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_longdouble_min_reduce_nb, pellucid_probe_shmemx_longdouble_min_reduce_nb, 2110, 2110_u16, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(16)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, shim::longdouble_min(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_char_sum_reduce_nb, pellucid_probe_shmemx_char_sum_reduce_nb, 2111, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<u8>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_short_sum_reduce_nb, pellucid_probe_shmemx_short_sum_reduce_nb, 2113, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<u16>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_int_sum_reduce_nb, pellucid_probe_shmemx_int_sum_reduce_nb, 2114, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<u32>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_long_sum_reduce_nb, pellucid_probe_shmemx_long_sum_reduce_nb, 2115, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<u64>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_float_sum_reduce_nb, pellucid_probe_shmemx_float_sum_reduce_nb, 2132, 2132_u16, timed, (team: Team, dest: *mut f32, source: *const f32, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<f32>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_double_sum_reduce_nb, pellucid_probe_shmemx_double_sum_reduce_nb, 2133, 2133_u16, timed, (team: Team, dest: *mut f64, source: *const f64, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<f64>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_longdouble_sum_reduce_nb, pellucid_probe_shmemx_longdouble_sum_reduce_nb, 2134, 2134_u16, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(16)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, shim::longdouble_sum(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_complexd_sum_reduce_nb, pellucid_probe_shmemx_complexd_sum_reduce_nb, 2135, 2135_u16, timed, (team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(16)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, shim::complexd_sum(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_complexf_sum_reduce_nb, pellucid_probe_shmemx_complexf_sum_reduce_nb, 2136, 2136_u16, timed, (team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, shim::complexf_sum(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_char_prod_reduce_nb, pellucid_probe_shmemx_char_prod_reduce_nb, 2137, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(1)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<u8>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_short_prod_reduce_nb, pellucid_probe_shmemx_short_prod_reduce_nb, 2139, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(2)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<u16>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_int_prod_reduce_nb, pellucid_probe_shmemx_int_prod_reduce_nb, 2140, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<u32>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_long_prod_reduce_nb, pellucid_probe_shmemx_long_prod_reduce_nb, 2141, number, timed, (team: Team, dest: *mut c_void, source: *const c_void, nreduce: usize, request: *mut ReqHandle, number: u32) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<u64>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_float_prod_reduce_nb, pellucid_probe_shmemx_float_prod_reduce_nb, 2158, 2158_u16, timed, (team: Team, dest: *mut f32, source: *const f32, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(4)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<f32>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_double_prod_reduce_nb, pellucid_probe_shmemx_double_prod_reduce_nb, 2159, 2159_u16, timed, (team: Team, dest: *mut f64, source: *const f64, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<f64>(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_longdouble_prod_reduce_nb, pellucid_probe_shmemx_longdouble_prod_reduce_nb, 2160, 2160_u16, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(16)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, shim::longdouble_prod(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_complexd_prod_reduce_nb, pellucid_probe_shmemx_complexd_prod_reduce_nb, 2161, 2161_u16, timed, (team: Team, dest: *mut ComplexDouble, source: *const ComplexDouble, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(16)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, shim::complexd_prod(), request), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_complexf_prod_reduce_nb, pellucid_probe_shmemx_complexf_prod_reduce_nb, 2162, 2162_u16, timed, (team: Team, dest: *mut ComplexFloat, source: *const ComplexFloat, nreduce: usize, request: *mut ReqHandle) -> c_int, |m| [of_team(m, team), dest.addr(), nreduce.wrapping_mul(8)] nonblocking::team_reduce(m, team, dest.cast(), source.cast(), nreduce, shim::complexf_prod(), request), failed |r: c_int| r != 0);
+routine!(brief pellucid_brief_shmemx_int_fadd_nb, pellucid_kept_shmemx_int_fadd_nb, [pe, ()], pellucid_imp_shmemx_int_fadd_nb, pellucid_probe_shmemx_int_fadd_nb, 2163, number, sampled, (target: *mut c_void, value: u32, pe: c_int, oldval: *mut c_void, request: *mut RequestHandle, number: u32), |m| [pe, target.addr(), 4] nb::fetch_add::<u32>(m, Ctx::DEFAULT, target.cast(), word(value), pe, oldval.cast(), request));
+routine!(brief pellucid_brief_shmemx_long_fadd_nb, pellucid_kept_shmemx_long_fadd_nb, [pe, ()], pellucid_imp_shmemx_long_fadd_nb, pellucid_probe_shmemx_long_fadd_nb, 2164, number, sampled, (target: *mut c_void, value: u64, pe: c_int, oldval: *mut c_void, request: *mut RequestHandle, number: u32), |m| [pe, target.addr(), 8] nb::fetch_add::<u64>(m, Ctx::DEFAULT, target.cast(), word(value), pe, oldval.cast(), request));
+routine!(brief pellucid_brief_shmemx_ctx_int_fadd_nb, pellucid_kept_shmemx_ctx_int_fadd_nb, [world_pe(m, ctx, pe), note(ctx, op(number), 4)], pellucid_imp_shmemx_ctx_int_fadd_nb, pellucid_probe_shmemx_ctx_int_fadd_nb, 2175, number, sampled, (ctx: Ctx, target: *mut c_void, value: u32, pe: c_int, oldval: *mut c_void, request: *mut RequestHandle, number: f64), |m| [on(ctx, op(number), 4, world_pe(m, ctx, pe)), target.addr(), 4] nb::fetch_add::<u32>(m, ctx, target.cast(), word(value), pe, oldval.cast(), request));
+routine!(brief pellucid_brief_shmemx_ctx_long_fadd_nb, pellucid_kept_shmemx_ctx_long_fadd_nb, [world_pe(m, ctx, pe), note(ctx, op(number), 8)], pellucid_imp_shmemx_ctx_long_fadd_nb, pellucid_probe_shmemx_ctx_long_fadd_nb, 2176, number, sampled, (ctx: Ctx, target: *mut c_void, value: u64, pe: c_int, oldval: *mut c_void, request: *mut RequestHandle, number: f64), |m| [on(ctx, op(number), 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::fetch_add::<u64>(m, ctx, target.cast(), word(value), pe, oldval.cast(), request));
+routine!(brief pellucid_brief_shmemx_float_swap_nb, pellucid_kept_shmemx_float_swap_nb, [pe, ()], pellucid_imp_shmemx_float_swap_nb, pellucid_probe_shmemx_float_swap_nb, 2187, 2187_u16, sampled, (target: *mut f32, value: f32, pe: c_int, oldval: *mut f32, request: *mut RequestHandle), |m| [pe, target.addr(), 4] nb::swap::<f32>(m, Ctx::DEFAULT, target.cast(), word(value), pe, oldval.cast(), request));
+routine!(brief pellucid_brief_shmemx_double_swap_nb, pellucid_kept_shmemx_double_swap_nb, [pe, ()], pellucid_imp_shmemx_double_swap_nb, pellucid_probe_shmemx_double_swap_nb, 2188, 2188_u16, sampled, (target: *mut f64, value: f64, pe: c_int, oldval: *mut f64, request: *mut RequestHandle), |m| [pe, target.addr(), 8] nb::swap::<f64>(m, Ctx::DEFAULT, target.cast(), word(value), pe, oldval.cast(), request));
+routine!(brief pellucid_brief_shmemx_int_swap_nb, pellucid_kept_shmemx_int_swap_nb, [pe, ()], pellucid_imp_shmemx_int_swap_nb, pellucid_probe_shmemx_int_swap_nb, 2189, number, sampled, (target: *mut c_void, value: u32, pe: c_int, oldval: *mut c_void, request: *mut RequestHandle, number: u32), |m| [pe, target.addr(), 4] nb::swap::<u32>(m, Ctx::DEFAULT, target.cast(), word(value), pe, oldval.cast(), request));
+routine!(brief pellucid_brief_shmemx_long_swap_nb, pellucid_kept_shmemx_long_swap_nb, [pe, ()], pellucid_imp_shmemx_long_swap_nb, pellucid_probe_shmemx_long_swap_nb, 2190, number, sampled, (target: *mut c_void, value: u64, pe: c_int, oldval: *mut c_void, request: *mut RequestHandle, number: u32), |m| [pe, target.addr(), 8] nb::swap::<u64>(m, Ctx::DEFAULT, target.cast(), word(value), pe, oldval.cast(), request));
+routine!(brief pellucid_brief_shmemx_ctx_float_swap_nb, pellucid_kept_shmemx_ctx_float_swap_nb, [world_pe(m, ctx, pe), note(ctx, 2201, 4)], pellucid_imp_shmemx_ctx_float_swap_nb, pellucid_probe_shmemx_ctx_float_swap_nb, 2201, 2201_u16, sampled, (ctx: Ctx, target: *mut f32, value: f32, pe: c_int, oldval: *mut f32, request: *mut RequestHandle), |m| [on(ctx, 2201, 4, world_pe(m, ctx, pe)), target.addr(), 4] nb::swap::<f32>(m, ctx, target.cast(), word(value), pe, oldval.cast(), request));
+routine!(brief pellucid_brief_shmemx_ctx_double_swap_nb, pellucid_kept_shmemx_ctx_double_swap_nb, [world_pe(m, ctx, pe), note(ctx, 2202, 8)], pellucid_imp_shmemx_ctx_double_swap_nb, pellucid_probe_shmemx_ctx_double_swap_nb, 2202, 2202_u16, sampled, (ctx: Ctx, target: *mut f64, value: f64, pe: c_int, oldval: *mut f64, request: *mut RequestHandle), |m| [on(ctx, 2202, 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::swap::<f64>(m, ctx, target.cast(), word(value), pe, oldval.cast(), request));
+routine!(brief pellucid_brief_shmemx_ctx_int_swap_nb, pellucid_kept_shmemx_ctx_int_swap_nb, [world_pe(m, ctx, pe), note(ctx, op(number), 4)], pellucid_imp_shmemx_ctx_int_swap_nb, pellucid_probe_shmemx_ctx_int_swap_nb, 2203, number, sampled, (ctx: Ctx, target: *mut c_void, value: u32, pe: c_int, oldval: *mut c_void, request: *mut RequestHandle, number: f64), |m| [on(ctx, op(number), 4, world_pe(m, ctx, pe)), target.addr(), 4] nb::swap::<u32>(m, ctx, target.cast(), word(value), pe, oldval.cast(), request));
+routine!(brief pellucid_brief_shmemx_ctx_long_swap_nb, pellucid_kept_shmemx_ctx_long_swap_nb, [world_pe(m, ctx, pe), note(ctx, op(number), 8)], pellucid_imp_shmemx_ctx_long_swap_nb, pellucid_probe_shmemx_ctx_long_swap_nb, 2204, number, sampled, (ctx: Ctx, target: *mut c_void, value: u64, pe: c_int, oldval: *mut c_void, request: *mut RequestHandle, number: f64), |m| [on(ctx, op(number), 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::swap::<u64>(m, ctx, target.cast(), word(value), pe, oldval.cast(), request));
+routine!(brief pellucid_brief_shmemx_int_cswap_nb, pellucid_kept_shmemx_int_cswap_nb, [pe, ()], pellucid_imp_shmemx_int_cswap_nb, pellucid_probe_shmemx_int_cswap_nb, 2215, number, sampled, (target: *mut c_void, cond: u32, value: u32, pe: c_int, oldval: *mut c_void, request: *mut RequestHandle, number: f64), |m| [pe, target.addr(), 4] nb::compare_swap::<u32>(m, Ctx::DEFAULT, target.cast(), word(cond), word(value), pe, oldval.cast(), request));
+routine!(brief pellucid_brief_shmemx_long_cswap_nb, pellucid_kept_shmemx_long_cswap_nb, [pe, ()], pellucid_imp_shmemx_long_cswap_nb, pellucid_probe_shmemx_long_cswap_nb, 2216, number, sampled, (target: *mut c_void, cond: u64, value: u64, pe: c_int, oldval: *mut c_void, request: *mut RequestHandle, number: f64), |m| [pe, target.addr(), 8] nb::compare_swap::<u64>(m, Ctx::DEFAULT, target.cast(), word(cond), word(value), pe, oldval.cast(), request));
+routine!(brief pellucid_brief_shmemx_ctx_int_cswap_nb, pellucid_kept_shmemx_ctx_int_cswap_nb, [world_pe(m, ctx, pe), note(ctx, op(number), 4)], pellucid_imp_shmemx_ctx_int_cswap_nb, pellucid_probe_shmemx_ctx_int_cswap_nb, 2227, number, sampled, (ctx: Ctx, target: *mut c_void, cond: u32, value: u32, pe: c_int, oldval: *mut c_void, request: *mut RequestHandle, number: f64), |m| [on(ctx, op(number), 4, world_pe(m, ctx, pe)), target.addr(), 4] nb::compare_swap::<u32>(m, ctx, target.cast(), word(cond), word(value), pe, oldval.cast(), request));
+routine!(brief pellucid_brief_shmemx_ctx_long_cswap_nb, pellucid_kept_shmemx_ctx_long_cswap_nb, [world_pe(m, ctx, pe), note(ctx, op(number), 8)], pellucid_imp_shmemx_ctx_long_cswap_nb, pellucid_probe_shmemx_ctx_long_cswap_nb, 2228, number, sampled, (ctx: Ctx, target: *mut c_void, cond: u64, value: u64, pe: c_int, oldval: *mut c_void, request: *mut RequestHandle, number: f64), |m| [on(ctx, op(number), 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::compare_swap::<u64>(m, ctx, target.cast(), word(cond), word(value), pe, oldval.cast(), request));
+routine!(brief pellucid_brief_shmemx_int_finc_nb, pellucid_kept_shmemx_int_finc_nb, [pe, ()], pellucid_imp_shmemx_int_finc_nb, pellucid_probe_shmemx_int_finc_nb, 2239, number, sampled, (target: *mut c_void, pe: c_int, oldval: *mut c_void, request: *mut RequestHandle, number: u32), |m| [pe, target.addr(), 4] nb::fetch_inc::<u32>(m, Ctx::DEFAULT, target.cast(), pe, oldval.cast(), request));
+routine!(brief pellucid_brief_shmemx_long_finc_nb, pellucid_kept_shmemx_long_finc_nb, [pe, ()], pellucid_imp_shmemx_long_finc_nb, pellucid_probe_shmemx_long_finc_nb, 2240, number, sampled, (target: *mut c_void, pe: c_int, oldval: *mut c_void, request: *mut RequestHandle, number: u32), |m| [pe, target.addr(), 8] nb::fetch_inc::<u64>(m, Ctx::DEFAULT, target.cast(), pe, oldval.cast(), request));
+routine!(brief pellucid_brief_shmemx_ctx_int_finc_nb, pellucid_kept_shmemx_ctx_int_finc_nb, [world_pe(m, ctx, pe), note(ctx, op(number), 4)], pellucid_imp_shmemx_ctx_int_finc_nb, pellucid_probe_shmemx_ctx_int_finc_nb, 2251, number, sampled, (ctx: Ctx, target: *mut c_void, pe: c_int, oldval: *mut c_void, request: *mut RequestHandle, number: u32), |m| [on(ctx, op(number), 4, world_pe(m, ctx, pe)), target.addr(), 4] nb::fetch_inc::<u32>(m, ctx, target.cast(), pe, oldval.cast(), request));
+routine!(brief pellucid_brief_shmemx_ctx_long_finc_nb, pellucid_kept_shmemx_ctx_long_finc_nb, [world_pe(m, ctx, pe), note(ctx, op(number), 8)], pellucid_imp_shmemx_ctx_long_finc_nb, pellucid_probe_shmemx_ctx_long_finc_nb, 2252, number, sampled, (ctx: Ctx, target: *mut c_void, pe: c_int, oldval: *mut c_void, request: *mut RequestHandle, number: u32), |m| [on(ctx, op(number), 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::fetch_inc::<u64>(m, ctx, target.cast(), pe, oldval.cast(), request));
+routine!(brief pellucid_brief_shmemx_int_add_nb, pellucid_kept_shmemx_int_add_nb, [pe, ()], pellucid_imp_shmemx_int_add_nb, pellucid_probe_shmemx_int_add_nb, 2263, number, sampled, (target: *mut c_void, value: u32, pe: c_int, request: *mut RequestHandle, number: u32), |m| [pe, target.addr(), 4] nb::add::<u32>(m, Ctx::DEFAULT, target.cast(), word(value), pe, request));
+routine!(brief pellucid_brief_shmemx_long_add_nb, pellucid_kept_shmemx_long_add_nb, [pe, ()], pellucid_imp_shmemx_long_add_nb, pellucid_probe_shmemx_long_add_nb, 2264, number, sampled, (target: *mut c_void, value: u64, pe: c_int, request: *mut RequestHandle, number: u32), |m| [pe, target.addr(), 8] nb::add::<u64>(m, Ctx::DEFAULT, target.cast(), word(value), pe, request));
+routine!(brief pellucid_brief_shmemx_ctx_int_add_nb, pellucid_kept_shmemx_ctx_int_add_nb, [world_pe(m, ctx, pe), note(ctx, op(number), 4)], pellucid_imp_shmemx_ctx_int_add_nb, pellucid_probe_shmemx_ctx_int_add_nb, 2275, number, sampled, (ctx: Ctx, target: *mut c_void, value: u32, pe: c_int, request: *mut RequestHandle, number: u32), |m| [on(ctx, op(number), 4, world_pe(m, ctx, pe)), target.addr(), 4] nb::add::<u32>(m, ctx, target.cast(), word(value), pe, request));
+routine!(brief pellucid_brief_shmemx_ctx_long_add_nb, pellucid_kept_shmemx_ctx_long_add_nb, [world_pe(m, ctx, pe), note(ctx, op(number), 8)], pellucid_imp_shmemx_ctx_long_add_nb, pellucid_probe_shmemx_ctx_long_add_nb, 2276, number, sampled, (ctx: Ctx, target: *mut c_void, value: u64, pe: c_int, request: *mut RequestHandle, number: u32), |m| [on(ctx, op(number), 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::add::<u64>(m, ctx, target.cast(), word(value), pe, request));
+routine!(brief pellucid_brief_shmemx_int_inc_nb, pellucid_kept_shmemx_int_inc_nb, [pe, ()], pellucid_imp_shmemx_int_inc_nb, pellucid_probe_shmemx_int_inc_nb, 2287, number, sampled, (target: *mut c_void, pe: c_int, request: *mut RequestHandle, number: u32), |m| [pe, target.addr(), 4] nb::inc::<u32>(m, Ctx::DEFAULT, target.cast(), pe, request));
+routine!(brief pellucid_brief_shmemx_long_inc_nb, pellucid_kept_shmemx_long_inc_nb, [pe, ()], pellucid_imp_shmemx_long_inc_nb, pellucid_probe_shmemx_long_inc_nb, 2288, number, sampled, (target: *mut c_void, pe: c_int, request: *mut RequestHandle, number: u32), |m| [pe, target.addr(), 8] nb::inc::<u64>(m, Ctx::DEFAULT, target.cast(), pe, request));
+routine!(brief pellucid_brief_shmemx_ctx_int_inc_nb, pellucid_kept_shmemx_ctx_int_inc_nb, [world_pe(m, ctx, pe), note(ctx, op(number), 4)], pellucid_imp_shmemx_ctx_int_inc_nb, pellucid_probe_shmemx_ctx_int_inc_nb, 2299, number, sampled, (ctx: Ctx, target: *mut c_void, pe: c_int, request: *mut RequestHandle, number: u32), |m| [on(ctx, op(number), 4, world_pe(m, ctx, pe)), target.addr(), 4] nb::inc::<u32>(m, ctx, target.cast(), pe, request));
+routine!(brief pellucid_brief_shmemx_ctx_long_inc_nb, pellucid_kept_shmemx_ctx_long_inc_nb, [world_pe(m, ctx, pe), note(ctx, op(number), 8)], pellucid_imp_shmemx_ctx_long_inc_nb, pellucid_probe_shmemx_ctx_long_inc_nb, 2300, number, sampled, (ctx: Ctx, target: *mut c_void, pe: c_int, request: *mut RequestHandle, number: u32), |m| [on(ctx, op(number), 8, world_pe(m, ctx, pe)), target.addr(), 8] nb::inc::<u64>(m, ctx, target.cast(), pe, request));
+routine!(brief pellucid_brief_shmemx_float_put_nb, pellucid_kept_shmemx_float_put_nb, [pe, ()], pellucid_imp_shmemx_float_put_nb, pellucid_probe_shmemx_float_put_nb, 2311, number, sized, (target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle, number: u32), |m| [pe, target.addr(), len.wrapping_mul(4)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u32>(len), pe, request));
+routine!(brief pellucid_brief_shmemx_double_put_nb, pellucid_kept_shmemx_double_put_nb, [pe, ()], pellucid_imp_shmemx_double_put_nb, pellucid_probe_shmemx_double_put_nb, 2312, number, sized, (target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle, number: u32), |m| [pe, target.addr(), len.wrapping_mul(8)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u64>(len), pe, request));
+routine!(brief pellucid_brief_shmemx_longdouble_put_nb, pellucid_kept_shmemx_longdouble_put_nb, [pe, ()], pellucid_imp_shmemx_longdouble_put_nb, pellucid_probe_shmemx_longdouble_put_nb, 2313, number, sized, (target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle, number: u32), |m| [pe, target.addr(), len.wrapping_mul(16)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<W128>(len), pe, request));
+routine!(brief pellucid_brief_shmemx_char_put_nb, pellucid_kept_shmemx_char_put_nb, [pe, ()], pellucid_imp_shmemx_char_put_nb, pellucid_probe_shmemx_char_put_nb, 2314, number, sized, (target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle, number: u32), |m| [pe, target.addr(), len.wrapping_mul(1)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u8>(len), pe, request));
+routine!(brief pellucid_brief_shmemx_short_put_nb, pellucid_kept_shmemx_short_put_nb, [pe, ()], pellucid_imp_shmemx_short_put_nb, pellucid_probe_shmemx_short_put_nb, 2316, number, sized, (target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle, number: u32), |m| [pe, target.addr(), len.wrapping_mul(2)] nb::put(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u16>(len), pe, request));
+routine!(brief pellucid_brief_shmemx_ctx_float_put_nb, pellucid_kept_shmemx_ctx_float_put_nb, [world_pe(m, ctx, pe), note(ctx, op(number), len.wrapping_mul(4))], pellucid_imp_shmemx_ctx_float_put_nb, pellucid_probe_shmemx_ctx_float_put_nb, 2335, number, sized, (ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle, number: f64), |m| [on(ctx, op(number), len.wrapping_mul(4), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(4)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<u32>(len), pe, request));
+routine!(brief pellucid_brief_shmemx_ctx_double_put_nb, pellucid_kept_shmemx_ctx_double_put_nb, [world_pe(m, ctx, pe), note(ctx, op(number), len.wrapping_mul(8))], pellucid_imp_shmemx_ctx_double_put_nb, pellucid_probe_shmemx_ctx_double_put_nb, 2336, number, sized, (ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle, number: f64), |m| [on(ctx, op(number), len.wrapping_mul(8), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(8)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<u64>(len), pe, request));
+routine!(brief pellucid_brief_shmemx_ctx_longdouble_put_nb, pellucid_kept_shmemx_ctx_longdouble_put_nb, [world_pe(m, ctx, pe), note(ctx, op(number), len.wrapping_mul(16))], pellucid_imp_shmemx_ctx_longdouble_put_nb, pellucid_probe_shmemx_ctx_longdouble_put_nb, 2337, number, sized, (ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle, number: f64), |m| [on(ctx, op(number), len.wrapping_mul(16), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(16)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<W128>(len), pe, request));
+routine!(brief pellucid_brief_shmemx_ctx_char_put_nb, pellucid_kept_shmemx_ctx_char_put_nb, [world_pe(m, ctx, pe), note(ctx, op(number), len.wrapping_mul(1))], pellucid_imp_shmemx_ctx_char_put_nb, pellucid_probe_shmemx_ctx_char_put_nb, 2338, number, sized, (ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle, number: f64), |m| [on(ctx, op(number), len.wrapping_mul(1), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(1)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<u8>(len), pe, request));
+routine!(brief pellucid_brief_shmemx_ctx_short_put_nb, pellucid_kept_shmemx_ctx_short_put_nb, [world_pe(m, ctx, pe), note(ctx, op(number), len.wrapping_mul(2))], pellucid_imp_shmemx_ctx_short_put_nb, pellucid_probe_shmemx_ctx_short_put_nb, 2340, number, sized, (ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle, number: f64), |m| [on(ctx, op(number), len.wrapping_mul(2), world_pe(m, ctx, pe)), target.addr(), len.wrapping_mul(2)] nb::put(m, ctx, target.cast(), source.cast(), bytes::<u16>(len), pe, request));
+routine!(brief pellucid_brief_shmemx_float_get_nb, pellucid_kept_shmemx_float_get_nb, [pe, ()], pellucid_imp_shmemx_float_get_nb, pellucid_probe_shmemx_float_get_nb, 2371, number, sized, (target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle, number: u32), |m| [pe, source.addr(), len.wrapping_mul(4)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u32>(len), pe, request));
+routine!(brief pellucid_brief_shmemx_double_get_nb, pellucid_kept_shmemx_double_get_nb, [pe, ()], pellucid_imp_shmemx_double_get_nb, pellucid_probe_shmemx_double_get_nb, 2372, number, sized, (target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle, number: u32), |m| [pe, source.addr(), len.wrapping_mul(8)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u64>(len), pe, request));
+routine!(brief pellucid_brief_shmemx_longdouble_get_nb, pellucid_kept_shmemx_longdouble_get_nb, [pe, ()], pellucid_imp_shmemx_longdouble_get_nb, pellucid_probe_shmemx_longdouble_get_nb, 2373, number, sized, (target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle, number: u32), |m| [pe, source.addr(), len.wrapping_mul(16)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<W128>(len), pe, request));
+routine!(brief pellucid_brief_shmemx_char_get_nb, pellucid_kept_shmemx_char_get_nb, [pe, ()], pellucid_imp_shmemx_char_get_nb, pellucid_probe_shmemx_char_get_nb, 2374, number, sized, (target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle, number: u32), |m| [pe, source.addr(), len.wrapping_mul(1)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u8>(len), pe, request));
+routine!(brief pellucid_brief_shmemx_short_get_nb, pellucid_kept_shmemx_short_get_nb, [pe, ()], pellucid_imp_shmemx_short_get_nb, pellucid_probe_shmemx_short_get_nb, 2376, number, sized, (target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle, number: u32), |m| [pe, source.addr(), len.wrapping_mul(2)] nb::get(m, Ctx::DEFAULT, target.cast(), source.cast(), bytes::<u16>(len), pe, request));
+routine!(brief pellucid_brief_shmemx_ctx_float_get_nb, pellucid_kept_shmemx_ctx_float_get_nb, [world_pe(m, ctx, pe), note(ctx, op(number), len.wrapping_mul(4))], pellucid_imp_shmemx_ctx_float_get_nb, pellucid_probe_shmemx_ctx_float_get_nb, 2395, number, sized, (ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle, number: f64), |m| [on(ctx, op(number), len.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(4)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<u32>(len), pe, request));
+routine!(brief pellucid_brief_shmemx_ctx_double_get_nb, pellucid_kept_shmemx_ctx_double_get_nb, [world_pe(m, ctx, pe), note(ctx, op(number), len.wrapping_mul(8))], pellucid_imp_shmemx_ctx_double_get_nb, pellucid_probe_shmemx_ctx_double_get_nb, 2396, number, sized, (ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle, number: f64), |m| [on(ctx, op(number), len.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(8)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<u64>(len), pe, request));
+routine!(brief pellucid_brief_shmemx_ctx_longdouble_get_nb, pellucid_kept_shmemx_ctx_longdouble_get_nb, [world_pe(m, ctx, pe), note(ctx, op(number), len.wrapping_mul(16))], pellucid_imp_shmemx_ctx_longdouble_get_nb, pellucid_probe_shmemx_ctx_longdouble_get_nb, 2397, number, sized, (ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle, number: f64), |m| [on(ctx, op(number), len.wrapping_mul(16), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(16)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<W128>(len), pe, request));
+routine!(brief pellucid_brief_shmemx_ctx_char_get_nb, pellucid_kept_shmemx_ctx_char_get_nb, [world_pe(m, ctx, pe), note(ctx, op(number), len.wrapping_mul(1))], pellucid_imp_shmemx_ctx_char_get_nb, pellucid_probe_shmemx_ctx_char_get_nb, 2398, number, sized, (ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle, number: f64), |m| [on(ctx, op(number), len.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(1)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<u8>(len), pe, request));
+routine!(brief pellucid_brief_shmemx_ctx_short_get_nb, pellucid_kept_shmemx_ctx_short_get_nb, [world_pe(m, ctx, pe), note(ctx, op(number), len.wrapping_mul(2))], pellucid_imp_shmemx_ctx_short_get_nb, pellucid_probe_shmemx_ctx_short_get_nb, 2400, number, sized, (ctx: Ctx, target: *mut c_void, source: *const c_void, len: usize, pe: c_int, request: *mut RequestHandle, number: f64), |m| [on(ctx, op(number), len.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), len.wrapping_mul(2)] nb::get(m, ctx, target.cast(), source.cast(), bytes::<u16>(len), pe, request));

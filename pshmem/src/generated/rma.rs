@@ -5,4482 +5,998 @@ use crate::routine::prelude::*;
 use pellucid_core::context::rma;
 use pellucid_core::context::strided;
 
-#[unsafe(export_name = "pellucid_shmem_float_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_put(dest: *mut f32, source: *const f32, nelems: usize, pe: c_int) {
-    weak!("shmem_float_put", 38, imp_shmem_float_put, brief_shmem_float_put, kept_shmem_float_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_put(dest: *mut f32, source: *const f32, nelems: usize, pe: c_int) {
-    strong!(38, imp_shmem_float_put, brief_shmem_float_put, kept_shmem_float_put)
-}
-routine!(brief brief_shmem_float_put, kept_shmem_float_put, imp_shmem_float_put, probe_shmem_float_put, intercepted_shmem_float_put, 38, sized, (dest: *mut f32, source: *const f32, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_double_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_put(dest: *mut f64, source: *const f64, nelems: usize, pe: c_int) {
-    weak!("shmem_double_put", 39, imp_shmem_double_put, brief_shmem_double_put, kept_shmem_double_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_put(dest: *mut f64, source: *const f64, nelems: usize, pe: c_int) {
-    strong!(39, imp_shmem_double_put, brief_shmem_double_put, kept_shmem_double_put)
-}
-routine!(brief brief_shmem_double_put, kept_shmem_double_put, imp_shmem_double_put, probe_shmem_double_put, intercepted_shmem_double_put, 39, sized, (dest: *mut f64, source: *const f64, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longdouble_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longdouble_put(dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int) {
-    weak!("shmem_longdouble_put", 40, imp_shmem_longdouble_put, brief_shmem_longdouble_put, kept_shmem_longdouble_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longdouble_put(dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int) {
-    strong!(40, imp_shmem_longdouble_put, brief_shmem_longdouble_put, kept_shmem_longdouble_put)
-}
-routine!(brief brief_shmem_longdouble_put, kept_shmem_longdouble_put, imp_shmem_longdouble_put, probe_shmem_longdouble_put, intercepted_shmem_longdouble_put, 40, sized, (dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(16)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_char_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_char_put(dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int) {
-    weak!("shmem_char_put", 41, imp_shmem_char_put, brief_shmem_char_put, kept_shmem_char_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_char_put(dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int) {
-    strong!(41, imp_shmem_char_put, brief_shmem_char_put, kept_shmem_char_put)
-}
-routine!(brief brief_shmem_char_put, kept_shmem_char_put, imp_shmem_char_put, probe_shmem_char_put, intercepted_shmem_char_put, 41, sized, (dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_schar_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_schar_put(dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int) {
-    weak!("shmem_schar_put", 42, imp_shmem_schar_put, brief_shmem_schar_put, kept_shmem_schar_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_schar_put(dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int) {
-    strong!(42, imp_shmem_schar_put, brief_shmem_schar_put, kept_shmem_schar_put)
-}
-routine!(brief brief_shmem_schar_put, kept_shmem_schar_put, imp_shmem_schar_put, probe_shmem_schar_put, intercepted_shmem_schar_put, 42, sized, (dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_short_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_short_put(dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int) {
-    weak!("shmem_short_put", 43, imp_shmem_short_put, brief_shmem_short_put, kept_shmem_short_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_short_put(dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int) {
-    strong!(43, imp_shmem_short_put, brief_shmem_short_put, kept_shmem_short_put)
-}
-routine!(brief brief_shmem_short_put, kept_shmem_short_put, imp_shmem_short_put, probe_shmem_short_put, intercepted_shmem_short_put, 43, sized, (dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_put(dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int) {
-    weak!("shmem_int_put", 44, imp_shmem_int_put, brief_shmem_int_put, kept_shmem_int_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_put(dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int) {
-    strong!(44, imp_shmem_int_put, brief_shmem_int_put, kept_shmem_int_put)
-}
-routine!(brief brief_shmem_int_put, kept_shmem_int_put, imp_shmem_int_put, probe_shmem_int_put, intercepted_shmem_int_put, 44, sized, (dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_put(dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int) {
-    weak!("shmem_long_put", 45, imp_shmem_long_put, brief_shmem_long_put, kept_shmem_long_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_put(dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int) {
-    strong!(45, imp_shmem_long_put, brief_shmem_long_put, kept_shmem_long_put)
-}
-routine!(brief brief_shmem_long_put, kept_shmem_long_put, imp_shmem_long_put, probe_shmem_long_put, intercepted_shmem_long_put, 45, sized, (dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_put(dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int) {
-    weak!("shmem_longlong_put", 46, imp_shmem_longlong_put, brief_shmem_longlong_put, kept_shmem_longlong_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_put(dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int) {
-    strong!(46, imp_shmem_longlong_put, brief_shmem_longlong_put, kept_shmem_longlong_put)
-}
-routine!(brief brief_shmem_longlong_put, kept_shmem_longlong_put, imp_shmem_longlong_put, probe_shmem_longlong_put, intercepted_shmem_longlong_put, 46, sized, (dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uchar_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uchar_put(dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int) {
-    weak!("shmem_uchar_put", 47, imp_shmem_uchar_put, brief_shmem_uchar_put, kept_shmem_uchar_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uchar_put(dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int) {
-    strong!(47, imp_shmem_uchar_put, brief_shmem_uchar_put, kept_shmem_uchar_put)
-}
-routine!(brief brief_shmem_uchar_put, kept_shmem_uchar_put, imp_shmem_uchar_put, probe_shmem_uchar_put, intercepted_shmem_uchar_put, 47, sized, (dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ushort_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ushort_put(dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int) {
-    weak!("shmem_ushort_put", 48, imp_shmem_ushort_put, brief_shmem_ushort_put, kept_shmem_ushort_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ushort_put(dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int) {
-    strong!(48, imp_shmem_ushort_put, brief_shmem_ushort_put, kept_shmem_ushort_put)
-}
-routine!(brief brief_shmem_ushort_put, kept_shmem_ushort_put, imp_shmem_ushort_put, probe_shmem_ushort_put, intercepted_shmem_ushort_put, 48, sized, (dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_put(dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int) {
-    weak!("shmem_uint_put", 49, imp_shmem_uint_put, brief_shmem_uint_put, kept_shmem_uint_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_put(dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int) {
-    strong!(49, imp_shmem_uint_put, brief_shmem_uint_put, kept_shmem_uint_put)
-}
-routine!(brief brief_shmem_uint_put, kept_shmem_uint_put, imp_shmem_uint_put, probe_shmem_uint_put, intercepted_shmem_uint_put, 49, sized, (dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_put(dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int) {
-    weak!("shmem_ulong_put", 50, imp_shmem_ulong_put, brief_shmem_ulong_put, kept_shmem_ulong_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_put(dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int) {
-    strong!(50, imp_shmem_ulong_put, brief_shmem_ulong_put, kept_shmem_ulong_put)
-}
-routine!(brief brief_shmem_ulong_put, kept_shmem_ulong_put, imp_shmem_ulong_put, probe_shmem_ulong_put, intercepted_shmem_ulong_put, 50, sized, (dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_put(dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int) {
-    weak!("shmem_ulonglong_put", 51, imp_shmem_ulonglong_put, brief_shmem_ulonglong_put, kept_shmem_ulonglong_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_put(dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int) {
-    strong!(51, imp_shmem_ulonglong_put, brief_shmem_ulonglong_put, kept_shmem_ulonglong_put)
-}
-routine!(brief brief_shmem_ulonglong_put, kept_shmem_ulonglong_put, imp_shmem_ulonglong_put, probe_shmem_ulonglong_put, intercepted_shmem_ulonglong_put, 51, sized, (dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int8_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int8_put(dest: *mut i8, source: *const i8, nelems: usize, pe: c_int) {
-    weak!("shmem_int8_put", 52, imp_shmem_int8_put, brief_shmem_int8_put, kept_shmem_int8_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int8_put(dest: *mut i8, source: *const i8, nelems: usize, pe: c_int) {
-    strong!(52, imp_shmem_int8_put, brief_shmem_int8_put, kept_shmem_int8_put)
-}
-routine!(brief brief_shmem_int8_put, kept_shmem_int8_put, imp_shmem_int8_put, probe_shmem_int8_put, intercepted_shmem_int8_put, 52, sized, (dest: *mut i8, source: *const i8, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int16_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int16_put(dest: *mut i16, source: *const i16, nelems: usize, pe: c_int) {
-    weak!("shmem_int16_put", 53, imp_shmem_int16_put, brief_shmem_int16_put, kept_shmem_int16_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int16_put(dest: *mut i16, source: *const i16, nelems: usize, pe: c_int) {
-    strong!(53, imp_shmem_int16_put, brief_shmem_int16_put, kept_shmem_int16_put)
-}
-routine!(brief brief_shmem_int16_put, kept_shmem_int16_put, imp_shmem_int16_put, probe_shmem_int16_put, intercepted_shmem_int16_put, 53, sized, (dest: *mut i16, source: *const i16, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_put(dest: *mut i32, source: *const i32, nelems: usize, pe: c_int) {
-    weak!("shmem_int32_put", 54, imp_shmem_int32_put, brief_shmem_int32_put, kept_shmem_int32_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_put(dest: *mut i32, source: *const i32, nelems: usize, pe: c_int) {
-    strong!(54, imp_shmem_int32_put, brief_shmem_int32_put, kept_shmem_int32_put)
-}
-routine!(brief brief_shmem_int32_put, kept_shmem_int32_put, imp_shmem_int32_put, probe_shmem_int32_put, intercepted_shmem_int32_put, 54, sized, (dest: *mut i32, source: *const i32, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_put(dest: *mut i64, source: *const i64, nelems: usize, pe: c_int) {
-    weak!("shmem_int64_put", 55, imp_shmem_int64_put, brief_shmem_int64_put, kept_shmem_int64_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_put(dest: *mut i64, source: *const i64, nelems: usize, pe: c_int) {
-    strong!(55, imp_shmem_int64_put, brief_shmem_int64_put, kept_shmem_int64_put)
-}
-routine!(brief brief_shmem_int64_put, kept_shmem_int64_put, imp_shmem_int64_put, probe_shmem_int64_put, intercepted_shmem_int64_put, 55, sized, (dest: *mut i64, source: *const i64, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint8_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint8_put(dest: *mut u8, source: *const u8, nelems: usize, pe: c_int) {
-    weak!("shmem_uint8_put", 56, imp_shmem_uint8_put, brief_shmem_uint8_put, kept_shmem_uint8_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint8_put(dest: *mut u8, source: *const u8, nelems: usize, pe: c_int) {
-    strong!(56, imp_shmem_uint8_put, brief_shmem_uint8_put, kept_shmem_uint8_put)
-}
-routine!(brief brief_shmem_uint8_put, kept_shmem_uint8_put, imp_shmem_uint8_put, probe_shmem_uint8_put, intercepted_shmem_uint8_put, 56, sized, (dest: *mut u8, source: *const u8, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint16_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint16_put(dest: *mut u16, source: *const u16, nelems: usize, pe: c_int) {
-    weak!("shmem_uint16_put", 57, imp_shmem_uint16_put, brief_shmem_uint16_put, kept_shmem_uint16_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint16_put(dest: *mut u16, source: *const u16, nelems: usize, pe: c_int) {
-    strong!(57, imp_shmem_uint16_put, brief_shmem_uint16_put, kept_shmem_uint16_put)
-}
-routine!(brief brief_shmem_uint16_put, kept_shmem_uint16_put, imp_shmem_uint16_put, probe_shmem_uint16_put, intercepted_shmem_uint16_put, 57, sized, (dest: *mut u16, source: *const u16, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_put(dest: *mut u32, source: *const u32, nelems: usize, pe: c_int) {
-    weak!("shmem_uint32_put", 58, imp_shmem_uint32_put, brief_shmem_uint32_put, kept_shmem_uint32_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_put(dest: *mut u32, source: *const u32, nelems: usize, pe: c_int) {
-    strong!(58, imp_shmem_uint32_put, brief_shmem_uint32_put, kept_shmem_uint32_put)
-}
-routine!(brief brief_shmem_uint32_put, kept_shmem_uint32_put, imp_shmem_uint32_put, probe_shmem_uint32_put, intercepted_shmem_uint32_put, 58, sized, (dest: *mut u32, source: *const u32, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_put(dest: *mut u64, source: *const u64, nelems: usize, pe: c_int) {
-    weak!("shmem_uint64_put", 59, imp_shmem_uint64_put, brief_shmem_uint64_put, kept_shmem_uint64_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_put(dest: *mut u64, source: *const u64, nelems: usize, pe: c_int) {
-    strong!(59, imp_shmem_uint64_put, brief_shmem_uint64_put, kept_shmem_uint64_put)
-}
-routine!(brief brief_shmem_uint64_put, kept_shmem_uint64_put, imp_shmem_uint64_put, probe_shmem_uint64_put, intercepted_shmem_uint64_put, 59, sized, (dest: *mut u64, source: *const u64, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_put(dest: *mut usize, source: *const usize, nelems: usize, pe: c_int) {
-    weak!("shmem_size_put", 60, imp_shmem_size_put, brief_shmem_size_put, kept_shmem_size_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_put(dest: *mut usize, source: *const usize, nelems: usize, pe: c_int) {
-    strong!(60, imp_shmem_size_put, brief_shmem_size_put, kept_shmem_size_put)
-}
-routine!(brief brief_shmem_size_put, kept_shmem_size_put, imp_shmem_size_put, probe_shmem_size_put, intercepted_shmem_size_put, 60, sized, (dest: *mut usize, source: *const usize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_put(dest: *mut isize, source: *const isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ptrdiff_put", 61, imp_shmem_ptrdiff_put, brief_shmem_ptrdiff_put, kept_shmem_ptrdiff_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_put(dest: *mut isize, source: *const isize, nelems: usize, pe: c_int) {
-    strong!(61, imp_shmem_ptrdiff_put, brief_shmem_ptrdiff_put, kept_shmem_ptrdiff_put)
-}
-routine!(brief brief_shmem_ptrdiff_put, kept_shmem_ptrdiff_put, imp_shmem_ptrdiff_put, probe_shmem_ptrdiff_put, intercepted_shmem_ptrdiff_put, 61, sized, (dest: *mut isize, source: *const isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_float_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_float_put(ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_float_put", 62, imp_shmem_ctx_float_put, probe_shmem_ctx_float_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_float_put(ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int) {
-    strong!(62, imp_shmem_ctx_float_put, probe_shmem_ctx_float_put)
-}
-routine!(imp_shmem_ctx_float_put, probe_shmem_ctx_float_put, intercepted_shmem_ctx_float_put, 62, sized, (ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int), |m| [on(ctx, 62, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_double_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_double_put(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_double_put", 63, imp_shmem_ctx_double_put, probe_shmem_ctx_double_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_double_put(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int) {
-    strong!(63, imp_shmem_ctx_double_put, probe_shmem_ctx_double_put)
-}
-routine!(imp_shmem_ctx_double_put, probe_shmem_ctx_double_put, intercepted_shmem_ctx_double_put, 63, sized, (ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int), |m| [on(ctx, 63, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longdouble_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longdouble_put(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_longdouble_put", 64, imp_shmem_ctx_longdouble_put, probe_shmem_ctx_longdouble_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longdouble_put(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int) {
-    strong!(64, imp_shmem_ctx_longdouble_put, probe_shmem_ctx_longdouble_put)
-}
-routine!(imp_shmem_ctx_longdouble_put, probe_shmem_ctx_longdouble_put, intercepted_shmem_ctx_longdouble_put, 64, sized, (ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int), |m| [on(ctx, 64, nelems.wrapping_mul(16), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(16)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_char_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_char_put(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_char_put", 65, imp_shmem_ctx_char_put, probe_shmem_ctx_char_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_char_put(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int) {
-    strong!(65, imp_shmem_ctx_char_put, probe_shmem_ctx_char_put)
-}
-routine!(imp_shmem_ctx_char_put, probe_shmem_ctx_char_put, intercepted_shmem_ctx_char_put, 65, sized, (ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int), |m| [on(ctx, 65, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_schar_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_schar_put(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_schar_put", 66, imp_shmem_ctx_schar_put, probe_shmem_ctx_schar_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_schar_put(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int) {
-    strong!(66, imp_shmem_ctx_schar_put, probe_shmem_ctx_schar_put)
-}
-routine!(imp_shmem_ctx_schar_put, probe_shmem_ctx_schar_put, intercepted_shmem_ctx_schar_put, 66, sized, (ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int), |m| [on(ctx, 66, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_short_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_short_put(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_short_put", 67, imp_shmem_ctx_short_put, probe_shmem_ctx_short_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_short_put(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int) {
-    strong!(67, imp_shmem_ctx_short_put, probe_shmem_ctx_short_put)
-}
-routine!(imp_shmem_ctx_short_put, probe_shmem_ctx_short_put, intercepted_shmem_ctx_short_put, 67, sized, (ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int), |m| [on(ctx, 67, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(2)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int_put(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_int_put", 68, imp_shmem_ctx_int_put, probe_shmem_ctx_int_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int_put(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int) {
-    strong!(68, imp_shmem_ctx_int_put, probe_shmem_ctx_int_put)
-}
-routine!(imp_shmem_ctx_int_put, probe_shmem_ctx_int_put, intercepted_shmem_ctx_int_put, 68, sized, (ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int), |m| [on(ctx, 68, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_long_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_long_put(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_long_put", 69, imp_shmem_ctx_long_put, probe_shmem_ctx_long_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_long_put(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int) {
-    strong!(69, imp_shmem_ctx_long_put, probe_shmem_ctx_long_put)
-}
-routine!(imp_shmem_ctx_long_put, probe_shmem_ctx_long_put, intercepted_shmem_ctx_long_put, 69, sized, (ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int), |m| [on(ctx, 69, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longlong_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longlong_put(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_longlong_put", 70, imp_shmem_ctx_longlong_put, probe_shmem_ctx_longlong_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longlong_put(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int) {
-    strong!(70, imp_shmem_ctx_longlong_put, probe_shmem_ctx_longlong_put)
-}
-routine!(imp_shmem_ctx_longlong_put, probe_shmem_ctx_longlong_put, intercepted_shmem_ctx_longlong_put, 70, sized, (ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int), |m| [on(ctx, 70, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uchar_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uchar_put(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uchar_put", 71, imp_shmem_ctx_uchar_put, probe_shmem_ctx_uchar_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uchar_put(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int) {
-    strong!(71, imp_shmem_ctx_uchar_put, probe_shmem_ctx_uchar_put)
-}
-routine!(imp_shmem_ctx_uchar_put, probe_shmem_ctx_uchar_put, intercepted_shmem_ctx_uchar_put, 71, sized, (ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int), |m| [on(ctx, 71, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ushort_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ushort_put(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_ushort_put", 72, imp_shmem_ctx_ushort_put, probe_shmem_ctx_ushort_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ushort_put(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int) {
-    strong!(72, imp_shmem_ctx_ushort_put, probe_shmem_ctx_ushort_put)
-}
-routine!(imp_shmem_ctx_ushort_put, probe_shmem_ctx_ushort_put, intercepted_shmem_ctx_ushort_put, 72, sized, (ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int), |m| [on(ctx, 72, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(2)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint_put(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uint_put", 73, imp_shmem_ctx_uint_put, probe_shmem_ctx_uint_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint_put(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int) {
-    strong!(73, imp_shmem_ctx_uint_put, probe_shmem_ctx_uint_put)
-}
-routine!(imp_shmem_ctx_uint_put, probe_shmem_ctx_uint_put, intercepted_shmem_ctx_uint_put, 73, sized, (ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int), |m| [on(ctx, 73, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulong_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulong_put(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_ulong_put", 74, imp_shmem_ctx_ulong_put, probe_shmem_ctx_ulong_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulong_put(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int) {
-    strong!(74, imp_shmem_ctx_ulong_put, probe_shmem_ctx_ulong_put)
-}
-routine!(imp_shmem_ctx_ulong_put, probe_shmem_ctx_ulong_put, intercepted_shmem_ctx_ulong_put, 74, sized, (ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int), |m| [on(ctx, 74, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulonglong_put(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_ulonglong_put", 75, imp_shmem_ctx_ulonglong_put, probe_shmem_ctx_ulonglong_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulonglong_put(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int) {
-    strong!(75, imp_shmem_ctx_ulonglong_put, probe_shmem_ctx_ulonglong_put)
-}
-routine!(imp_shmem_ctx_ulonglong_put, probe_shmem_ctx_ulonglong_put, intercepted_shmem_ctx_ulonglong_put, 75, sized, (ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int), |m| [on(ctx, 75, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int8_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int8_put(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_int8_put", 76, imp_shmem_ctx_int8_put, probe_shmem_ctx_int8_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int8_put(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int) {
-    strong!(76, imp_shmem_ctx_int8_put, probe_shmem_ctx_int8_put)
-}
-routine!(imp_shmem_ctx_int8_put, probe_shmem_ctx_int8_put, intercepted_shmem_ctx_int8_put, 76, sized, (ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int), |m| [on(ctx, 76, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int16_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int16_put(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_int16_put", 77, imp_shmem_ctx_int16_put, probe_shmem_ctx_int16_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int16_put(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int) {
-    strong!(77, imp_shmem_ctx_int16_put, probe_shmem_ctx_int16_put)
-}
-routine!(imp_shmem_ctx_int16_put, probe_shmem_ctx_int16_put, intercepted_shmem_ctx_int16_put, 77, sized, (ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int), |m| [on(ctx, 77, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(2)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int32_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int32_put(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_int32_put", 78, imp_shmem_ctx_int32_put, probe_shmem_ctx_int32_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int32_put(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int) {
-    strong!(78, imp_shmem_ctx_int32_put, probe_shmem_ctx_int32_put)
-}
-routine!(imp_shmem_ctx_int32_put, probe_shmem_ctx_int32_put, intercepted_shmem_ctx_int32_put, 78, sized, (ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int), |m| [on(ctx, 78, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int64_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int64_put(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_int64_put", 79, imp_shmem_ctx_int64_put, probe_shmem_ctx_int64_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int64_put(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int) {
-    strong!(79, imp_shmem_ctx_int64_put, probe_shmem_ctx_int64_put)
-}
-routine!(imp_shmem_ctx_int64_put, probe_shmem_ctx_int64_put, intercepted_shmem_ctx_int64_put, 79, sized, (ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int), |m| [on(ctx, 79, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint8_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint8_put(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uint8_put", 80, imp_shmem_ctx_uint8_put, probe_shmem_ctx_uint8_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint8_put(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int) {
-    strong!(80, imp_shmem_ctx_uint8_put, probe_shmem_ctx_uint8_put)
-}
-routine!(imp_shmem_ctx_uint8_put, probe_shmem_ctx_uint8_put, intercepted_shmem_ctx_uint8_put, 80, sized, (ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int), |m| [on(ctx, 80, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint16_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint16_put(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uint16_put", 81, imp_shmem_ctx_uint16_put, probe_shmem_ctx_uint16_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint16_put(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int) {
-    strong!(81, imp_shmem_ctx_uint16_put, probe_shmem_ctx_uint16_put)
-}
-routine!(imp_shmem_ctx_uint16_put, probe_shmem_ctx_uint16_put, intercepted_shmem_ctx_uint16_put, 81, sized, (ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int), |m| [on(ctx, 81, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(2)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint32_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint32_put(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uint32_put", 82, imp_shmem_ctx_uint32_put, probe_shmem_ctx_uint32_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint32_put(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int) {
-    strong!(82, imp_shmem_ctx_uint32_put, probe_shmem_ctx_uint32_put)
-}
-routine!(imp_shmem_ctx_uint32_put, probe_shmem_ctx_uint32_put, intercepted_shmem_ctx_uint32_put, 82, sized, (ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int), |m| [on(ctx, 82, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint64_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint64_put(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uint64_put", 83, imp_shmem_ctx_uint64_put, probe_shmem_ctx_uint64_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint64_put(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int) {
-    strong!(83, imp_shmem_ctx_uint64_put, probe_shmem_ctx_uint64_put)
-}
-routine!(imp_shmem_ctx_uint64_put, probe_shmem_ctx_uint64_put, intercepted_shmem_ctx_uint64_put, 83, sized, (ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int), |m| [on(ctx, 83, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_size_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_size_put(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_size_put", 84, imp_shmem_ctx_size_put, probe_shmem_ctx_size_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_size_put(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int) {
-    strong!(84, imp_shmem_ctx_size_put, probe_shmem_ctx_size_put)
-}
-routine!(imp_shmem_ctx_size_put, probe_shmem_ctx_size_put, intercepted_shmem_ctx_size_put, 84, sized, (ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int), |m| [on(ctx, 84, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ptrdiff_put(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_ptrdiff_put", 85, imp_shmem_ctx_ptrdiff_put, probe_shmem_ctx_ptrdiff_put)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ptrdiff_put(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int) {
-    strong!(85, imp_shmem_ctx_ptrdiff_put, probe_shmem_ctx_ptrdiff_put)
-}
-routine!(imp_shmem_ctx_ptrdiff_put, probe_shmem_ctx_ptrdiff_put, intercepted_shmem_ctx_ptrdiff_put, 85, sized, (ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int), |m| [on(ctx, 85, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_put8")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_put8(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_put8", 86, imp_shmem_put8, brief_shmem_put8, kept_shmem_put8)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_put8(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(86, imp_shmem_put8, brief_shmem_put8, kept_shmem_put8)
-}
-routine!(brief brief_shmem_put8, kept_shmem_put8, imp_shmem_put8, probe_shmem_put8, intercepted_shmem_put8, 86, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_put16")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_put16(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_put16", 87, imp_shmem_put16, brief_shmem_put16, kept_shmem_put16)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_put16(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(87, imp_shmem_put16, brief_shmem_put16, kept_shmem_put16)
-}
-routine!(brief brief_shmem_put16, kept_shmem_put16, imp_shmem_put16, probe_shmem_put16, intercepted_shmem_put16, 87, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_put32")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_put32(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_put32", 88, imp_shmem_put32, brief_shmem_put32, kept_shmem_put32)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_put32(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(88, imp_shmem_put32, brief_shmem_put32, kept_shmem_put32)
-}
-routine!(brief brief_shmem_put32, kept_shmem_put32, imp_shmem_put32, probe_shmem_put32, intercepted_shmem_put32, 88, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_put64")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_put64(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_put64", 89, imp_shmem_put64, brief_shmem_put64, kept_shmem_put64)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_put64(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(89, imp_shmem_put64, brief_shmem_put64, kept_shmem_put64)
-}
-routine!(brief brief_shmem_put64, kept_shmem_put64, imp_shmem_put64, probe_shmem_put64, intercepted_shmem_put64, 89, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_put128")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_put128(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_put128", 90, imp_shmem_put128, brief_shmem_put128, kept_shmem_put128)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_put128(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(90, imp_shmem_put128, brief_shmem_put128, kept_shmem_put128)
-}
-routine!(brief brief_shmem_put128, kept_shmem_put128, imp_shmem_put128, probe_shmem_put128, intercepted_shmem_put128, 90, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(16)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_put8")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_put8(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_put8", 91, imp_shmem_ctx_put8, probe_shmem_ctx_put8)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_put8(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(91, imp_shmem_ctx_put8, probe_shmem_ctx_put8)
-}
-routine!(imp_shmem_ctx_put8, probe_shmem_ctx_put8, intercepted_shmem_ctx_put8, 91, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 91, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_put16")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_put16(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_put16", 92, imp_shmem_ctx_put16, probe_shmem_ctx_put16)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_put16(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(92, imp_shmem_ctx_put16, probe_shmem_ctx_put16)
-}
-routine!(imp_shmem_ctx_put16, probe_shmem_ctx_put16, intercepted_shmem_ctx_put16, 92, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 92, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(2)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_put32")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_put32(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_put32", 93, imp_shmem_ctx_put32, probe_shmem_ctx_put32)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_put32(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(93, imp_shmem_ctx_put32, probe_shmem_ctx_put32)
-}
-routine!(imp_shmem_ctx_put32, probe_shmem_ctx_put32, intercepted_shmem_ctx_put32, 93, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 93, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_put64")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_put64(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_put64", 94, imp_shmem_ctx_put64, probe_shmem_ctx_put64)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_put64(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(94, imp_shmem_ctx_put64, probe_shmem_ctx_put64)
-}
-routine!(imp_shmem_ctx_put64, probe_shmem_ctx_put64, intercepted_shmem_ctx_put64, 94, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 94, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_put128")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_put128(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_put128", 95, imp_shmem_ctx_put128, probe_shmem_ctx_put128)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_put128(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(95, imp_shmem_ctx_put128, probe_shmem_ctx_put128)
-}
-routine!(imp_shmem_ctx_put128, probe_shmem_ctx_put128, intercepted_shmem_ctx_put128, 95, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 95, nelems.wrapping_mul(16), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(16)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_putmem")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_putmem(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_putmem", 96, imp_shmem_putmem, brief_shmem_putmem, kept_shmem_putmem)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_putmem(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(96, imp_shmem_putmem, brief_shmem_putmem, kept_shmem_putmem)
-}
-routine!(brief brief_shmem_putmem, kept_shmem_putmem, imp_shmem_putmem, probe_shmem_putmem, intercepted_shmem_putmem, 96, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_putmem")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_putmem(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_putmem", 97, imp_shmem_ctx_putmem, probe_shmem_ctx_putmem)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_putmem(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(97, imp_shmem_ctx_putmem, probe_shmem_ctx_putmem)
-}
-routine!(imp_shmem_ctx_putmem, probe_shmem_ctx_putmem, intercepted_shmem_ctx_putmem, 97, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 97, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_float_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_get(dest: *mut f32, source: *const f32, nelems: usize, pe: c_int) {
-    weak!("shmem_float_get", 98, imp_shmem_float_get, brief_shmem_float_get, kept_shmem_float_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_get(dest: *mut f32, source: *const f32, nelems: usize, pe: c_int) {
-    strong!(98, imp_shmem_float_get, brief_shmem_float_get, kept_shmem_float_get)
-}
-routine!(brief brief_shmem_float_get, kept_shmem_float_get, imp_shmem_float_get, probe_shmem_float_get, intercepted_shmem_float_get, 98, sized, (dest: *mut f32, source: *const f32, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_double_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_get(dest: *mut f64, source: *const f64, nelems: usize, pe: c_int) {
-    weak!("shmem_double_get", 99, imp_shmem_double_get, brief_shmem_double_get, kept_shmem_double_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_get(dest: *mut f64, source: *const f64, nelems: usize, pe: c_int) {
-    strong!(99, imp_shmem_double_get, brief_shmem_double_get, kept_shmem_double_get)
-}
-routine!(brief brief_shmem_double_get, kept_shmem_double_get, imp_shmem_double_get, probe_shmem_double_get, intercepted_shmem_double_get, 99, sized, (dest: *mut f64, source: *const f64, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longdouble_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longdouble_get(dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int) {
-    weak!("shmem_longdouble_get", 100, imp_shmem_longdouble_get, brief_shmem_longdouble_get, kept_shmem_longdouble_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longdouble_get(dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int) {
-    strong!(100, imp_shmem_longdouble_get, brief_shmem_longdouble_get, kept_shmem_longdouble_get)
-}
-routine!(brief brief_shmem_longdouble_get, kept_shmem_longdouble_get, imp_shmem_longdouble_get, probe_shmem_longdouble_get, intercepted_shmem_longdouble_get, 100, sized, (dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(16)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_char_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_char_get(dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int) {
-    weak!("shmem_char_get", 101, imp_shmem_char_get, brief_shmem_char_get, kept_shmem_char_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_char_get(dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int) {
-    strong!(101, imp_shmem_char_get, brief_shmem_char_get, kept_shmem_char_get)
-}
-routine!(brief brief_shmem_char_get, kept_shmem_char_get, imp_shmem_char_get, probe_shmem_char_get, intercepted_shmem_char_get, 101, sized, (dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_schar_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_schar_get(dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int) {
-    weak!("shmem_schar_get", 102, imp_shmem_schar_get, brief_shmem_schar_get, kept_shmem_schar_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_schar_get(dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int) {
-    strong!(102, imp_shmem_schar_get, brief_shmem_schar_get, kept_shmem_schar_get)
-}
-routine!(brief brief_shmem_schar_get, kept_shmem_schar_get, imp_shmem_schar_get, probe_shmem_schar_get, intercepted_shmem_schar_get, 102, sized, (dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_short_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_short_get(dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int) {
-    weak!("shmem_short_get", 103, imp_shmem_short_get, brief_shmem_short_get, kept_shmem_short_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_short_get(dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int) {
-    strong!(103, imp_shmem_short_get, brief_shmem_short_get, kept_shmem_short_get)
-}
-routine!(brief brief_shmem_short_get, kept_shmem_short_get, imp_shmem_short_get, probe_shmem_short_get, intercepted_shmem_short_get, 103, sized, (dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_get(dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int) {
-    weak!("shmem_int_get", 104, imp_shmem_int_get, brief_shmem_int_get, kept_shmem_int_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_get(dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int) {
-    strong!(104, imp_shmem_int_get, brief_shmem_int_get, kept_shmem_int_get)
-}
-routine!(brief brief_shmem_int_get, kept_shmem_int_get, imp_shmem_int_get, probe_shmem_int_get, intercepted_shmem_int_get, 104, sized, (dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_get(dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int) {
-    weak!("shmem_long_get", 105, imp_shmem_long_get, brief_shmem_long_get, kept_shmem_long_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_get(dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int) {
-    strong!(105, imp_shmem_long_get, brief_shmem_long_get, kept_shmem_long_get)
-}
-routine!(brief brief_shmem_long_get, kept_shmem_long_get, imp_shmem_long_get, probe_shmem_long_get, intercepted_shmem_long_get, 105, sized, (dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_get(dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int) {
-    weak!("shmem_longlong_get", 106, imp_shmem_longlong_get, brief_shmem_longlong_get, kept_shmem_longlong_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_get(dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int) {
-    strong!(106, imp_shmem_longlong_get, brief_shmem_longlong_get, kept_shmem_longlong_get)
-}
-routine!(brief brief_shmem_longlong_get, kept_shmem_longlong_get, imp_shmem_longlong_get, probe_shmem_longlong_get, intercepted_shmem_longlong_get, 106, sized, (dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uchar_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uchar_get(dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int) {
-    weak!("shmem_uchar_get", 107, imp_shmem_uchar_get, brief_shmem_uchar_get, kept_shmem_uchar_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uchar_get(dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int) {
-    strong!(107, imp_shmem_uchar_get, brief_shmem_uchar_get, kept_shmem_uchar_get)
-}
-routine!(brief brief_shmem_uchar_get, kept_shmem_uchar_get, imp_shmem_uchar_get, probe_shmem_uchar_get, intercepted_shmem_uchar_get, 107, sized, (dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ushort_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ushort_get(dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int) {
-    weak!("shmem_ushort_get", 108, imp_shmem_ushort_get, brief_shmem_ushort_get, kept_shmem_ushort_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ushort_get(dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int) {
-    strong!(108, imp_shmem_ushort_get, brief_shmem_ushort_get, kept_shmem_ushort_get)
-}
-routine!(brief brief_shmem_ushort_get, kept_shmem_ushort_get, imp_shmem_ushort_get, probe_shmem_ushort_get, intercepted_shmem_ushort_get, 108, sized, (dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_get(dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int) {
-    weak!("shmem_uint_get", 109, imp_shmem_uint_get, brief_shmem_uint_get, kept_shmem_uint_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_get(dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int) {
-    strong!(109, imp_shmem_uint_get, brief_shmem_uint_get, kept_shmem_uint_get)
-}
-routine!(brief brief_shmem_uint_get, kept_shmem_uint_get, imp_shmem_uint_get, probe_shmem_uint_get, intercepted_shmem_uint_get, 109, sized, (dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_get(dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int) {
-    weak!("shmem_ulong_get", 110, imp_shmem_ulong_get, brief_shmem_ulong_get, kept_shmem_ulong_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_get(dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int) {
-    strong!(110, imp_shmem_ulong_get, brief_shmem_ulong_get, kept_shmem_ulong_get)
-}
-routine!(brief brief_shmem_ulong_get, kept_shmem_ulong_get, imp_shmem_ulong_get, probe_shmem_ulong_get, intercepted_shmem_ulong_get, 110, sized, (dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_get(dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int) {
-    weak!("shmem_ulonglong_get", 111, imp_shmem_ulonglong_get, brief_shmem_ulonglong_get, kept_shmem_ulonglong_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_get(dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int) {
-    strong!(111, imp_shmem_ulonglong_get, brief_shmem_ulonglong_get, kept_shmem_ulonglong_get)
-}
-routine!(brief brief_shmem_ulonglong_get, kept_shmem_ulonglong_get, imp_shmem_ulonglong_get, probe_shmem_ulonglong_get, intercepted_shmem_ulonglong_get, 111, sized, (dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int8_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int8_get(dest: *mut i8, source: *const i8, nelems: usize, pe: c_int) {
-    weak!("shmem_int8_get", 112, imp_shmem_int8_get, brief_shmem_int8_get, kept_shmem_int8_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int8_get(dest: *mut i8, source: *const i8, nelems: usize, pe: c_int) {
-    strong!(112, imp_shmem_int8_get, brief_shmem_int8_get, kept_shmem_int8_get)
-}
-routine!(brief brief_shmem_int8_get, kept_shmem_int8_get, imp_shmem_int8_get, probe_shmem_int8_get, intercepted_shmem_int8_get, 112, sized, (dest: *mut i8, source: *const i8, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int16_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int16_get(dest: *mut i16, source: *const i16, nelems: usize, pe: c_int) {
-    weak!("shmem_int16_get", 113, imp_shmem_int16_get, brief_shmem_int16_get, kept_shmem_int16_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int16_get(dest: *mut i16, source: *const i16, nelems: usize, pe: c_int) {
-    strong!(113, imp_shmem_int16_get, brief_shmem_int16_get, kept_shmem_int16_get)
-}
-routine!(brief brief_shmem_int16_get, kept_shmem_int16_get, imp_shmem_int16_get, probe_shmem_int16_get, intercepted_shmem_int16_get, 113, sized, (dest: *mut i16, source: *const i16, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_get(dest: *mut i32, source: *const i32, nelems: usize, pe: c_int) {
-    weak!("shmem_int32_get", 114, imp_shmem_int32_get, brief_shmem_int32_get, kept_shmem_int32_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_get(dest: *mut i32, source: *const i32, nelems: usize, pe: c_int) {
-    strong!(114, imp_shmem_int32_get, brief_shmem_int32_get, kept_shmem_int32_get)
-}
-routine!(brief brief_shmem_int32_get, kept_shmem_int32_get, imp_shmem_int32_get, probe_shmem_int32_get, intercepted_shmem_int32_get, 114, sized, (dest: *mut i32, source: *const i32, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_get(dest: *mut i64, source: *const i64, nelems: usize, pe: c_int) {
-    weak!("shmem_int64_get", 115, imp_shmem_int64_get, brief_shmem_int64_get, kept_shmem_int64_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_get(dest: *mut i64, source: *const i64, nelems: usize, pe: c_int) {
-    strong!(115, imp_shmem_int64_get, brief_shmem_int64_get, kept_shmem_int64_get)
-}
-routine!(brief brief_shmem_int64_get, kept_shmem_int64_get, imp_shmem_int64_get, probe_shmem_int64_get, intercepted_shmem_int64_get, 115, sized, (dest: *mut i64, source: *const i64, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint8_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint8_get(dest: *mut u8, source: *const u8, nelems: usize, pe: c_int) {
-    weak!("shmem_uint8_get", 116, imp_shmem_uint8_get, brief_shmem_uint8_get, kept_shmem_uint8_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint8_get(dest: *mut u8, source: *const u8, nelems: usize, pe: c_int) {
-    strong!(116, imp_shmem_uint8_get, brief_shmem_uint8_get, kept_shmem_uint8_get)
-}
-routine!(brief brief_shmem_uint8_get, kept_shmem_uint8_get, imp_shmem_uint8_get, probe_shmem_uint8_get, intercepted_shmem_uint8_get, 116, sized, (dest: *mut u8, source: *const u8, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint16_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint16_get(dest: *mut u16, source: *const u16, nelems: usize, pe: c_int) {
-    weak!("shmem_uint16_get", 117, imp_shmem_uint16_get, brief_shmem_uint16_get, kept_shmem_uint16_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint16_get(dest: *mut u16, source: *const u16, nelems: usize, pe: c_int) {
-    strong!(117, imp_shmem_uint16_get, brief_shmem_uint16_get, kept_shmem_uint16_get)
-}
-routine!(brief brief_shmem_uint16_get, kept_shmem_uint16_get, imp_shmem_uint16_get, probe_shmem_uint16_get, intercepted_shmem_uint16_get, 117, sized, (dest: *mut u16, source: *const u16, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_get(dest: *mut u32, source: *const u32, nelems: usize, pe: c_int) {
-    weak!("shmem_uint32_get", 118, imp_shmem_uint32_get, brief_shmem_uint32_get, kept_shmem_uint32_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_get(dest: *mut u32, source: *const u32, nelems: usize, pe: c_int) {
-    strong!(118, imp_shmem_uint32_get, brief_shmem_uint32_get, kept_shmem_uint32_get)
-}
-routine!(brief brief_shmem_uint32_get, kept_shmem_uint32_get, imp_shmem_uint32_get, probe_shmem_uint32_get, intercepted_shmem_uint32_get, 118, sized, (dest: *mut u32, source: *const u32, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_get(dest: *mut u64, source: *const u64, nelems: usize, pe: c_int) {
-    weak!("shmem_uint64_get", 119, imp_shmem_uint64_get, brief_shmem_uint64_get, kept_shmem_uint64_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_get(dest: *mut u64, source: *const u64, nelems: usize, pe: c_int) {
-    strong!(119, imp_shmem_uint64_get, brief_shmem_uint64_get, kept_shmem_uint64_get)
-}
-routine!(brief brief_shmem_uint64_get, kept_shmem_uint64_get, imp_shmem_uint64_get, probe_shmem_uint64_get, intercepted_shmem_uint64_get, 119, sized, (dest: *mut u64, source: *const u64, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_get(dest: *mut usize, source: *const usize, nelems: usize, pe: c_int) {
-    weak!("shmem_size_get", 120, imp_shmem_size_get, brief_shmem_size_get, kept_shmem_size_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_get(dest: *mut usize, source: *const usize, nelems: usize, pe: c_int) {
-    strong!(120, imp_shmem_size_get, brief_shmem_size_get, kept_shmem_size_get)
-}
-routine!(brief brief_shmem_size_get, kept_shmem_size_get, imp_shmem_size_get, probe_shmem_size_get, intercepted_shmem_size_get, 120, sized, (dest: *mut usize, source: *const usize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_get(dest: *mut isize, source: *const isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ptrdiff_get", 121, imp_shmem_ptrdiff_get, brief_shmem_ptrdiff_get, kept_shmem_ptrdiff_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_get(dest: *mut isize, source: *const isize, nelems: usize, pe: c_int) {
-    strong!(121, imp_shmem_ptrdiff_get, brief_shmem_ptrdiff_get, kept_shmem_ptrdiff_get)
-}
-routine!(brief brief_shmem_ptrdiff_get, kept_shmem_ptrdiff_get, imp_shmem_ptrdiff_get, probe_shmem_ptrdiff_get, intercepted_shmem_ptrdiff_get, 121, sized, (dest: *mut isize, source: *const isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_float_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_float_get(ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_float_get", 122, imp_shmem_ctx_float_get, probe_shmem_ctx_float_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_float_get(ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int) {
-    strong!(122, imp_shmem_ctx_float_get, probe_shmem_ctx_float_get)
-}
-routine!(imp_shmem_ctx_float_get, probe_shmem_ctx_float_get, intercepted_shmem_ctx_float_get, 122, sized, (ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int), |m| [on(ctx, 122, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_double_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_double_get(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_double_get", 123, imp_shmem_ctx_double_get, probe_shmem_ctx_double_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_double_get(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int) {
-    strong!(123, imp_shmem_ctx_double_get, probe_shmem_ctx_double_get)
-}
-routine!(imp_shmem_ctx_double_get, probe_shmem_ctx_double_get, intercepted_shmem_ctx_double_get, 123, sized, (ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int), |m| [on(ctx, 123, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longdouble_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longdouble_get(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_longdouble_get", 124, imp_shmem_ctx_longdouble_get, probe_shmem_ctx_longdouble_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longdouble_get(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int) {
-    strong!(124, imp_shmem_ctx_longdouble_get, probe_shmem_ctx_longdouble_get)
-}
-routine!(imp_shmem_ctx_longdouble_get, probe_shmem_ctx_longdouble_get, intercepted_shmem_ctx_longdouble_get, 124, sized, (ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int), |m| [on(ctx, 124, nelems.wrapping_mul(16), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(16)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_char_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_char_get(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_char_get", 125, imp_shmem_ctx_char_get, probe_shmem_ctx_char_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_char_get(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int) {
-    strong!(125, imp_shmem_ctx_char_get, probe_shmem_ctx_char_get)
-}
-routine!(imp_shmem_ctx_char_get, probe_shmem_ctx_char_get, intercepted_shmem_ctx_char_get, 125, sized, (ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int), |m| [on(ctx, 125, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_schar_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_schar_get(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_schar_get", 126, imp_shmem_ctx_schar_get, probe_shmem_ctx_schar_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_schar_get(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int) {
-    strong!(126, imp_shmem_ctx_schar_get, probe_shmem_ctx_schar_get)
-}
-routine!(imp_shmem_ctx_schar_get, probe_shmem_ctx_schar_get, intercepted_shmem_ctx_schar_get, 126, sized, (ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int), |m| [on(ctx, 126, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_short_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_short_get(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_short_get", 127, imp_shmem_ctx_short_get, probe_shmem_ctx_short_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_short_get(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int) {
-    strong!(127, imp_shmem_ctx_short_get, probe_shmem_ctx_short_get)
-}
-routine!(imp_shmem_ctx_short_get, probe_shmem_ctx_short_get, intercepted_shmem_ctx_short_get, 127, sized, (ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int), |m| [on(ctx, 127, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(2)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int_get(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_int_get", 128, imp_shmem_ctx_int_get, probe_shmem_ctx_int_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int_get(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int) {
-    strong!(128, imp_shmem_ctx_int_get, probe_shmem_ctx_int_get)
-}
-routine!(imp_shmem_ctx_int_get, probe_shmem_ctx_int_get, intercepted_shmem_ctx_int_get, 128, sized, (ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int), |m| [on(ctx, 128, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_long_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_long_get(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_long_get", 129, imp_shmem_ctx_long_get, probe_shmem_ctx_long_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_long_get(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int) {
-    strong!(129, imp_shmem_ctx_long_get, probe_shmem_ctx_long_get)
-}
-routine!(imp_shmem_ctx_long_get, probe_shmem_ctx_long_get, intercepted_shmem_ctx_long_get, 129, sized, (ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int), |m| [on(ctx, 129, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longlong_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longlong_get(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_longlong_get", 130, imp_shmem_ctx_longlong_get, probe_shmem_ctx_longlong_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longlong_get(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int) {
-    strong!(130, imp_shmem_ctx_longlong_get, probe_shmem_ctx_longlong_get)
-}
-routine!(imp_shmem_ctx_longlong_get, probe_shmem_ctx_longlong_get, intercepted_shmem_ctx_longlong_get, 130, sized, (ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int), |m| [on(ctx, 130, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uchar_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uchar_get(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uchar_get", 131, imp_shmem_ctx_uchar_get, probe_shmem_ctx_uchar_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uchar_get(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int) {
-    strong!(131, imp_shmem_ctx_uchar_get, probe_shmem_ctx_uchar_get)
-}
-routine!(imp_shmem_ctx_uchar_get, probe_shmem_ctx_uchar_get, intercepted_shmem_ctx_uchar_get, 131, sized, (ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int), |m| [on(ctx, 131, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ushort_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ushort_get(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_ushort_get", 132, imp_shmem_ctx_ushort_get, probe_shmem_ctx_ushort_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ushort_get(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int) {
-    strong!(132, imp_shmem_ctx_ushort_get, probe_shmem_ctx_ushort_get)
-}
-routine!(imp_shmem_ctx_ushort_get, probe_shmem_ctx_ushort_get, intercepted_shmem_ctx_ushort_get, 132, sized, (ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int), |m| [on(ctx, 132, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(2)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint_get(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uint_get", 133, imp_shmem_ctx_uint_get, probe_shmem_ctx_uint_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint_get(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int) {
-    strong!(133, imp_shmem_ctx_uint_get, probe_shmem_ctx_uint_get)
-}
-routine!(imp_shmem_ctx_uint_get, probe_shmem_ctx_uint_get, intercepted_shmem_ctx_uint_get, 133, sized, (ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int), |m| [on(ctx, 133, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulong_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulong_get(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_ulong_get", 134, imp_shmem_ctx_ulong_get, probe_shmem_ctx_ulong_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulong_get(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int) {
-    strong!(134, imp_shmem_ctx_ulong_get, probe_shmem_ctx_ulong_get)
-}
-routine!(imp_shmem_ctx_ulong_get, probe_shmem_ctx_ulong_get, intercepted_shmem_ctx_ulong_get, 134, sized, (ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int), |m| [on(ctx, 134, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulonglong_get(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_ulonglong_get", 135, imp_shmem_ctx_ulonglong_get, probe_shmem_ctx_ulonglong_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulonglong_get(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int) {
-    strong!(135, imp_shmem_ctx_ulonglong_get, probe_shmem_ctx_ulonglong_get)
-}
-routine!(imp_shmem_ctx_ulonglong_get, probe_shmem_ctx_ulonglong_get, intercepted_shmem_ctx_ulonglong_get, 135, sized, (ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int), |m| [on(ctx, 135, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int8_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int8_get(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_int8_get", 136, imp_shmem_ctx_int8_get, probe_shmem_ctx_int8_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int8_get(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int) {
-    strong!(136, imp_shmem_ctx_int8_get, probe_shmem_ctx_int8_get)
-}
-routine!(imp_shmem_ctx_int8_get, probe_shmem_ctx_int8_get, intercepted_shmem_ctx_int8_get, 136, sized, (ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int), |m| [on(ctx, 136, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int16_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int16_get(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_int16_get", 137, imp_shmem_ctx_int16_get, probe_shmem_ctx_int16_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int16_get(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int) {
-    strong!(137, imp_shmem_ctx_int16_get, probe_shmem_ctx_int16_get)
-}
-routine!(imp_shmem_ctx_int16_get, probe_shmem_ctx_int16_get, intercepted_shmem_ctx_int16_get, 137, sized, (ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int), |m| [on(ctx, 137, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(2)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int32_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int32_get(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_int32_get", 138, imp_shmem_ctx_int32_get, probe_shmem_ctx_int32_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int32_get(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int) {
-    strong!(138, imp_shmem_ctx_int32_get, probe_shmem_ctx_int32_get)
-}
-routine!(imp_shmem_ctx_int32_get, probe_shmem_ctx_int32_get, intercepted_shmem_ctx_int32_get, 138, sized, (ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int), |m| [on(ctx, 138, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int64_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int64_get(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_int64_get", 139, imp_shmem_ctx_int64_get, probe_shmem_ctx_int64_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int64_get(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int) {
-    strong!(139, imp_shmem_ctx_int64_get, probe_shmem_ctx_int64_get)
-}
-routine!(imp_shmem_ctx_int64_get, probe_shmem_ctx_int64_get, intercepted_shmem_ctx_int64_get, 139, sized, (ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int), |m| [on(ctx, 139, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint8_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint8_get(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uint8_get", 140, imp_shmem_ctx_uint8_get, probe_shmem_ctx_uint8_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint8_get(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int) {
-    strong!(140, imp_shmem_ctx_uint8_get, probe_shmem_ctx_uint8_get)
-}
-routine!(imp_shmem_ctx_uint8_get, probe_shmem_ctx_uint8_get, intercepted_shmem_ctx_uint8_get, 140, sized, (ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int), |m| [on(ctx, 140, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint16_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint16_get(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uint16_get", 141, imp_shmem_ctx_uint16_get, probe_shmem_ctx_uint16_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint16_get(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int) {
-    strong!(141, imp_shmem_ctx_uint16_get, probe_shmem_ctx_uint16_get)
-}
-routine!(imp_shmem_ctx_uint16_get, probe_shmem_ctx_uint16_get, intercepted_shmem_ctx_uint16_get, 141, sized, (ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int), |m| [on(ctx, 141, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(2)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint32_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint32_get(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uint32_get", 142, imp_shmem_ctx_uint32_get, probe_shmem_ctx_uint32_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint32_get(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int) {
-    strong!(142, imp_shmem_ctx_uint32_get, probe_shmem_ctx_uint32_get)
-}
-routine!(imp_shmem_ctx_uint32_get, probe_shmem_ctx_uint32_get, intercepted_shmem_ctx_uint32_get, 142, sized, (ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int), |m| [on(ctx, 142, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint64_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint64_get(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uint64_get", 143, imp_shmem_ctx_uint64_get, probe_shmem_ctx_uint64_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint64_get(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int) {
-    strong!(143, imp_shmem_ctx_uint64_get, probe_shmem_ctx_uint64_get)
-}
-routine!(imp_shmem_ctx_uint64_get, probe_shmem_ctx_uint64_get, intercepted_shmem_ctx_uint64_get, 143, sized, (ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int), |m| [on(ctx, 143, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_size_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_size_get(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_size_get", 144, imp_shmem_ctx_size_get, probe_shmem_ctx_size_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_size_get(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int) {
-    strong!(144, imp_shmem_ctx_size_get, probe_shmem_ctx_size_get)
-}
-routine!(imp_shmem_ctx_size_get, probe_shmem_ctx_size_get, intercepted_shmem_ctx_size_get, 144, sized, (ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int), |m| [on(ctx, 144, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ptrdiff_get(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_ptrdiff_get", 145, imp_shmem_ctx_ptrdiff_get, probe_shmem_ctx_ptrdiff_get)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ptrdiff_get(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int) {
-    strong!(145, imp_shmem_ctx_ptrdiff_get, probe_shmem_ctx_ptrdiff_get)
-}
-routine!(imp_shmem_ctx_ptrdiff_get, probe_shmem_ctx_ptrdiff_get, intercepted_shmem_ctx_ptrdiff_get, 145, sized, (ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int), |m| [on(ctx, 145, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_get8")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_get8(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_get8", 146, imp_shmem_get8, brief_shmem_get8, kept_shmem_get8)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_get8(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(146, imp_shmem_get8, brief_shmem_get8, kept_shmem_get8)
-}
-routine!(brief brief_shmem_get8, kept_shmem_get8, imp_shmem_get8, probe_shmem_get8, intercepted_shmem_get8, 146, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_get16")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_get16(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_get16", 147, imp_shmem_get16, brief_shmem_get16, kept_shmem_get16)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_get16(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(147, imp_shmem_get16, brief_shmem_get16, kept_shmem_get16)
-}
-routine!(brief brief_shmem_get16, kept_shmem_get16, imp_shmem_get16, probe_shmem_get16, intercepted_shmem_get16, 147, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_get32")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_get32(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_get32", 148, imp_shmem_get32, brief_shmem_get32, kept_shmem_get32)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_get32(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(148, imp_shmem_get32, brief_shmem_get32, kept_shmem_get32)
-}
-routine!(brief brief_shmem_get32, kept_shmem_get32, imp_shmem_get32, probe_shmem_get32, intercepted_shmem_get32, 148, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_get64")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_get64(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_get64", 149, imp_shmem_get64, brief_shmem_get64, kept_shmem_get64)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_get64(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(149, imp_shmem_get64, brief_shmem_get64, kept_shmem_get64)
-}
-routine!(brief brief_shmem_get64, kept_shmem_get64, imp_shmem_get64, probe_shmem_get64, intercepted_shmem_get64, 149, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_get128")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_get128(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_get128", 150, imp_shmem_get128, brief_shmem_get128, kept_shmem_get128)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_get128(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(150, imp_shmem_get128, brief_shmem_get128, kept_shmem_get128)
-}
-routine!(brief brief_shmem_get128, kept_shmem_get128, imp_shmem_get128, probe_shmem_get128, intercepted_shmem_get128, 150, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(16)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_get8")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_get8(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_get8", 151, imp_shmem_ctx_get8, probe_shmem_ctx_get8)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_get8(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(151, imp_shmem_ctx_get8, probe_shmem_ctx_get8)
-}
-routine!(imp_shmem_ctx_get8, probe_shmem_ctx_get8, intercepted_shmem_ctx_get8, 151, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 151, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_get16")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_get16(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_get16", 152, imp_shmem_ctx_get16, probe_shmem_ctx_get16)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_get16(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(152, imp_shmem_ctx_get16, probe_shmem_ctx_get16)
-}
-routine!(imp_shmem_ctx_get16, probe_shmem_ctx_get16, intercepted_shmem_ctx_get16, 152, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 152, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(2)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_get32")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_get32(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_get32", 153, imp_shmem_ctx_get32, probe_shmem_ctx_get32)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_get32(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(153, imp_shmem_ctx_get32, probe_shmem_ctx_get32)
-}
-routine!(imp_shmem_ctx_get32, probe_shmem_ctx_get32, intercepted_shmem_ctx_get32, 153, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 153, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_get64")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_get64(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_get64", 154, imp_shmem_ctx_get64, probe_shmem_ctx_get64)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_get64(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(154, imp_shmem_ctx_get64, probe_shmem_ctx_get64)
-}
-routine!(imp_shmem_ctx_get64, probe_shmem_ctx_get64, intercepted_shmem_ctx_get64, 154, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 154, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_get128")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_get128(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_get128", 155, imp_shmem_ctx_get128, probe_shmem_ctx_get128)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_get128(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(155, imp_shmem_ctx_get128, probe_shmem_ctx_get128)
-}
-routine!(imp_shmem_ctx_get128, probe_shmem_ctx_get128, intercepted_shmem_ctx_get128, 155, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 155, nelems.wrapping_mul(16), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(16)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_getmem")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_getmem(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_getmem", 156, imp_shmem_getmem, brief_shmem_getmem, kept_shmem_getmem)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_getmem(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(156, imp_shmem_getmem, brief_shmem_getmem, kept_shmem_getmem)
-}
-routine!(brief brief_shmem_getmem, kept_shmem_getmem, imp_shmem_getmem, probe_shmem_getmem, intercepted_shmem_getmem, 156, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_getmem")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_getmem(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_getmem", 157, imp_shmem_ctx_getmem, probe_shmem_ctx_getmem)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_getmem(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(157, imp_shmem_ctx_getmem, probe_shmem_ctx_getmem)
-}
-routine!(imp_shmem_ctx_getmem, probe_shmem_ctx_getmem, intercepted_shmem_ctx_getmem, 157, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 157, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_float_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_p(dest: *mut f32, value: f32, pe: c_int) {
-    weak!("shmem_float_p", 158, imp_shmem_float_p, brief_shmem_float_p, kept_shmem_float_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_p(dest: *mut f32, value: f32, pe: c_int) {
-    strong!(158, imp_shmem_float_p, brief_shmem_float_p, kept_shmem_float_p)
-}
-routine!(brief brief_shmem_float_p, kept_shmem_float_p, imp_shmem_float_p, probe_shmem_float_p, intercepted_shmem_float_p, 158, sampled, (dest: *mut f32, value: f32, pe: c_int), |m| [pe, dest.addr(), 4] rma::p::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_double_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_p(dest: *mut f64, value: f64, pe: c_int) {
-    weak!("shmem_double_p", 159, imp_shmem_double_p, brief_shmem_double_p, kept_shmem_double_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_p(dest: *mut f64, value: f64, pe: c_int) {
-    strong!(159, imp_shmem_double_p, brief_shmem_double_p, kept_shmem_double_p)
-}
-routine!(brief brief_shmem_double_p, kept_shmem_double_p, imp_shmem_double_p, probe_shmem_double_p, intercepted_shmem_double_p, 159, sampled, (dest: *mut f64, value: f64, pe: c_int), |m| [pe, dest.addr(), 8] rma::p::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longdouble_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longdouble_p(dest: *mut LongDouble, value: LongDouble, pe: c_int) {
-    weak!("shmem_longdouble_p", 160, pellucid_c_imp_shmem_longdouble_p, pellucid_c_probe_shmem_longdouble_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longdouble_p(dest: *mut LongDouble, value: LongDouble, pe: c_int) {
-    strong!(160, pellucid_c_imp_shmem_longdouble_p, pellucid_c_probe_shmem_longdouble_p)
-}
-routine!(exported pellucid_through_shmem_longdouble_p, pellucid_imp_shmem_longdouble_p, pellucid_probe_shmem_longdouble_p, pellucid_intercepted_shmem_longdouble_p, 160, sampled, (dest: *mut LongDouble, value: *const LongDouble, pe: c_int), |m| [pe, dest.addr(), 16] rma::p::<W128>(m, Ctx::DEFAULT, dest.cast(), word(value.read()), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_char_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_char_p(dest: *mut c_char, value: c_char, pe: c_int) {
-    weak!("shmem_char_p", 161, imp_shmem_char_p, brief_shmem_char_p, kept_shmem_char_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_char_p(dest: *mut c_char, value: c_char, pe: c_int) {
-    strong!(161, imp_shmem_char_p, brief_shmem_char_p, kept_shmem_char_p)
-}
-routine!(brief brief_shmem_char_p, kept_shmem_char_p, imp_shmem_char_p, probe_shmem_char_p, intercepted_shmem_char_p, 161, sampled, (dest: *mut c_char, value: c_char, pe: c_int), |m| [pe, dest.addr(), 1] rma::p::<u8>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_schar_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_schar_p(dest: *mut c_schar, value: c_schar, pe: c_int) {
-    weak!("shmem_schar_p", 162, imp_shmem_schar_p, brief_shmem_schar_p, kept_shmem_schar_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_schar_p(dest: *mut c_schar, value: c_schar, pe: c_int) {
-    strong!(162, imp_shmem_schar_p, brief_shmem_schar_p, kept_shmem_schar_p)
-}
-routine!(brief brief_shmem_schar_p, kept_shmem_schar_p, imp_shmem_schar_p, probe_shmem_schar_p, intercepted_shmem_schar_p, 162, sampled, (dest: *mut c_schar, value: c_schar, pe: c_int), |m| [pe, dest.addr(), 1] rma::p::<u8>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_short_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_short_p(dest: *mut c_short, value: c_short, pe: c_int) {
-    weak!("shmem_short_p", 163, imp_shmem_short_p, brief_shmem_short_p, kept_shmem_short_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_short_p(dest: *mut c_short, value: c_short, pe: c_int) {
-    strong!(163, imp_shmem_short_p, brief_shmem_short_p, kept_shmem_short_p)
-}
-routine!(brief brief_shmem_short_p, kept_shmem_short_p, imp_shmem_short_p, probe_shmem_short_p, intercepted_shmem_short_p, 163, sampled, (dest: *mut c_short, value: c_short, pe: c_int), |m| [pe, dest.addr(), 2] rma::p::<u16>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_p(dest: *mut c_int, value: c_int, pe: c_int) {
-    weak!("shmem_int_p", 164, imp_shmem_int_p, brief_shmem_int_p, kept_shmem_int_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_p(dest: *mut c_int, value: c_int, pe: c_int) {
-    strong!(164, imp_shmem_int_p, brief_shmem_int_p, kept_shmem_int_p)
-}
-routine!(brief brief_shmem_int_p, kept_shmem_int_p, imp_shmem_int_p, probe_shmem_int_p, intercepted_shmem_int_p, 164, sampled, (dest: *mut c_int, value: c_int, pe: c_int), |m| [pe, dest.addr(), 4] rma::p::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_p(dest: *mut c_long, value: c_long, pe: c_int) {
-    weak!("shmem_long_p", 165, imp_shmem_long_p, brief_shmem_long_p, kept_shmem_long_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_p(dest: *mut c_long, value: c_long, pe: c_int) {
-    strong!(165, imp_shmem_long_p, brief_shmem_long_p, kept_shmem_long_p)
-}
-routine!(brief brief_shmem_long_p, kept_shmem_long_p, imp_shmem_long_p, probe_shmem_long_p, intercepted_shmem_long_p, 165, sampled, (dest: *mut c_long, value: c_long, pe: c_int), |m| [pe, dest.addr(), 8] rma::p::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_p(dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    weak!("shmem_longlong_p", 166, imp_shmem_longlong_p, brief_shmem_longlong_p, kept_shmem_longlong_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_p(dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    strong!(166, imp_shmem_longlong_p, brief_shmem_longlong_p, kept_shmem_longlong_p)
-}
-routine!(brief brief_shmem_longlong_p, kept_shmem_longlong_p, imp_shmem_longlong_p, probe_shmem_longlong_p, intercepted_shmem_longlong_p, 166, sampled, (dest: *mut c_longlong, value: c_longlong, pe: c_int), |m| [pe, dest.addr(), 8] rma::p::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uchar_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uchar_p(dest: *mut c_uchar, value: c_uchar, pe: c_int) {
-    weak!("shmem_uchar_p", 167, imp_shmem_uchar_p, brief_shmem_uchar_p, kept_shmem_uchar_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uchar_p(dest: *mut c_uchar, value: c_uchar, pe: c_int) {
-    strong!(167, imp_shmem_uchar_p, brief_shmem_uchar_p, kept_shmem_uchar_p)
-}
-routine!(brief brief_shmem_uchar_p, kept_shmem_uchar_p, imp_shmem_uchar_p, probe_shmem_uchar_p, intercepted_shmem_uchar_p, 167, sampled, (dest: *mut c_uchar, value: c_uchar, pe: c_int), |m| [pe, dest.addr(), 1] rma::p::<u8>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ushort_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ushort_p(dest: *mut c_ushort, value: c_ushort, pe: c_int) {
-    weak!("shmem_ushort_p", 168, imp_shmem_ushort_p, brief_shmem_ushort_p, kept_shmem_ushort_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ushort_p(dest: *mut c_ushort, value: c_ushort, pe: c_int) {
-    strong!(168, imp_shmem_ushort_p, brief_shmem_ushort_p, kept_shmem_ushort_p)
-}
-routine!(brief brief_shmem_ushort_p, kept_shmem_ushort_p, imp_shmem_ushort_p, probe_shmem_ushort_p, intercepted_shmem_ushort_p, 168, sampled, (dest: *mut c_ushort, value: c_ushort, pe: c_int), |m| [pe, dest.addr(), 2] rma::p::<u16>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_p(dest: *mut c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_uint_p", 169, imp_shmem_uint_p, brief_shmem_uint_p, kept_shmem_uint_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_p(dest: *mut c_uint, value: c_uint, pe: c_int) {
-    strong!(169, imp_shmem_uint_p, brief_shmem_uint_p, kept_shmem_uint_p)
-}
-routine!(brief brief_shmem_uint_p, kept_shmem_uint_p, imp_shmem_uint_p, probe_shmem_uint_p, intercepted_shmem_uint_p, 169, sampled, (dest: *mut c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] rma::p::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_p(dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ulong_p", 170, imp_shmem_ulong_p, brief_shmem_ulong_p, kept_shmem_ulong_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_p(dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    strong!(170, imp_shmem_ulong_p, brief_shmem_ulong_p, kept_shmem_ulong_p)
-}
-routine!(brief brief_shmem_ulong_p, kept_shmem_ulong_p, imp_shmem_ulong_p, probe_shmem_ulong_p, intercepted_shmem_ulong_p, 170, sampled, (dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] rma::p::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_p(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ulonglong_p", 171, imp_shmem_ulonglong_p, brief_shmem_ulonglong_p, kept_shmem_ulonglong_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_p(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(171, imp_shmem_ulonglong_p, brief_shmem_ulonglong_p, kept_shmem_ulonglong_p)
-}
-routine!(brief brief_shmem_ulonglong_p, kept_shmem_ulonglong_p, imp_shmem_ulonglong_p, probe_shmem_ulonglong_p, intercepted_shmem_ulonglong_p, 171, sampled, (dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] rma::p::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int8_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int8_p(dest: *mut i8, value: i8, pe: c_int) {
-    weak!("shmem_int8_p", 172, imp_shmem_int8_p, brief_shmem_int8_p, kept_shmem_int8_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int8_p(dest: *mut i8, value: i8, pe: c_int) {
-    strong!(172, imp_shmem_int8_p, brief_shmem_int8_p, kept_shmem_int8_p)
-}
-routine!(brief brief_shmem_int8_p, kept_shmem_int8_p, imp_shmem_int8_p, probe_shmem_int8_p, intercepted_shmem_int8_p, 172, sampled, (dest: *mut i8, value: i8, pe: c_int), |m| [pe, dest.addr(), 1] rma::p::<u8>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int16_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int16_p(dest: *mut i16, value: i16, pe: c_int) {
-    weak!("shmem_int16_p", 173, imp_shmem_int16_p, brief_shmem_int16_p, kept_shmem_int16_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int16_p(dest: *mut i16, value: i16, pe: c_int) {
-    strong!(173, imp_shmem_int16_p, brief_shmem_int16_p, kept_shmem_int16_p)
-}
-routine!(brief brief_shmem_int16_p, kept_shmem_int16_p, imp_shmem_int16_p, probe_shmem_int16_p, intercepted_shmem_int16_p, 173, sampled, (dest: *mut i16, value: i16, pe: c_int), |m| [pe, dest.addr(), 2] rma::p::<u16>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_p(dest: *mut i32, value: i32, pe: c_int) {
-    weak!("shmem_int32_p", 174, imp_shmem_int32_p, brief_shmem_int32_p, kept_shmem_int32_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_p(dest: *mut i32, value: i32, pe: c_int) {
-    strong!(174, imp_shmem_int32_p, brief_shmem_int32_p, kept_shmem_int32_p)
-}
-routine!(brief brief_shmem_int32_p, kept_shmem_int32_p, imp_shmem_int32_p, probe_shmem_int32_p, intercepted_shmem_int32_p, 174, sampled, (dest: *mut i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] rma::p::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_p(dest: *mut i64, value: i64, pe: c_int) {
-    weak!("shmem_int64_p", 175, imp_shmem_int64_p, brief_shmem_int64_p, kept_shmem_int64_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_p(dest: *mut i64, value: i64, pe: c_int) {
-    strong!(175, imp_shmem_int64_p, brief_shmem_int64_p, kept_shmem_int64_p)
-}
-routine!(brief brief_shmem_int64_p, kept_shmem_int64_p, imp_shmem_int64_p, probe_shmem_int64_p, intercepted_shmem_int64_p, 175, sampled, (dest: *mut i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] rma::p::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint8_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint8_p(dest: *mut u8, value: u8, pe: c_int) {
-    weak!("shmem_uint8_p", 176, imp_shmem_uint8_p, brief_shmem_uint8_p, kept_shmem_uint8_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint8_p(dest: *mut u8, value: u8, pe: c_int) {
-    strong!(176, imp_shmem_uint8_p, brief_shmem_uint8_p, kept_shmem_uint8_p)
-}
-routine!(brief brief_shmem_uint8_p, kept_shmem_uint8_p, imp_shmem_uint8_p, probe_shmem_uint8_p, intercepted_shmem_uint8_p, 176, sampled, (dest: *mut u8, value: u8, pe: c_int), |m| [pe, dest.addr(), 1] rma::p::<u8>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint16_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint16_p(dest: *mut u16, value: u16, pe: c_int) {
-    weak!("shmem_uint16_p", 177, imp_shmem_uint16_p, brief_shmem_uint16_p, kept_shmem_uint16_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint16_p(dest: *mut u16, value: u16, pe: c_int) {
-    strong!(177, imp_shmem_uint16_p, brief_shmem_uint16_p, kept_shmem_uint16_p)
-}
-routine!(brief brief_shmem_uint16_p, kept_shmem_uint16_p, imp_shmem_uint16_p, probe_shmem_uint16_p, intercepted_shmem_uint16_p, 177, sampled, (dest: *mut u16, value: u16, pe: c_int), |m| [pe, dest.addr(), 2] rma::p::<u16>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_p(dest: *mut u32, value: u32, pe: c_int) {
-    weak!("shmem_uint32_p", 178, imp_shmem_uint32_p, brief_shmem_uint32_p, kept_shmem_uint32_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_p(dest: *mut u32, value: u32, pe: c_int) {
-    strong!(178, imp_shmem_uint32_p, brief_shmem_uint32_p, kept_shmem_uint32_p)
-}
-routine!(brief brief_shmem_uint32_p, kept_shmem_uint32_p, imp_shmem_uint32_p, probe_shmem_uint32_p, intercepted_shmem_uint32_p, 178, sampled, (dest: *mut u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] rma::p::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_p(dest: *mut u64, value: u64, pe: c_int) {
-    weak!("shmem_uint64_p", 179, imp_shmem_uint64_p, brief_shmem_uint64_p, kept_shmem_uint64_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_p(dest: *mut u64, value: u64, pe: c_int) {
-    strong!(179, imp_shmem_uint64_p, brief_shmem_uint64_p, kept_shmem_uint64_p)
-}
-routine!(brief brief_shmem_uint64_p, kept_shmem_uint64_p, imp_shmem_uint64_p, probe_shmem_uint64_p, intercepted_shmem_uint64_p, 179, sampled, (dest: *mut u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] rma::p::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_p(dest: *mut usize, value: usize, pe: c_int) {
-    weak!("shmem_size_p", 180, imp_shmem_size_p, brief_shmem_size_p, kept_shmem_size_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_p(dest: *mut usize, value: usize, pe: c_int) {
-    strong!(180, imp_shmem_size_p, brief_shmem_size_p, kept_shmem_size_p)
-}
-routine!(brief brief_shmem_size_p, kept_shmem_size_p, imp_shmem_size_p, probe_shmem_size_p, intercepted_shmem_size_p, 180, sampled, (dest: *mut usize, value: usize, pe: c_int), |m| [pe, dest.addr(), 8] rma::p::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_p(dest: *mut isize, value: isize, pe: c_int) {
-    weak!("shmem_ptrdiff_p", 181, imp_shmem_ptrdiff_p, brief_shmem_ptrdiff_p, kept_shmem_ptrdiff_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_p(dest: *mut isize, value: isize, pe: c_int) {
-    strong!(181, imp_shmem_ptrdiff_p, brief_shmem_ptrdiff_p, kept_shmem_ptrdiff_p)
-}
-routine!(brief brief_shmem_ptrdiff_p, kept_shmem_ptrdiff_p, imp_shmem_ptrdiff_p, probe_shmem_ptrdiff_p, intercepted_shmem_ptrdiff_p, 181, sampled, (dest: *mut isize, value: isize, pe: c_int), |m| [pe, dest.addr(), 8] rma::p::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_float_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_float_p(ctx: Ctx, dest: *mut f32, value: f32, pe: c_int) {
-    weak!("shmem_ctx_float_p", 182, imp_shmem_ctx_float_p, probe_shmem_ctx_float_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_float_p(ctx: Ctx, dest: *mut f32, value: f32, pe: c_int) {
-    strong!(182, imp_shmem_ctx_float_p, probe_shmem_ctx_float_p)
-}
-routine!(imp_shmem_ctx_float_p, probe_shmem_ctx_float_p, intercepted_shmem_ctx_float_p, 182, sampled, (ctx: Ctx, dest: *mut f32, value: f32, pe: c_int), |m| [on(ctx, 182, 4, world_pe(m, ctx, pe)), dest.addr(), 4] rma::p::<u32>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_double_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_double_p(ctx: Ctx, dest: *mut f64, value: f64, pe: c_int) {
-    weak!("shmem_ctx_double_p", 183, imp_shmem_ctx_double_p, probe_shmem_ctx_double_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_double_p(ctx: Ctx, dest: *mut f64, value: f64, pe: c_int) {
-    strong!(183, imp_shmem_ctx_double_p, probe_shmem_ctx_double_p)
-}
-routine!(imp_shmem_ctx_double_p, probe_shmem_ctx_double_p, intercepted_shmem_ctx_double_p, 183, sampled, (ctx: Ctx, dest: *mut f64, value: f64, pe: c_int), |m| [on(ctx, 183, 8, world_pe(m, ctx, pe)), dest.addr(), 8] rma::p::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longdouble_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longdouble_p(ctx: Ctx, dest: *mut LongDouble, value: LongDouble, pe: c_int) {
-    weak!("shmem_ctx_longdouble_p", 184, pellucid_c_imp_shmem_ctx_longdouble_p, pellucid_c_probe_shmem_ctx_longdouble_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longdouble_p(ctx: Ctx, dest: *mut LongDouble, value: LongDouble, pe: c_int) {
-    strong!(184, pellucid_c_imp_shmem_ctx_longdouble_p, pellucid_c_probe_shmem_ctx_longdouble_p)
-}
-routine!(exported pellucid_through_shmem_ctx_longdouble_p, pellucid_imp_shmem_ctx_longdouble_p, pellucid_probe_shmem_ctx_longdouble_p, pellucid_intercepted_shmem_ctx_longdouble_p, 184, sampled, (ctx: Ctx, dest: *mut LongDouble, value: *const LongDouble, pe: c_int), |m| [on(ctx, 184, 16, world_pe(m, ctx, pe)), dest.addr(), 16] rma::p::<W128>(m, ctx, dest.cast(), word(value.read()), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_char_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_char_p(ctx: Ctx, dest: *mut c_char, value: c_char, pe: c_int) {
-    weak!("shmem_ctx_char_p", 185, imp_shmem_ctx_char_p, probe_shmem_ctx_char_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_char_p(ctx: Ctx, dest: *mut c_char, value: c_char, pe: c_int) {
-    strong!(185, imp_shmem_ctx_char_p, probe_shmem_ctx_char_p)
-}
-routine!(imp_shmem_ctx_char_p, probe_shmem_ctx_char_p, intercepted_shmem_ctx_char_p, 185, sampled, (ctx: Ctx, dest: *mut c_char, value: c_char, pe: c_int), |m| [on(ctx, 185, 1, world_pe(m, ctx, pe)), dest.addr(), 1] rma::p::<u8>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_schar_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_schar_p(ctx: Ctx, dest: *mut c_schar, value: c_schar, pe: c_int) {
-    weak!("shmem_ctx_schar_p", 186, imp_shmem_ctx_schar_p, probe_shmem_ctx_schar_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_schar_p(ctx: Ctx, dest: *mut c_schar, value: c_schar, pe: c_int) {
-    strong!(186, imp_shmem_ctx_schar_p, probe_shmem_ctx_schar_p)
-}
-routine!(imp_shmem_ctx_schar_p, probe_shmem_ctx_schar_p, intercepted_shmem_ctx_schar_p, 186, sampled, (ctx: Ctx, dest: *mut c_schar, value: c_schar, pe: c_int), |m| [on(ctx, 186, 1, world_pe(m, ctx, pe)), dest.addr(), 1] rma::p::<u8>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_short_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_short_p(ctx: Ctx, dest: *mut c_short, value: c_short, pe: c_int) {
-    weak!("shmem_ctx_short_p", 187, imp_shmem_ctx_short_p, probe_shmem_ctx_short_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_short_p(ctx: Ctx, dest: *mut c_short, value: c_short, pe: c_int) {
-    strong!(187, imp_shmem_ctx_short_p, probe_shmem_ctx_short_p)
-}
-routine!(imp_shmem_ctx_short_p, probe_shmem_ctx_short_p, intercepted_shmem_ctx_short_p, 187, sampled, (ctx: Ctx, dest: *mut c_short, value: c_short, pe: c_int), |m| [on(ctx, 187, 2, world_pe(m, ctx, pe)), dest.addr(), 2] rma::p::<u16>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int_p(ctx: Ctx, dest: *mut c_int, value: c_int, pe: c_int) {
-    weak!("shmem_ctx_int_p", 188, imp_shmem_ctx_int_p, probe_shmem_ctx_int_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int_p(ctx: Ctx, dest: *mut c_int, value: c_int, pe: c_int) {
-    strong!(188, imp_shmem_ctx_int_p, probe_shmem_ctx_int_p)
-}
-routine!(imp_shmem_ctx_int_p, probe_shmem_ctx_int_p, intercepted_shmem_ctx_int_p, 188, sampled, (ctx: Ctx, dest: *mut c_int, value: c_int, pe: c_int), |m| [on(ctx, 188, 4, world_pe(m, ctx, pe)), dest.addr(), 4] rma::p::<u32>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_long_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_long_p(ctx: Ctx, dest: *mut c_long, value: c_long, pe: c_int) {
-    weak!("shmem_ctx_long_p", 189, imp_shmem_ctx_long_p, probe_shmem_ctx_long_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_long_p(ctx: Ctx, dest: *mut c_long, value: c_long, pe: c_int) {
-    strong!(189, imp_shmem_ctx_long_p, probe_shmem_ctx_long_p)
-}
-routine!(imp_shmem_ctx_long_p, probe_shmem_ctx_long_p, intercepted_shmem_ctx_long_p, 189, sampled, (ctx: Ctx, dest: *mut c_long, value: c_long, pe: c_int), |m| [on(ctx, 189, 8, world_pe(m, ctx, pe)), dest.addr(), 8] rma::p::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longlong_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longlong_p(ctx: Ctx, dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    weak!("shmem_ctx_longlong_p", 190, imp_shmem_ctx_longlong_p, probe_shmem_ctx_longlong_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longlong_p(ctx: Ctx, dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    strong!(190, imp_shmem_ctx_longlong_p, probe_shmem_ctx_longlong_p)
-}
-routine!(imp_shmem_ctx_longlong_p, probe_shmem_ctx_longlong_p, intercepted_shmem_ctx_longlong_p, 190, sampled, (ctx: Ctx, dest: *mut c_longlong, value: c_longlong, pe: c_int), |m| [on(ctx, 190, 8, world_pe(m, ctx, pe)), dest.addr(), 8] rma::p::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uchar_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uchar_p(ctx: Ctx, dest: *mut c_uchar, value: c_uchar, pe: c_int) {
-    weak!("shmem_ctx_uchar_p", 191, imp_shmem_ctx_uchar_p, probe_shmem_ctx_uchar_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uchar_p(ctx: Ctx, dest: *mut c_uchar, value: c_uchar, pe: c_int) {
-    strong!(191, imp_shmem_ctx_uchar_p, probe_shmem_ctx_uchar_p)
-}
-routine!(imp_shmem_ctx_uchar_p, probe_shmem_ctx_uchar_p, intercepted_shmem_ctx_uchar_p, 191, sampled, (ctx: Ctx, dest: *mut c_uchar, value: c_uchar, pe: c_int), |m| [on(ctx, 191, 1, world_pe(m, ctx, pe)), dest.addr(), 1] rma::p::<u8>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ushort_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ushort_p(ctx: Ctx, dest: *mut c_ushort, value: c_ushort, pe: c_int) {
-    weak!("shmem_ctx_ushort_p", 192, imp_shmem_ctx_ushort_p, probe_shmem_ctx_ushort_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ushort_p(ctx: Ctx, dest: *mut c_ushort, value: c_ushort, pe: c_int) {
-    strong!(192, imp_shmem_ctx_ushort_p, probe_shmem_ctx_ushort_p)
-}
-routine!(imp_shmem_ctx_ushort_p, probe_shmem_ctx_ushort_p, intercepted_shmem_ctx_ushort_p, 192, sampled, (ctx: Ctx, dest: *mut c_ushort, value: c_ushort, pe: c_int), |m| [on(ctx, 192, 2, world_pe(m, ctx, pe)), dest.addr(), 2] rma::p::<u16>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint_p(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_ctx_uint_p", 193, imp_shmem_ctx_uint_p, probe_shmem_ctx_uint_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint_p(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    strong!(193, imp_shmem_ctx_uint_p, probe_shmem_ctx_uint_p)
-}
-routine!(imp_shmem_ctx_uint_p, probe_shmem_ctx_uint_p, intercepted_shmem_ctx_uint_p, 193, sampled, (ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int), |m| [on(ctx, 193, 4, world_pe(m, ctx, pe)), dest.addr(), 4] rma::p::<u32>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulong_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulong_p(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ctx_ulong_p", 194, imp_shmem_ctx_ulong_p, probe_shmem_ctx_ulong_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulong_p(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    strong!(194, imp_shmem_ctx_ulong_p, probe_shmem_ctx_ulong_p)
-}
-routine!(imp_shmem_ctx_ulong_p, probe_shmem_ctx_ulong_p, intercepted_shmem_ctx_ulong_p, 194, sampled, (ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [on(ctx, 194, 8, world_pe(m, ctx, pe)), dest.addr(), 8] rma::p::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulonglong_p(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ctx_ulonglong_p", 195, imp_shmem_ctx_ulonglong_p, probe_shmem_ctx_ulonglong_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulonglong_p(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(195, imp_shmem_ctx_ulonglong_p, probe_shmem_ctx_ulonglong_p)
-}
-routine!(imp_shmem_ctx_ulonglong_p, probe_shmem_ctx_ulonglong_p, intercepted_shmem_ctx_ulonglong_p, 195, sampled, (ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [on(ctx, 195, 8, world_pe(m, ctx, pe)), dest.addr(), 8] rma::p::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int8_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int8_p(ctx: Ctx, dest: *mut i8, value: i8, pe: c_int) {
-    weak!("shmem_ctx_int8_p", 196, imp_shmem_ctx_int8_p, probe_shmem_ctx_int8_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int8_p(ctx: Ctx, dest: *mut i8, value: i8, pe: c_int) {
-    strong!(196, imp_shmem_ctx_int8_p, probe_shmem_ctx_int8_p)
-}
-routine!(imp_shmem_ctx_int8_p, probe_shmem_ctx_int8_p, intercepted_shmem_ctx_int8_p, 196, sampled, (ctx: Ctx, dest: *mut i8, value: i8, pe: c_int), |m| [on(ctx, 196, 1, world_pe(m, ctx, pe)), dest.addr(), 1] rma::p::<u8>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int16_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int16_p(ctx: Ctx, dest: *mut i16, value: i16, pe: c_int) {
-    weak!("shmem_ctx_int16_p", 197, imp_shmem_ctx_int16_p, probe_shmem_ctx_int16_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int16_p(ctx: Ctx, dest: *mut i16, value: i16, pe: c_int) {
-    strong!(197, imp_shmem_ctx_int16_p, probe_shmem_ctx_int16_p)
-}
-routine!(imp_shmem_ctx_int16_p, probe_shmem_ctx_int16_p, intercepted_shmem_ctx_int16_p, 197, sampled, (ctx: Ctx, dest: *mut i16, value: i16, pe: c_int), |m| [on(ctx, 197, 2, world_pe(m, ctx, pe)), dest.addr(), 2] rma::p::<u16>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int32_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int32_p(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) {
-    weak!("shmem_ctx_int32_p", 198, imp_shmem_ctx_int32_p, probe_shmem_ctx_int32_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int32_p(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) {
-    strong!(198, imp_shmem_ctx_int32_p, probe_shmem_ctx_int32_p)
-}
-routine!(imp_shmem_ctx_int32_p, probe_shmem_ctx_int32_p, intercepted_shmem_ctx_int32_p, 198, sampled, (ctx: Ctx, dest: *mut i32, value: i32, pe: c_int), |m| [on(ctx, 198, 4, world_pe(m, ctx, pe)), dest.addr(), 4] rma::p::<u32>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int64_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int64_p(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) {
-    weak!("shmem_ctx_int64_p", 199, imp_shmem_ctx_int64_p, probe_shmem_ctx_int64_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int64_p(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) {
-    strong!(199, imp_shmem_ctx_int64_p, probe_shmem_ctx_int64_p)
-}
-routine!(imp_shmem_ctx_int64_p, probe_shmem_ctx_int64_p, intercepted_shmem_ctx_int64_p, 199, sampled, (ctx: Ctx, dest: *mut i64, value: i64, pe: c_int), |m| [on(ctx, 199, 8, world_pe(m, ctx, pe)), dest.addr(), 8] rma::p::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint8_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint8_p(ctx: Ctx, dest: *mut u8, value: u8, pe: c_int) {
-    weak!("shmem_ctx_uint8_p", 200, imp_shmem_ctx_uint8_p, probe_shmem_ctx_uint8_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint8_p(ctx: Ctx, dest: *mut u8, value: u8, pe: c_int) {
-    strong!(200, imp_shmem_ctx_uint8_p, probe_shmem_ctx_uint8_p)
-}
-routine!(imp_shmem_ctx_uint8_p, probe_shmem_ctx_uint8_p, intercepted_shmem_ctx_uint8_p, 200, sampled, (ctx: Ctx, dest: *mut u8, value: u8, pe: c_int), |m| [on(ctx, 200, 1, world_pe(m, ctx, pe)), dest.addr(), 1] rma::p::<u8>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint16_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint16_p(ctx: Ctx, dest: *mut u16, value: u16, pe: c_int) {
-    weak!("shmem_ctx_uint16_p", 201, imp_shmem_ctx_uint16_p, probe_shmem_ctx_uint16_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint16_p(ctx: Ctx, dest: *mut u16, value: u16, pe: c_int) {
-    strong!(201, imp_shmem_ctx_uint16_p, probe_shmem_ctx_uint16_p)
-}
-routine!(imp_shmem_ctx_uint16_p, probe_shmem_ctx_uint16_p, intercepted_shmem_ctx_uint16_p, 201, sampled, (ctx: Ctx, dest: *mut u16, value: u16, pe: c_int), |m| [on(ctx, 201, 2, world_pe(m, ctx, pe)), dest.addr(), 2] rma::p::<u16>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint32_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint32_p(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) {
-    weak!("shmem_ctx_uint32_p", 202, imp_shmem_ctx_uint32_p, probe_shmem_ctx_uint32_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint32_p(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) {
-    strong!(202, imp_shmem_ctx_uint32_p, probe_shmem_ctx_uint32_p)
-}
-routine!(imp_shmem_ctx_uint32_p, probe_shmem_ctx_uint32_p, intercepted_shmem_ctx_uint32_p, 202, sampled, (ctx: Ctx, dest: *mut u32, value: u32, pe: c_int), |m| [on(ctx, 202, 4, world_pe(m, ctx, pe)), dest.addr(), 4] rma::p::<u32>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint64_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint64_p(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) {
-    weak!("shmem_ctx_uint64_p", 203, imp_shmem_ctx_uint64_p, probe_shmem_ctx_uint64_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint64_p(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) {
-    strong!(203, imp_shmem_ctx_uint64_p, probe_shmem_ctx_uint64_p)
-}
-routine!(imp_shmem_ctx_uint64_p, probe_shmem_ctx_uint64_p, intercepted_shmem_ctx_uint64_p, 203, sampled, (ctx: Ctx, dest: *mut u64, value: u64, pe: c_int), |m| [on(ctx, 203, 8, world_pe(m, ctx, pe)), dest.addr(), 8] rma::p::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_size_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_size_p(ctx: Ctx, dest: *mut usize, value: usize, pe: c_int) {
-    weak!("shmem_ctx_size_p", 204, imp_shmem_ctx_size_p, probe_shmem_ctx_size_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_size_p(ctx: Ctx, dest: *mut usize, value: usize, pe: c_int) {
-    strong!(204, imp_shmem_ctx_size_p, probe_shmem_ctx_size_p)
-}
-routine!(imp_shmem_ctx_size_p, probe_shmem_ctx_size_p, intercepted_shmem_ctx_size_p, 204, sampled, (ctx: Ctx, dest: *mut usize, value: usize, pe: c_int), |m| [on(ctx, 204, 8, world_pe(m, ctx, pe)), dest.addr(), 8] rma::p::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ptrdiff_p(ctx: Ctx, dest: *mut isize, value: isize, pe: c_int) {
-    weak!("shmem_ctx_ptrdiff_p", 205, imp_shmem_ctx_ptrdiff_p, probe_shmem_ctx_ptrdiff_p)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ptrdiff_p(ctx: Ctx, dest: *mut isize, value: isize, pe: c_int) {
-    strong!(205, imp_shmem_ctx_ptrdiff_p, probe_shmem_ctx_ptrdiff_p)
-}
-routine!(imp_shmem_ctx_ptrdiff_p, probe_shmem_ctx_ptrdiff_p, intercepted_shmem_ctx_ptrdiff_p, 205, sampled, (ctx: Ctx, dest: *mut isize, value: isize, pe: c_int), |m| [on(ctx, 205, 8, world_pe(m, ctx, pe)), dest.addr(), 8] rma::p::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_float_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_g(source: *const f32, pe: c_int) -> f32 {
-    weak!("shmem_float_g", 206, imp_shmem_float_g, brief_shmem_float_g, kept_shmem_float_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_g(source: *const f32, pe: c_int) -> f32 {
-    strong!(206, imp_shmem_float_g, brief_shmem_float_g, kept_shmem_float_g)
-}
-routine!(brief brief_shmem_float_g, kept_shmem_float_g, imp_shmem_float_g, probe_shmem_float_g, intercepted_shmem_float_g, 206, sampled, (source: *const f32, pe: c_int) -> f32, |m| [pe, source.addr(), 4] rma::g::<u32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_double_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_g(source: *const f64, pe: c_int) -> f64 {
-    weak!("shmem_double_g", 207, imp_shmem_double_g, brief_shmem_double_g, kept_shmem_double_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_g(source: *const f64, pe: c_int) -> f64 {
-    strong!(207, imp_shmem_double_g, brief_shmem_double_g, kept_shmem_double_g)
-}
-routine!(brief brief_shmem_double_g, kept_shmem_double_g, imp_shmem_double_g, probe_shmem_double_g, intercepted_shmem_double_g, 207, sampled, (source: *const f64, pe: c_int) -> f64, |m| [pe, source.addr(), 8] rma::g::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longdouble_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longdouble_g(source: *const LongDouble, pe: c_int) -> LongDouble {
-    weak!("shmem_longdouble_g", 208, pellucid_c_imp_shmem_longdouble_g, pellucid_c_probe_shmem_longdouble_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longdouble_g(source: *const LongDouble, pe: c_int) -> LongDouble {
-    strong!(208, pellucid_c_imp_shmem_longdouble_g, pellucid_c_probe_shmem_longdouble_g)
-}
-routine!(exported pellucid_through_shmem_longdouble_g, pellucid_imp_shmem_longdouble_g, pellucid_probe_shmem_longdouble_g, pellucid_intercepted_shmem_longdouble_g, 208, sampled, (result: *mut LongDouble, source: *const LongDouble, pe: c_int), |m| [pe, source.addr(), 16] rma::g::<W128>(m, Ctx::DEFAULT, source.cast(), pe).map(|value| result.write(word(value))), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_char_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_char_g(source: *const c_char, pe: c_int) -> c_char {
-    weak!("shmem_char_g", 209, imp_shmem_char_g, brief_shmem_char_g, kept_shmem_char_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_char_g(source: *const c_char, pe: c_int) -> c_char {
-    strong!(209, imp_shmem_char_g, brief_shmem_char_g, kept_shmem_char_g)
-}
-routine!(brief brief_shmem_char_g, kept_shmem_char_g, imp_shmem_char_g, probe_shmem_char_g, intercepted_shmem_char_g, 209, sampled, (source: *const c_char, pe: c_int) -> c_char, |m| [pe, source.addr(), 1] rma::g::<u8>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_schar_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_schar_g(source: *const c_schar, pe: c_int) -> c_schar {
-    weak!("shmem_schar_g", 210, imp_shmem_schar_g, brief_shmem_schar_g, kept_shmem_schar_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_schar_g(source: *const c_schar, pe: c_int) -> c_schar {
-    strong!(210, imp_shmem_schar_g, brief_shmem_schar_g, kept_shmem_schar_g)
-}
-routine!(brief brief_shmem_schar_g, kept_shmem_schar_g, imp_shmem_schar_g, probe_shmem_schar_g, intercepted_shmem_schar_g, 210, sampled, (source: *const c_schar, pe: c_int) -> c_schar, |m| [pe, source.addr(), 1] rma::g::<u8>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_short_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_short_g(source: *const c_short, pe: c_int) -> c_short {
-    weak!("shmem_short_g", 211, imp_shmem_short_g, brief_shmem_short_g, kept_shmem_short_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_short_g(source: *const c_short, pe: c_int) -> c_short {
-    strong!(211, imp_shmem_short_g, brief_shmem_short_g, kept_shmem_short_g)
-}
-routine!(brief brief_shmem_short_g, kept_shmem_short_g, imp_shmem_short_g, probe_shmem_short_g, intercepted_shmem_short_g, 211, sampled, (source: *const c_short, pe: c_int) -> c_short, |m| [pe, source.addr(), 2] rma::g::<u16>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_g(source: *const c_int, pe: c_int) -> c_int {
-    weak!("shmem_int_g", 212, imp_shmem_int_g, brief_shmem_int_g, kept_shmem_int_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_g(source: *const c_int, pe: c_int) -> c_int {
-    strong!(212, imp_shmem_int_g, brief_shmem_int_g, kept_shmem_int_g)
-}
-routine!(brief brief_shmem_int_g, kept_shmem_int_g, imp_shmem_int_g, probe_shmem_int_g, intercepted_shmem_int_g, 212, sampled, (source: *const c_int, pe: c_int) -> c_int, |m| [pe, source.addr(), 4] rma::g::<u32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_g(source: *const c_long, pe: c_int) -> c_long {
-    weak!("shmem_long_g", 213, imp_shmem_long_g, brief_shmem_long_g, kept_shmem_long_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_g(source: *const c_long, pe: c_int) -> c_long {
-    strong!(213, imp_shmem_long_g, brief_shmem_long_g, kept_shmem_long_g)
-}
-routine!(brief brief_shmem_long_g, kept_shmem_long_g, imp_shmem_long_g, probe_shmem_long_g, intercepted_shmem_long_g, 213, sampled, (source: *const c_long, pe: c_int) -> c_long, |m| [pe, source.addr(), 8] rma::g::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_g(source: *const c_longlong, pe: c_int) -> c_longlong {
-    weak!("shmem_longlong_g", 214, imp_shmem_longlong_g, brief_shmem_longlong_g, kept_shmem_longlong_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_g(source: *const c_longlong, pe: c_int) -> c_longlong {
-    strong!(214, imp_shmem_longlong_g, brief_shmem_longlong_g, kept_shmem_longlong_g)
-}
-routine!(brief brief_shmem_longlong_g, kept_shmem_longlong_g, imp_shmem_longlong_g, probe_shmem_longlong_g, intercepted_shmem_longlong_g, 214, sampled, (source: *const c_longlong, pe: c_int) -> c_longlong, |m| [pe, source.addr(), 8] rma::g::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uchar_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uchar_g(source: *const c_uchar, pe: c_int) -> c_uchar {
-    weak!("shmem_uchar_g", 215, imp_shmem_uchar_g, brief_shmem_uchar_g, kept_shmem_uchar_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uchar_g(source: *const c_uchar, pe: c_int) -> c_uchar {
-    strong!(215, imp_shmem_uchar_g, brief_shmem_uchar_g, kept_shmem_uchar_g)
-}
-routine!(brief brief_shmem_uchar_g, kept_shmem_uchar_g, imp_shmem_uchar_g, probe_shmem_uchar_g, intercepted_shmem_uchar_g, 215, sampled, (source: *const c_uchar, pe: c_int) -> c_uchar, |m| [pe, source.addr(), 1] rma::g::<u8>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ushort_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ushort_g(source: *const c_ushort, pe: c_int) -> c_ushort {
-    weak!("shmem_ushort_g", 216, imp_shmem_ushort_g, brief_shmem_ushort_g, kept_shmem_ushort_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ushort_g(source: *const c_ushort, pe: c_int) -> c_ushort {
-    strong!(216, imp_shmem_ushort_g, brief_shmem_ushort_g, kept_shmem_ushort_g)
-}
-routine!(brief brief_shmem_ushort_g, kept_shmem_ushort_g, imp_shmem_ushort_g, probe_shmem_ushort_g, intercepted_shmem_ushort_g, 216, sampled, (source: *const c_ushort, pe: c_int) -> c_ushort, |m| [pe, source.addr(), 2] rma::g::<u16>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_g(source: *const c_uint, pe: c_int) -> c_uint {
-    weak!("shmem_uint_g", 217, imp_shmem_uint_g, brief_shmem_uint_g, kept_shmem_uint_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_g(source: *const c_uint, pe: c_int) -> c_uint {
-    strong!(217, imp_shmem_uint_g, brief_shmem_uint_g, kept_shmem_uint_g)
-}
-routine!(brief brief_shmem_uint_g, kept_shmem_uint_g, imp_shmem_uint_g, probe_shmem_uint_g, intercepted_shmem_uint_g, 217, sampled, (source: *const c_uint, pe: c_int) -> c_uint, |m| [pe, source.addr(), 4] rma::g::<u32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_g(source: *const c_ulong, pe: c_int) -> c_ulong {
-    weak!("shmem_ulong_g", 218, imp_shmem_ulong_g, brief_shmem_ulong_g, kept_shmem_ulong_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_g(source: *const c_ulong, pe: c_int) -> c_ulong {
-    strong!(218, imp_shmem_ulong_g, brief_shmem_ulong_g, kept_shmem_ulong_g)
-}
-routine!(brief brief_shmem_ulong_g, kept_shmem_ulong_g, imp_shmem_ulong_g, probe_shmem_ulong_g, intercepted_shmem_ulong_g, 218, sampled, (source: *const c_ulong, pe: c_int) -> c_ulong, |m| [pe, source.addr(), 8] rma::g::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_g(source: *const c_ulonglong, pe: c_int) -> c_ulonglong {
-    weak!("shmem_ulonglong_g", 219, imp_shmem_ulonglong_g, brief_shmem_ulonglong_g, kept_shmem_ulonglong_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_g(source: *const c_ulonglong, pe: c_int) -> c_ulonglong {
-    strong!(219, imp_shmem_ulonglong_g, brief_shmem_ulonglong_g, kept_shmem_ulonglong_g)
-}
-routine!(brief brief_shmem_ulonglong_g, kept_shmem_ulonglong_g, imp_shmem_ulonglong_g, probe_shmem_ulonglong_g, intercepted_shmem_ulonglong_g, 219, sampled, (source: *const c_ulonglong, pe: c_int) -> c_ulonglong, |m| [pe, source.addr(), 8] rma::g::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int8_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int8_g(source: *const i8, pe: c_int) -> i8 {
-    weak!("shmem_int8_g", 220, imp_shmem_int8_g, brief_shmem_int8_g, kept_shmem_int8_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int8_g(source: *const i8, pe: c_int) -> i8 {
-    strong!(220, imp_shmem_int8_g, brief_shmem_int8_g, kept_shmem_int8_g)
-}
-routine!(brief brief_shmem_int8_g, kept_shmem_int8_g, imp_shmem_int8_g, probe_shmem_int8_g, intercepted_shmem_int8_g, 220, sampled, (source: *const i8, pe: c_int) -> i8, |m| [pe, source.addr(), 1] rma::g::<u8>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int16_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int16_g(source: *const i16, pe: c_int) -> i16 {
-    weak!("shmem_int16_g", 221, imp_shmem_int16_g, brief_shmem_int16_g, kept_shmem_int16_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int16_g(source: *const i16, pe: c_int) -> i16 {
-    strong!(221, imp_shmem_int16_g, brief_shmem_int16_g, kept_shmem_int16_g)
-}
-routine!(brief brief_shmem_int16_g, kept_shmem_int16_g, imp_shmem_int16_g, probe_shmem_int16_g, intercepted_shmem_int16_g, 221, sampled, (source: *const i16, pe: c_int) -> i16, |m| [pe, source.addr(), 2] rma::g::<u16>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_g(source: *const i32, pe: c_int) -> i32 {
-    weak!("shmem_int32_g", 222, imp_shmem_int32_g, brief_shmem_int32_g, kept_shmem_int32_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_g(source: *const i32, pe: c_int) -> i32 {
-    strong!(222, imp_shmem_int32_g, brief_shmem_int32_g, kept_shmem_int32_g)
-}
-routine!(brief brief_shmem_int32_g, kept_shmem_int32_g, imp_shmem_int32_g, probe_shmem_int32_g, intercepted_shmem_int32_g, 222, sampled, (source: *const i32, pe: c_int) -> i32, |m| [pe, source.addr(), 4] rma::g::<u32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_g(source: *const i64, pe: c_int) -> i64 {
-    weak!("shmem_int64_g", 223, imp_shmem_int64_g, brief_shmem_int64_g, kept_shmem_int64_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_g(source: *const i64, pe: c_int) -> i64 {
-    strong!(223, imp_shmem_int64_g, brief_shmem_int64_g, kept_shmem_int64_g)
-}
-routine!(brief brief_shmem_int64_g, kept_shmem_int64_g, imp_shmem_int64_g, probe_shmem_int64_g, intercepted_shmem_int64_g, 223, sampled, (source: *const i64, pe: c_int) -> i64, |m| [pe, source.addr(), 8] rma::g::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint8_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint8_g(source: *const u8, pe: c_int) -> u8 {
-    weak!("shmem_uint8_g", 224, imp_shmem_uint8_g, brief_shmem_uint8_g, kept_shmem_uint8_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint8_g(source: *const u8, pe: c_int) -> u8 {
-    strong!(224, imp_shmem_uint8_g, brief_shmem_uint8_g, kept_shmem_uint8_g)
-}
-routine!(brief brief_shmem_uint8_g, kept_shmem_uint8_g, imp_shmem_uint8_g, probe_shmem_uint8_g, intercepted_shmem_uint8_g, 224, sampled, (source: *const u8, pe: c_int) -> u8, |m| [pe, source.addr(), 1] rma::g::<u8>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint16_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint16_g(source: *const u16, pe: c_int) -> u16 {
-    weak!("shmem_uint16_g", 225, imp_shmem_uint16_g, brief_shmem_uint16_g, kept_shmem_uint16_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint16_g(source: *const u16, pe: c_int) -> u16 {
-    strong!(225, imp_shmem_uint16_g, brief_shmem_uint16_g, kept_shmem_uint16_g)
-}
-routine!(brief brief_shmem_uint16_g, kept_shmem_uint16_g, imp_shmem_uint16_g, probe_shmem_uint16_g, intercepted_shmem_uint16_g, 225, sampled, (source: *const u16, pe: c_int) -> u16, |m| [pe, source.addr(), 2] rma::g::<u16>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_g(source: *const u32, pe: c_int) -> u32 {
-    weak!("shmem_uint32_g", 226, imp_shmem_uint32_g, brief_shmem_uint32_g, kept_shmem_uint32_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_g(source: *const u32, pe: c_int) -> u32 {
-    strong!(226, imp_shmem_uint32_g, brief_shmem_uint32_g, kept_shmem_uint32_g)
-}
-routine!(brief brief_shmem_uint32_g, kept_shmem_uint32_g, imp_shmem_uint32_g, probe_shmem_uint32_g, intercepted_shmem_uint32_g, 226, sampled, (source: *const u32, pe: c_int) -> u32, |m| [pe, source.addr(), 4] rma::g::<u32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_g(source: *const u64, pe: c_int) -> u64 {
-    weak!("shmem_uint64_g", 227, imp_shmem_uint64_g, brief_shmem_uint64_g, kept_shmem_uint64_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_g(source: *const u64, pe: c_int) -> u64 {
-    strong!(227, imp_shmem_uint64_g, brief_shmem_uint64_g, kept_shmem_uint64_g)
-}
-routine!(brief brief_shmem_uint64_g, kept_shmem_uint64_g, imp_shmem_uint64_g, probe_shmem_uint64_g, intercepted_shmem_uint64_g, 227, sampled, (source: *const u64, pe: c_int) -> u64, |m| [pe, source.addr(), 8] rma::g::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_g(source: *const usize, pe: c_int) -> usize {
-    weak!("shmem_size_g", 228, imp_shmem_size_g, brief_shmem_size_g, kept_shmem_size_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_g(source: *const usize, pe: c_int) -> usize {
-    strong!(228, imp_shmem_size_g, brief_shmem_size_g, kept_shmem_size_g)
-}
-routine!(brief brief_shmem_size_g, kept_shmem_size_g, imp_shmem_size_g, probe_shmem_size_g, intercepted_shmem_size_g, 228, sampled, (source: *const usize, pe: c_int) -> usize, |m| [pe, source.addr(), 8] rma::g::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_g(source: *const isize, pe: c_int) -> isize {
-    weak!("shmem_ptrdiff_g", 229, imp_shmem_ptrdiff_g, brief_shmem_ptrdiff_g, kept_shmem_ptrdiff_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_g(source: *const isize, pe: c_int) -> isize {
-    strong!(229, imp_shmem_ptrdiff_g, brief_shmem_ptrdiff_g, kept_shmem_ptrdiff_g)
-}
-routine!(brief brief_shmem_ptrdiff_g, kept_shmem_ptrdiff_g, imp_shmem_ptrdiff_g, probe_shmem_ptrdiff_g, intercepted_shmem_ptrdiff_g, 229, sampled, (source: *const isize, pe: c_int) -> isize, |m| [pe, source.addr(), 8] rma::g::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_float_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_float_g(ctx: Ctx, source: *const f32, pe: c_int) -> f32 {
-    weak!("shmem_ctx_float_g", 230, imp_shmem_ctx_float_g, probe_shmem_ctx_float_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_float_g(ctx: Ctx, source: *const f32, pe: c_int) -> f32 {
-    strong!(230, imp_shmem_ctx_float_g, probe_shmem_ctx_float_g)
-}
-routine!(imp_shmem_ctx_float_g, probe_shmem_ctx_float_g, intercepted_shmem_ctx_float_g, 230, sampled, (ctx: Ctx, source: *const f32, pe: c_int) -> f32, |m| [on(ctx, 230, 4, world_pe(m, ctx, pe)), source.addr(), 4] rma::g::<u32>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_double_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_double_g(ctx: Ctx, source: *const f64, pe: c_int) -> f64 {
-    weak!("shmem_ctx_double_g", 231, imp_shmem_ctx_double_g, probe_shmem_ctx_double_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_double_g(ctx: Ctx, source: *const f64, pe: c_int) -> f64 {
-    strong!(231, imp_shmem_ctx_double_g, probe_shmem_ctx_double_g)
-}
-routine!(imp_shmem_ctx_double_g, probe_shmem_ctx_double_g, intercepted_shmem_ctx_double_g, 231, sampled, (ctx: Ctx, source: *const f64, pe: c_int) -> f64, |m| [on(ctx, 231, 8, world_pe(m, ctx, pe)), source.addr(), 8] rma::g::<u64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longdouble_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longdouble_g(ctx: Ctx, source: *const LongDouble, pe: c_int) -> LongDouble {
-    weak!("shmem_ctx_longdouble_g", 232, pellucid_c_imp_shmem_ctx_longdouble_g, pellucid_c_probe_shmem_ctx_longdouble_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longdouble_g(ctx: Ctx, source: *const LongDouble, pe: c_int) -> LongDouble {
-    strong!(232, pellucid_c_imp_shmem_ctx_longdouble_g, pellucid_c_probe_shmem_ctx_longdouble_g)
-}
-routine!(exported pellucid_through_shmem_ctx_longdouble_g, pellucid_imp_shmem_ctx_longdouble_g, pellucid_probe_shmem_ctx_longdouble_g, pellucid_intercepted_shmem_ctx_longdouble_g, 232, sampled, (result: *mut LongDouble, ctx: Ctx, source: *const LongDouble, pe: c_int), |m| [on(ctx, 232, 16, world_pe(m, ctx, pe)), source.addr(), 16] rma::g::<W128>(m, ctx, source.cast(), pe).map(|value| result.write(word(value))), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_char_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_char_g(ctx: Ctx, source: *const c_char, pe: c_int) -> c_char {
-    weak!("shmem_ctx_char_g", 233, imp_shmem_ctx_char_g, probe_shmem_ctx_char_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_char_g(ctx: Ctx, source: *const c_char, pe: c_int) -> c_char {
-    strong!(233, imp_shmem_ctx_char_g, probe_shmem_ctx_char_g)
-}
-routine!(imp_shmem_ctx_char_g, probe_shmem_ctx_char_g, intercepted_shmem_ctx_char_g, 233, sampled, (ctx: Ctx, source: *const c_char, pe: c_int) -> c_char, |m| [on(ctx, 233, 1, world_pe(m, ctx, pe)), source.addr(), 1] rma::g::<u8>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_schar_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_schar_g(ctx: Ctx, source: *const c_schar, pe: c_int) -> c_schar {
-    weak!("shmem_ctx_schar_g", 234, imp_shmem_ctx_schar_g, probe_shmem_ctx_schar_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_schar_g(ctx: Ctx, source: *const c_schar, pe: c_int) -> c_schar {
-    strong!(234, imp_shmem_ctx_schar_g, probe_shmem_ctx_schar_g)
-}
-routine!(imp_shmem_ctx_schar_g, probe_shmem_ctx_schar_g, intercepted_shmem_ctx_schar_g, 234, sampled, (ctx: Ctx, source: *const c_schar, pe: c_int) -> c_schar, |m| [on(ctx, 234, 1, world_pe(m, ctx, pe)), source.addr(), 1] rma::g::<u8>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_short_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_short_g(ctx: Ctx, source: *const c_short, pe: c_int) -> c_short {
-    weak!("shmem_ctx_short_g", 235, imp_shmem_ctx_short_g, probe_shmem_ctx_short_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_short_g(ctx: Ctx, source: *const c_short, pe: c_int) -> c_short {
-    strong!(235, imp_shmem_ctx_short_g, probe_shmem_ctx_short_g)
-}
-routine!(imp_shmem_ctx_short_g, probe_shmem_ctx_short_g, intercepted_shmem_ctx_short_g, 235, sampled, (ctx: Ctx, source: *const c_short, pe: c_int) -> c_short, |m| [on(ctx, 235, 2, world_pe(m, ctx, pe)), source.addr(), 2] rma::g::<u16>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int_g(ctx: Ctx, source: *const c_int, pe: c_int) -> c_int {
-    weak!("shmem_ctx_int_g", 236, imp_shmem_ctx_int_g, probe_shmem_ctx_int_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int_g(ctx: Ctx, source: *const c_int, pe: c_int) -> c_int {
-    strong!(236, imp_shmem_ctx_int_g, probe_shmem_ctx_int_g)
-}
-routine!(imp_shmem_ctx_int_g, probe_shmem_ctx_int_g, intercepted_shmem_ctx_int_g, 236, sampled, (ctx: Ctx, source: *const c_int, pe: c_int) -> c_int, |m| [on(ctx, 236, 4, world_pe(m, ctx, pe)), source.addr(), 4] rma::g::<u32>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_long_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_long_g(ctx: Ctx, source: *const c_long, pe: c_int) -> c_long {
-    weak!("shmem_ctx_long_g", 237, imp_shmem_ctx_long_g, probe_shmem_ctx_long_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_long_g(ctx: Ctx, source: *const c_long, pe: c_int) -> c_long {
-    strong!(237, imp_shmem_ctx_long_g, probe_shmem_ctx_long_g)
-}
-routine!(imp_shmem_ctx_long_g, probe_shmem_ctx_long_g, intercepted_shmem_ctx_long_g, 237, sampled, (ctx: Ctx, source: *const c_long, pe: c_int) -> c_long, |m| [on(ctx, 237, 8, world_pe(m, ctx, pe)), source.addr(), 8] rma::g::<u64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longlong_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longlong_g(ctx: Ctx, source: *const c_longlong, pe: c_int) -> c_longlong {
-    weak!("shmem_ctx_longlong_g", 238, imp_shmem_ctx_longlong_g, probe_shmem_ctx_longlong_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longlong_g(ctx: Ctx, source: *const c_longlong, pe: c_int) -> c_longlong {
-    strong!(238, imp_shmem_ctx_longlong_g, probe_shmem_ctx_longlong_g)
-}
-routine!(imp_shmem_ctx_longlong_g, probe_shmem_ctx_longlong_g, intercepted_shmem_ctx_longlong_g, 238, sampled, (ctx: Ctx, source: *const c_longlong, pe: c_int) -> c_longlong, |m| [on(ctx, 238, 8, world_pe(m, ctx, pe)), source.addr(), 8] rma::g::<u64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uchar_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uchar_g(ctx: Ctx, source: *const c_uchar, pe: c_int) -> c_uchar {
-    weak!("shmem_ctx_uchar_g", 239, imp_shmem_ctx_uchar_g, probe_shmem_ctx_uchar_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uchar_g(ctx: Ctx, source: *const c_uchar, pe: c_int) -> c_uchar {
-    strong!(239, imp_shmem_ctx_uchar_g, probe_shmem_ctx_uchar_g)
-}
-routine!(imp_shmem_ctx_uchar_g, probe_shmem_ctx_uchar_g, intercepted_shmem_ctx_uchar_g, 239, sampled, (ctx: Ctx, source: *const c_uchar, pe: c_int) -> c_uchar, |m| [on(ctx, 239, 1, world_pe(m, ctx, pe)), source.addr(), 1] rma::g::<u8>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ushort_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ushort_g(ctx: Ctx, source: *const c_ushort, pe: c_int) -> c_ushort {
-    weak!("shmem_ctx_ushort_g", 240, imp_shmem_ctx_ushort_g, probe_shmem_ctx_ushort_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ushort_g(ctx: Ctx, source: *const c_ushort, pe: c_int) -> c_ushort {
-    strong!(240, imp_shmem_ctx_ushort_g, probe_shmem_ctx_ushort_g)
-}
-routine!(imp_shmem_ctx_ushort_g, probe_shmem_ctx_ushort_g, intercepted_shmem_ctx_ushort_g, 240, sampled, (ctx: Ctx, source: *const c_ushort, pe: c_int) -> c_ushort, |m| [on(ctx, 240, 2, world_pe(m, ctx, pe)), source.addr(), 2] rma::g::<u16>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint_g(ctx: Ctx, source: *const c_uint, pe: c_int) -> c_uint {
-    weak!("shmem_ctx_uint_g", 241, imp_shmem_ctx_uint_g, probe_shmem_ctx_uint_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint_g(ctx: Ctx, source: *const c_uint, pe: c_int) -> c_uint {
-    strong!(241, imp_shmem_ctx_uint_g, probe_shmem_ctx_uint_g)
-}
-routine!(imp_shmem_ctx_uint_g, probe_shmem_ctx_uint_g, intercepted_shmem_ctx_uint_g, 241, sampled, (ctx: Ctx, source: *const c_uint, pe: c_int) -> c_uint, |m| [on(ctx, 241, 4, world_pe(m, ctx, pe)), source.addr(), 4] rma::g::<u32>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulong_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulong_g(ctx: Ctx, source: *const c_ulong, pe: c_int) -> c_ulong {
-    weak!("shmem_ctx_ulong_g", 242, imp_shmem_ctx_ulong_g, probe_shmem_ctx_ulong_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulong_g(ctx: Ctx, source: *const c_ulong, pe: c_int) -> c_ulong {
-    strong!(242, imp_shmem_ctx_ulong_g, probe_shmem_ctx_ulong_g)
-}
-routine!(imp_shmem_ctx_ulong_g, probe_shmem_ctx_ulong_g, intercepted_shmem_ctx_ulong_g, 242, sampled, (ctx: Ctx, source: *const c_ulong, pe: c_int) -> c_ulong, |m| [on(ctx, 242, 8, world_pe(m, ctx, pe)), source.addr(), 8] rma::g::<u64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulonglong_g(ctx: Ctx, source: *const c_ulonglong, pe: c_int) -> c_ulonglong {
-    weak!("shmem_ctx_ulonglong_g", 243, imp_shmem_ctx_ulonglong_g, probe_shmem_ctx_ulonglong_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulonglong_g(ctx: Ctx, source: *const c_ulonglong, pe: c_int) -> c_ulonglong {
-    strong!(243, imp_shmem_ctx_ulonglong_g, probe_shmem_ctx_ulonglong_g)
-}
-routine!(imp_shmem_ctx_ulonglong_g, probe_shmem_ctx_ulonglong_g, intercepted_shmem_ctx_ulonglong_g, 243, sampled, (ctx: Ctx, source: *const c_ulonglong, pe: c_int) -> c_ulonglong, |m| [on(ctx, 243, 8, world_pe(m, ctx, pe)), source.addr(), 8] rma::g::<u64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int8_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int8_g(ctx: Ctx, source: *const i8, pe: c_int) -> i8 {
-    weak!("shmem_ctx_int8_g", 244, imp_shmem_ctx_int8_g, probe_shmem_ctx_int8_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int8_g(ctx: Ctx, source: *const i8, pe: c_int) -> i8 {
-    strong!(244, imp_shmem_ctx_int8_g, probe_shmem_ctx_int8_g)
-}
-routine!(imp_shmem_ctx_int8_g, probe_shmem_ctx_int8_g, intercepted_shmem_ctx_int8_g, 244, sampled, (ctx: Ctx, source: *const i8, pe: c_int) -> i8, |m| [on(ctx, 244, 1, world_pe(m, ctx, pe)), source.addr(), 1] rma::g::<u8>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int16_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int16_g(ctx: Ctx, source: *const i16, pe: c_int) -> i16 {
-    weak!("shmem_ctx_int16_g", 245, imp_shmem_ctx_int16_g, probe_shmem_ctx_int16_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int16_g(ctx: Ctx, source: *const i16, pe: c_int) -> i16 {
-    strong!(245, imp_shmem_ctx_int16_g, probe_shmem_ctx_int16_g)
-}
-routine!(imp_shmem_ctx_int16_g, probe_shmem_ctx_int16_g, intercepted_shmem_ctx_int16_g, 245, sampled, (ctx: Ctx, source: *const i16, pe: c_int) -> i16, |m| [on(ctx, 245, 2, world_pe(m, ctx, pe)), source.addr(), 2] rma::g::<u16>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int32_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int32_g(ctx: Ctx, source: *const i32, pe: c_int) -> i32 {
-    weak!("shmem_ctx_int32_g", 246, imp_shmem_ctx_int32_g, probe_shmem_ctx_int32_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int32_g(ctx: Ctx, source: *const i32, pe: c_int) -> i32 {
-    strong!(246, imp_shmem_ctx_int32_g, probe_shmem_ctx_int32_g)
-}
-routine!(imp_shmem_ctx_int32_g, probe_shmem_ctx_int32_g, intercepted_shmem_ctx_int32_g, 246, sampled, (ctx: Ctx, source: *const i32, pe: c_int) -> i32, |m| [on(ctx, 246, 4, world_pe(m, ctx, pe)), source.addr(), 4] rma::g::<u32>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int64_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int64_g(ctx: Ctx, source: *const i64, pe: c_int) -> i64 {
-    weak!("shmem_ctx_int64_g", 247, imp_shmem_ctx_int64_g, probe_shmem_ctx_int64_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int64_g(ctx: Ctx, source: *const i64, pe: c_int) -> i64 {
-    strong!(247, imp_shmem_ctx_int64_g, probe_shmem_ctx_int64_g)
-}
-routine!(imp_shmem_ctx_int64_g, probe_shmem_ctx_int64_g, intercepted_shmem_ctx_int64_g, 247, sampled, (ctx: Ctx, source: *const i64, pe: c_int) -> i64, |m| [on(ctx, 247, 8, world_pe(m, ctx, pe)), source.addr(), 8] rma::g::<u64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint8_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint8_g(ctx: Ctx, source: *const u8, pe: c_int) -> u8 {
-    weak!("shmem_ctx_uint8_g", 248, imp_shmem_ctx_uint8_g, probe_shmem_ctx_uint8_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint8_g(ctx: Ctx, source: *const u8, pe: c_int) -> u8 {
-    strong!(248, imp_shmem_ctx_uint8_g, probe_shmem_ctx_uint8_g)
-}
-routine!(imp_shmem_ctx_uint8_g, probe_shmem_ctx_uint8_g, intercepted_shmem_ctx_uint8_g, 248, sampled, (ctx: Ctx, source: *const u8, pe: c_int) -> u8, |m| [on(ctx, 248, 1, world_pe(m, ctx, pe)), source.addr(), 1] rma::g::<u8>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint16_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint16_g(ctx: Ctx, source: *const u16, pe: c_int) -> u16 {
-    weak!("shmem_ctx_uint16_g", 249, imp_shmem_ctx_uint16_g, probe_shmem_ctx_uint16_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint16_g(ctx: Ctx, source: *const u16, pe: c_int) -> u16 {
-    strong!(249, imp_shmem_ctx_uint16_g, probe_shmem_ctx_uint16_g)
-}
-routine!(imp_shmem_ctx_uint16_g, probe_shmem_ctx_uint16_g, intercepted_shmem_ctx_uint16_g, 249, sampled, (ctx: Ctx, source: *const u16, pe: c_int) -> u16, |m| [on(ctx, 249, 2, world_pe(m, ctx, pe)), source.addr(), 2] rma::g::<u16>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint32_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint32_g(ctx: Ctx, source: *const u32, pe: c_int) -> u32 {
-    weak!("shmem_ctx_uint32_g", 250, imp_shmem_ctx_uint32_g, probe_shmem_ctx_uint32_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint32_g(ctx: Ctx, source: *const u32, pe: c_int) -> u32 {
-    strong!(250, imp_shmem_ctx_uint32_g, probe_shmem_ctx_uint32_g)
-}
-routine!(imp_shmem_ctx_uint32_g, probe_shmem_ctx_uint32_g, intercepted_shmem_ctx_uint32_g, 250, sampled, (ctx: Ctx, source: *const u32, pe: c_int) -> u32, |m| [on(ctx, 250, 4, world_pe(m, ctx, pe)), source.addr(), 4] rma::g::<u32>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint64_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint64_g(ctx: Ctx, source: *const u64, pe: c_int) -> u64 {
-    weak!("shmem_ctx_uint64_g", 251, imp_shmem_ctx_uint64_g, probe_shmem_ctx_uint64_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint64_g(ctx: Ctx, source: *const u64, pe: c_int) -> u64 {
-    strong!(251, imp_shmem_ctx_uint64_g, probe_shmem_ctx_uint64_g)
-}
-routine!(imp_shmem_ctx_uint64_g, probe_shmem_ctx_uint64_g, intercepted_shmem_ctx_uint64_g, 251, sampled, (ctx: Ctx, source: *const u64, pe: c_int) -> u64, |m| [on(ctx, 251, 8, world_pe(m, ctx, pe)), source.addr(), 8] rma::g::<u64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_size_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_size_g(ctx: Ctx, source: *const usize, pe: c_int) -> usize {
-    weak!("shmem_ctx_size_g", 252, imp_shmem_ctx_size_g, probe_shmem_ctx_size_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_size_g(ctx: Ctx, source: *const usize, pe: c_int) -> usize {
-    strong!(252, imp_shmem_ctx_size_g, probe_shmem_ctx_size_g)
-}
-routine!(imp_shmem_ctx_size_g, probe_shmem_ctx_size_g, intercepted_shmem_ctx_size_g, 252, sampled, (ctx: Ctx, source: *const usize, pe: c_int) -> usize, |m| [on(ctx, 252, 8, world_pe(m, ctx, pe)), source.addr(), 8] rma::g::<u64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ptrdiff_g(ctx: Ctx, source: *const isize, pe: c_int) -> isize {
-    weak!("shmem_ctx_ptrdiff_g", 253, imp_shmem_ctx_ptrdiff_g, probe_shmem_ctx_ptrdiff_g)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ptrdiff_g(ctx: Ctx, source: *const isize, pe: c_int) -> isize {
-    strong!(253, imp_shmem_ctx_ptrdiff_g, probe_shmem_ctx_ptrdiff_g)
-}
-routine!(imp_shmem_ctx_ptrdiff_g, probe_shmem_ctx_ptrdiff_g, intercepted_shmem_ctx_ptrdiff_g, 253, sampled, (ctx: Ctx, source: *const isize, pe: c_int) -> isize, |m| [on(ctx, 253, 8, world_pe(m, ctx, pe)), source.addr(), 8] rma::g::<u64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_float_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_iput(dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_float_iput", 254, imp_shmem_float_iput, brief_shmem_float_iput, kept_shmem_float_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_iput(dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(254, imp_shmem_float_iput, brief_shmem_float_iput, kept_shmem_float_iput)
-}
-routine!(brief brief_shmem_float_iput, kept_shmem_float_iput, imp_shmem_float_iput, probe_shmem_float_iput, intercepted_shmem_float_iput, 254, sized, (dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_double_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_iput(dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_double_iput", 255, imp_shmem_double_iput, brief_shmem_double_iput, kept_shmem_double_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_iput(dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(255, imp_shmem_double_iput, brief_shmem_double_iput, kept_shmem_double_iput)
-}
-routine!(brief brief_shmem_double_iput, kept_shmem_double_iput, imp_shmem_double_iput, probe_shmem_double_iput, intercepted_shmem_double_iput, 255, sized, (dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longdouble_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longdouble_iput(dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_longdouble_iput", 256, imp_shmem_longdouble_iput, brief_shmem_longdouble_iput, kept_shmem_longdouble_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longdouble_iput(dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(256, imp_shmem_longdouble_iput, brief_shmem_longdouble_iput, kept_shmem_longdouble_iput)
-}
-routine!(brief brief_shmem_longdouble_iput, kept_shmem_longdouble_iput, imp_shmem_longdouble_iput, probe_shmem_longdouble_iput, intercepted_shmem_longdouble_iput, 256, sized, (dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(16)] strided::iput::<W128>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_char_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_char_iput(dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_char_iput", 257, imp_shmem_char_iput, brief_shmem_char_iput, kept_shmem_char_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_char_iput(dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(257, imp_shmem_char_iput, brief_shmem_char_iput, kept_shmem_char_iput)
-}
-routine!(brief brief_shmem_char_iput, kept_shmem_char_iput, imp_shmem_char_iput, probe_shmem_char_iput, intercepted_shmem_char_iput, 257, sized, (dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_schar_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_schar_iput(dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_schar_iput", 258, imp_shmem_schar_iput, brief_shmem_schar_iput, kept_shmem_schar_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_schar_iput(dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(258, imp_shmem_schar_iput, brief_shmem_schar_iput, kept_shmem_schar_iput)
-}
-routine!(brief brief_shmem_schar_iput, kept_shmem_schar_iput, imp_shmem_schar_iput, probe_shmem_schar_iput, intercepted_shmem_schar_iput, 258, sized, (dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_short_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_short_iput(dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_short_iput", 259, imp_shmem_short_iput, brief_shmem_short_iput, kept_shmem_short_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_short_iput(dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(259, imp_shmem_short_iput, brief_shmem_short_iput, kept_shmem_short_iput)
-}
-routine!(brief brief_shmem_short_iput, kept_shmem_short_iput, imp_shmem_short_iput, probe_shmem_short_iput, intercepted_shmem_short_iput, 259, sized, (dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] strided::iput::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_iput(dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_int_iput", 260, imp_shmem_int_iput, brief_shmem_int_iput, kept_shmem_int_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_iput(dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(260, imp_shmem_int_iput, brief_shmem_int_iput, kept_shmem_int_iput)
-}
-routine!(brief brief_shmem_int_iput, kept_shmem_int_iput, imp_shmem_int_iput, probe_shmem_int_iput, intercepted_shmem_int_iput, 260, sized, (dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_iput(dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_long_iput", 261, imp_shmem_long_iput, brief_shmem_long_iput, kept_shmem_long_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_iput(dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(261, imp_shmem_long_iput, brief_shmem_long_iput, kept_shmem_long_iput)
-}
-routine!(brief brief_shmem_long_iput, kept_shmem_long_iput, imp_shmem_long_iput, probe_shmem_long_iput, intercepted_shmem_long_iput, 261, sized, (dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_iput(dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_longlong_iput", 262, imp_shmem_longlong_iput, brief_shmem_longlong_iput, kept_shmem_longlong_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_iput(dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(262, imp_shmem_longlong_iput, brief_shmem_longlong_iput, kept_shmem_longlong_iput)
-}
-routine!(brief brief_shmem_longlong_iput, kept_shmem_longlong_iput, imp_shmem_longlong_iput, probe_shmem_longlong_iput, intercepted_shmem_longlong_iput, 262, sized, (dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uchar_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uchar_iput(dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_uchar_iput", 263, imp_shmem_uchar_iput, brief_shmem_uchar_iput, kept_shmem_uchar_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uchar_iput(dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(263, imp_shmem_uchar_iput, brief_shmem_uchar_iput, kept_shmem_uchar_iput)
-}
-routine!(brief brief_shmem_uchar_iput, kept_shmem_uchar_iput, imp_shmem_uchar_iput, probe_shmem_uchar_iput, intercepted_shmem_uchar_iput, 263, sized, (dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ushort_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ushort_iput(dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ushort_iput", 264, imp_shmem_ushort_iput, brief_shmem_ushort_iput, kept_shmem_ushort_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ushort_iput(dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(264, imp_shmem_ushort_iput, brief_shmem_ushort_iput, kept_shmem_ushort_iput)
-}
-routine!(brief brief_shmem_ushort_iput, kept_shmem_ushort_iput, imp_shmem_ushort_iput, probe_shmem_ushort_iput, intercepted_shmem_ushort_iput, 264, sized, (dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] strided::iput::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_iput(dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_uint_iput", 265, imp_shmem_uint_iput, brief_shmem_uint_iput, kept_shmem_uint_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_iput(dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(265, imp_shmem_uint_iput, brief_shmem_uint_iput, kept_shmem_uint_iput)
-}
-routine!(brief brief_shmem_uint_iput, kept_shmem_uint_iput, imp_shmem_uint_iput, probe_shmem_uint_iput, intercepted_shmem_uint_iput, 265, sized, (dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_iput(dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ulong_iput", 266, imp_shmem_ulong_iput, brief_shmem_ulong_iput, kept_shmem_ulong_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_iput(dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(266, imp_shmem_ulong_iput, brief_shmem_ulong_iput, kept_shmem_ulong_iput)
-}
-routine!(brief brief_shmem_ulong_iput, kept_shmem_ulong_iput, imp_shmem_ulong_iput, probe_shmem_ulong_iput, intercepted_shmem_ulong_iput, 266, sized, (dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_iput(dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ulonglong_iput", 267, imp_shmem_ulonglong_iput, brief_shmem_ulonglong_iput, kept_shmem_ulonglong_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_iput(dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(267, imp_shmem_ulonglong_iput, brief_shmem_ulonglong_iput, kept_shmem_ulonglong_iput)
-}
-routine!(brief brief_shmem_ulonglong_iput, kept_shmem_ulonglong_iput, imp_shmem_ulonglong_iput, probe_shmem_ulonglong_iput, intercepted_shmem_ulonglong_iput, 267, sized, (dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int8_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int8_iput(dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_int8_iput", 268, imp_shmem_int8_iput, brief_shmem_int8_iput, kept_shmem_int8_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int8_iput(dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(268, imp_shmem_int8_iput, brief_shmem_int8_iput, kept_shmem_int8_iput)
-}
-routine!(brief brief_shmem_int8_iput, kept_shmem_int8_iput, imp_shmem_int8_iput, probe_shmem_int8_iput, intercepted_shmem_int8_iput, 268, sized, (dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int16_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int16_iput(dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_int16_iput", 269, imp_shmem_int16_iput, brief_shmem_int16_iput, kept_shmem_int16_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int16_iput(dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(269, imp_shmem_int16_iput, brief_shmem_int16_iput, kept_shmem_int16_iput)
-}
-routine!(brief brief_shmem_int16_iput, kept_shmem_int16_iput, imp_shmem_int16_iput, probe_shmem_int16_iput, intercepted_shmem_int16_iput, 269, sized, (dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] strided::iput::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_iput(dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_int32_iput", 270, imp_shmem_int32_iput, brief_shmem_int32_iput, kept_shmem_int32_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_iput(dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(270, imp_shmem_int32_iput, brief_shmem_int32_iput, kept_shmem_int32_iput)
-}
-routine!(brief brief_shmem_int32_iput, kept_shmem_int32_iput, imp_shmem_int32_iput, probe_shmem_int32_iput, intercepted_shmem_int32_iput, 270, sized, (dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_iput(dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_int64_iput", 271, imp_shmem_int64_iput, brief_shmem_int64_iput, kept_shmem_int64_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_iput(dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(271, imp_shmem_int64_iput, brief_shmem_int64_iput, kept_shmem_int64_iput)
-}
-routine!(brief brief_shmem_int64_iput, kept_shmem_int64_iput, imp_shmem_int64_iput, probe_shmem_int64_iput, intercepted_shmem_int64_iput, 271, sized, (dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint8_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint8_iput(dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_uint8_iput", 272, imp_shmem_uint8_iput, brief_shmem_uint8_iput, kept_shmem_uint8_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint8_iput(dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(272, imp_shmem_uint8_iput, brief_shmem_uint8_iput, kept_shmem_uint8_iput)
-}
-routine!(brief brief_shmem_uint8_iput, kept_shmem_uint8_iput, imp_shmem_uint8_iput, probe_shmem_uint8_iput, intercepted_shmem_uint8_iput, 272, sized, (dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint16_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint16_iput(dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_uint16_iput", 273, imp_shmem_uint16_iput, brief_shmem_uint16_iput, kept_shmem_uint16_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint16_iput(dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(273, imp_shmem_uint16_iput, brief_shmem_uint16_iput, kept_shmem_uint16_iput)
-}
-routine!(brief brief_shmem_uint16_iput, kept_shmem_uint16_iput, imp_shmem_uint16_iput, probe_shmem_uint16_iput, intercepted_shmem_uint16_iput, 273, sized, (dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] strided::iput::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_iput(dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_uint32_iput", 274, imp_shmem_uint32_iput, brief_shmem_uint32_iput, kept_shmem_uint32_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_iput(dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(274, imp_shmem_uint32_iput, brief_shmem_uint32_iput, kept_shmem_uint32_iput)
-}
-routine!(brief brief_shmem_uint32_iput, kept_shmem_uint32_iput, imp_shmem_uint32_iput, probe_shmem_uint32_iput, intercepted_shmem_uint32_iput, 274, sized, (dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_iput(dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_uint64_iput", 275, imp_shmem_uint64_iput, brief_shmem_uint64_iput, kept_shmem_uint64_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_iput(dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(275, imp_shmem_uint64_iput, brief_shmem_uint64_iput, kept_shmem_uint64_iput)
-}
-routine!(brief brief_shmem_uint64_iput, kept_shmem_uint64_iput, imp_shmem_uint64_iput, probe_shmem_uint64_iput, intercepted_shmem_uint64_iput, 275, sized, (dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_iput(dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_size_iput", 276, imp_shmem_size_iput, brief_shmem_size_iput, kept_shmem_size_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_iput(dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(276, imp_shmem_size_iput, brief_shmem_size_iput, kept_shmem_size_iput)
-}
-routine!(brief brief_shmem_size_iput, kept_shmem_size_iput, imp_shmem_size_iput, probe_shmem_size_iput, intercepted_shmem_size_iput, 276, sized, (dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_iput(dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ptrdiff_iput", 277, imp_shmem_ptrdiff_iput, brief_shmem_ptrdiff_iput, kept_shmem_ptrdiff_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_iput(dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(277, imp_shmem_ptrdiff_iput, brief_shmem_ptrdiff_iput, kept_shmem_ptrdiff_iput)
-}
-routine!(brief brief_shmem_ptrdiff_iput, kept_shmem_ptrdiff_iput, imp_shmem_ptrdiff_iput, probe_shmem_ptrdiff_iput, intercepted_shmem_ptrdiff_iput, 277, sized, (dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_float_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_float_iput(ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_float_iput", 278, imp_shmem_ctx_float_iput, probe_shmem_ctx_float_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_float_iput(ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(278, imp_shmem_ctx_float_iput, probe_shmem_ctx_float_iput)
-}
-routine!(imp_shmem_ctx_float_iput, probe_shmem_ctx_float_iput, intercepted_shmem_ctx_float_iput, 278, sized, (ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 278, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_double_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_double_iput(ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_double_iput", 279, imp_shmem_ctx_double_iput, probe_shmem_ctx_double_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_double_iput(ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(279, imp_shmem_ctx_double_iput, probe_shmem_ctx_double_iput)
-}
-routine!(imp_shmem_ctx_double_iput, probe_shmem_ctx_double_iput, intercepted_shmem_ctx_double_iput, 279, sized, (ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 279, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longdouble_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longdouble_iput(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_longdouble_iput", 280, imp_shmem_ctx_longdouble_iput, probe_shmem_ctx_longdouble_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longdouble_iput(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(280, imp_shmem_ctx_longdouble_iput, probe_shmem_ctx_longdouble_iput)
-}
-routine!(imp_shmem_ctx_longdouble_iput, probe_shmem_ctx_longdouble_iput, intercepted_shmem_ctx_longdouble_iput, 280, sized, (ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 280, nelems.wrapping_mul(16), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(16)] strided::iput::<W128>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_char_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_char_iput(ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_char_iput", 281, imp_shmem_ctx_char_iput, probe_shmem_ctx_char_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_char_iput(ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(281, imp_shmem_ctx_char_iput, probe_shmem_ctx_char_iput)
-}
-routine!(imp_shmem_ctx_char_iput, probe_shmem_ctx_char_iput, intercepted_shmem_ctx_char_iput, 281, sized, (ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 281, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_schar_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_schar_iput(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_schar_iput", 282, imp_shmem_ctx_schar_iput, probe_shmem_ctx_schar_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_schar_iput(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(282, imp_shmem_ctx_schar_iput, probe_shmem_ctx_schar_iput)
-}
-routine!(imp_shmem_ctx_schar_iput, probe_shmem_ctx_schar_iput, intercepted_shmem_ctx_schar_iput, 282, sized, (ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 282, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_short_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_short_iput(ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_short_iput", 283, imp_shmem_ctx_short_iput, probe_shmem_ctx_short_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_short_iput(ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(283, imp_shmem_ctx_short_iput, probe_shmem_ctx_short_iput)
-}
-routine!(imp_shmem_ctx_short_iput, probe_shmem_ctx_short_iput, intercepted_shmem_ctx_short_iput, 283, sized, (ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 283, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(2)] strided::iput::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int_iput(ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_int_iput", 284, imp_shmem_ctx_int_iput, probe_shmem_ctx_int_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int_iput(ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(284, imp_shmem_ctx_int_iput, probe_shmem_ctx_int_iput)
-}
-routine!(imp_shmem_ctx_int_iput, probe_shmem_ctx_int_iput, intercepted_shmem_ctx_int_iput, 284, sized, (ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 284, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_long_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_long_iput(ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_long_iput", 285, imp_shmem_ctx_long_iput, probe_shmem_ctx_long_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_long_iput(ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(285, imp_shmem_ctx_long_iput, probe_shmem_ctx_long_iput)
-}
-routine!(imp_shmem_ctx_long_iput, probe_shmem_ctx_long_iput, intercepted_shmem_ctx_long_iput, 285, sized, (ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 285, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longlong_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longlong_iput(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_longlong_iput", 286, imp_shmem_ctx_longlong_iput, probe_shmem_ctx_longlong_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longlong_iput(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(286, imp_shmem_ctx_longlong_iput, probe_shmem_ctx_longlong_iput)
-}
-routine!(imp_shmem_ctx_longlong_iput, probe_shmem_ctx_longlong_iput, intercepted_shmem_ctx_longlong_iput, 286, sized, (ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 286, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uchar_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uchar_iput(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uchar_iput", 287, imp_shmem_ctx_uchar_iput, probe_shmem_ctx_uchar_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uchar_iput(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(287, imp_shmem_ctx_uchar_iput, probe_shmem_ctx_uchar_iput)
-}
-routine!(imp_shmem_ctx_uchar_iput, probe_shmem_ctx_uchar_iput, intercepted_shmem_ctx_uchar_iput, 287, sized, (ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 287, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ushort_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ushort_iput(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_ushort_iput", 288, imp_shmem_ctx_ushort_iput, probe_shmem_ctx_ushort_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ushort_iput(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(288, imp_shmem_ctx_ushort_iput, probe_shmem_ctx_ushort_iput)
-}
-routine!(imp_shmem_ctx_ushort_iput, probe_shmem_ctx_ushort_iput, intercepted_shmem_ctx_ushort_iput, 288, sized, (ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 288, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(2)] strided::iput::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint_iput(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uint_iput", 289, imp_shmem_ctx_uint_iput, probe_shmem_ctx_uint_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint_iput(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(289, imp_shmem_ctx_uint_iput, probe_shmem_ctx_uint_iput)
-}
-routine!(imp_shmem_ctx_uint_iput, probe_shmem_ctx_uint_iput, intercepted_shmem_ctx_uint_iput, 289, sized, (ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 289, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulong_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulong_iput(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_ulong_iput", 290, imp_shmem_ctx_ulong_iput, probe_shmem_ctx_ulong_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulong_iput(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(290, imp_shmem_ctx_ulong_iput, probe_shmem_ctx_ulong_iput)
-}
-routine!(imp_shmem_ctx_ulong_iput, probe_shmem_ctx_ulong_iput, intercepted_shmem_ctx_ulong_iput, 290, sized, (ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 290, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulonglong_iput(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_ulonglong_iput", 291, imp_shmem_ctx_ulonglong_iput, probe_shmem_ctx_ulonglong_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulonglong_iput(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(291, imp_shmem_ctx_ulonglong_iput, probe_shmem_ctx_ulonglong_iput)
-}
-routine!(imp_shmem_ctx_ulonglong_iput, probe_shmem_ctx_ulonglong_iput, intercepted_shmem_ctx_ulonglong_iput, 291, sized, (ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 291, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int8_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int8_iput(ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_int8_iput", 292, imp_shmem_ctx_int8_iput, probe_shmem_ctx_int8_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int8_iput(ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(292, imp_shmem_ctx_int8_iput, probe_shmem_ctx_int8_iput)
-}
-routine!(imp_shmem_ctx_int8_iput, probe_shmem_ctx_int8_iput, intercepted_shmem_ctx_int8_iput, 292, sized, (ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 292, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int16_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int16_iput(ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_int16_iput", 293, imp_shmem_ctx_int16_iput, probe_shmem_ctx_int16_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int16_iput(ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(293, imp_shmem_ctx_int16_iput, probe_shmem_ctx_int16_iput)
-}
-routine!(imp_shmem_ctx_int16_iput, probe_shmem_ctx_int16_iput, intercepted_shmem_ctx_int16_iput, 293, sized, (ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 293, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(2)] strided::iput::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int32_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int32_iput(ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_int32_iput", 294, imp_shmem_ctx_int32_iput, probe_shmem_ctx_int32_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int32_iput(ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(294, imp_shmem_ctx_int32_iput, probe_shmem_ctx_int32_iput)
-}
-routine!(imp_shmem_ctx_int32_iput, probe_shmem_ctx_int32_iput, intercepted_shmem_ctx_int32_iput, 294, sized, (ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 294, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int64_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int64_iput(ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_int64_iput", 295, imp_shmem_ctx_int64_iput, probe_shmem_ctx_int64_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int64_iput(ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(295, imp_shmem_ctx_int64_iput, probe_shmem_ctx_int64_iput)
-}
-routine!(imp_shmem_ctx_int64_iput, probe_shmem_ctx_int64_iput, intercepted_shmem_ctx_int64_iput, 295, sized, (ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 295, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint8_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint8_iput(ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uint8_iput", 296, imp_shmem_ctx_uint8_iput, probe_shmem_ctx_uint8_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint8_iput(ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(296, imp_shmem_ctx_uint8_iput, probe_shmem_ctx_uint8_iput)
-}
-routine!(imp_shmem_ctx_uint8_iput, probe_shmem_ctx_uint8_iput, intercepted_shmem_ctx_uint8_iput, 296, sized, (ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 296, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint16_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint16_iput(ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uint16_iput", 297, imp_shmem_ctx_uint16_iput, probe_shmem_ctx_uint16_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint16_iput(ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(297, imp_shmem_ctx_uint16_iput, probe_shmem_ctx_uint16_iput)
-}
-routine!(imp_shmem_ctx_uint16_iput, probe_shmem_ctx_uint16_iput, intercepted_shmem_ctx_uint16_iput, 297, sized, (ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 297, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(2)] strided::iput::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint32_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint32_iput(ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uint32_iput", 298, imp_shmem_ctx_uint32_iput, probe_shmem_ctx_uint32_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint32_iput(ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(298, imp_shmem_ctx_uint32_iput, probe_shmem_ctx_uint32_iput)
-}
-routine!(imp_shmem_ctx_uint32_iput, probe_shmem_ctx_uint32_iput, intercepted_shmem_ctx_uint32_iput, 298, sized, (ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 298, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint64_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint64_iput(ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uint64_iput", 299, imp_shmem_ctx_uint64_iput, probe_shmem_ctx_uint64_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint64_iput(ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(299, imp_shmem_ctx_uint64_iput, probe_shmem_ctx_uint64_iput)
-}
-routine!(imp_shmem_ctx_uint64_iput, probe_shmem_ctx_uint64_iput, intercepted_shmem_ctx_uint64_iput, 299, sized, (ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 299, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_size_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_size_iput(ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_size_iput", 300, imp_shmem_ctx_size_iput, probe_shmem_ctx_size_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_size_iput(ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(300, imp_shmem_ctx_size_iput, probe_shmem_ctx_size_iput)
-}
-routine!(imp_shmem_ctx_size_iput, probe_shmem_ctx_size_iput, intercepted_shmem_ctx_size_iput, 300, sized, (ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 300, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ptrdiff_iput(ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_ptrdiff_iput", 301, imp_shmem_ctx_ptrdiff_iput, probe_shmem_ctx_ptrdiff_iput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ptrdiff_iput(ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(301, imp_shmem_ctx_ptrdiff_iput, probe_shmem_ctx_ptrdiff_iput)
-}
-routine!(imp_shmem_ctx_ptrdiff_iput, probe_shmem_ctx_ptrdiff_iput, intercepted_shmem_ctx_ptrdiff_iput, 301, sized, (ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 301, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_iput8")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_iput8(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_iput8", 302, imp_shmem_iput8, brief_shmem_iput8, kept_shmem_iput8)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_iput8(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(302, imp_shmem_iput8, brief_shmem_iput8, kept_shmem_iput8)
-}
-routine!(brief brief_shmem_iput8, kept_shmem_iput8, imp_shmem_iput8, probe_shmem_iput8, intercepted_shmem_iput8, 302, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_iput16")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_iput16(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_iput16", 303, imp_shmem_iput16, brief_shmem_iput16, kept_shmem_iput16)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_iput16(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(303, imp_shmem_iput16, brief_shmem_iput16, kept_shmem_iput16)
-}
-routine!(brief brief_shmem_iput16, kept_shmem_iput16, imp_shmem_iput16, probe_shmem_iput16, intercepted_shmem_iput16, 303, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] strided::iput::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_iput32")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_iput32(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_iput32", 304, imp_shmem_iput32, brief_shmem_iput32, kept_shmem_iput32)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_iput32(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(304, imp_shmem_iput32, brief_shmem_iput32, kept_shmem_iput32)
-}
-routine!(brief brief_shmem_iput32, kept_shmem_iput32, imp_shmem_iput32, probe_shmem_iput32, intercepted_shmem_iput32, 304, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_iput64")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_iput64(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_iput64", 305, imp_shmem_iput64, brief_shmem_iput64, kept_shmem_iput64)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_iput64(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(305, imp_shmem_iput64, brief_shmem_iput64, kept_shmem_iput64)
-}
-routine!(brief brief_shmem_iput64, kept_shmem_iput64, imp_shmem_iput64, probe_shmem_iput64, intercepted_shmem_iput64, 305, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_iput128")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_iput128(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_iput128", 306, imp_shmem_iput128, brief_shmem_iput128, kept_shmem_iput128)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_iput128(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(306, imp_shmem_iput128, brief_shmem_iput128, kept_shmem_iput128)
-}
-routine!(brief brief_shmem_iput128, kept_shmem_iput128, imp_shmem_iput128, probe_shmem_iput128, intercepted_shmem_iput128, 306, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(16)] strided::iput::<W128>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_iput8")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_iput8(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_iput8", 307, imp_shmem_ctx_iput8, probe_shmem_ctx_iput8)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_iput8(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(307, imp_shmem_ctx_iput8, probe_shmem_ctx_iput8)
-}
-routine!(imp_shmem_ctx_iput8, probe_shmem_ctx_iput8, intercepted_shmem_ctx_iput8, 307, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 307, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_iput16")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_iput16(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_iput16", 308, imp_shmem_ctx_iput16, probe_shmem_ctx_iput16)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_iput16(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(308, imp_shmem_ctx_iput16, probe_shmem_ctx_iput16)
-}
-routine!(imp_shmem_ctx_iput16, probe_shmem_ctx_iput16, intercepted_shmem_ctx_iput16, 308, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 308, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(2)] strided::iput::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_iput32")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_iput32(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_iput32", 309, imp_shmem_ctx_iput32, probe_shmem_ctx_iput32)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_iput32(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(309, imp_shmem_ctx_iput32, probe_shmem_ctx_iput32)
-}
-routine!(imp_shmem_ctx_iput32, probe_shmem_ctx_iput32, intercepted_shmem_ctx_iput32, 309, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 309, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_iput64")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_iput64(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_iput64", 310, imp_shmem_ctx_iput64, probe_shmem_ctx_iput64)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_iput64(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(310, imp_shmem_ctx_iput64, probe_shmem_ctx_iput64)
-}
-routine!(imp_shmem_ctx_iput64, probe_shmem_ctx_iput64, intercepted_shmem_ctx_iput64, 310, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 310, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_iput128")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_iput128(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_iput128", 311, imp_shmem_ctx_iput128, probe_shmem_ctx_iput128)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_iput128(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(311, imp_shmem_ctx_iput128, probe_shmem_ctx_iput128)
-}
-routine!(imp_shmem_ctx_iput128, probe_shmem_ctx_iput128, intercepted_shmem_ctx_iput128, 311, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 311, nelems.wrapping_mul(16), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(16)] strided::iput::<W128>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_float_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_iget(dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_float_iget", 312, imp_shmem_float_iget, brief_shmem_float_iget, kept_shmem_float_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_iget(dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(312, imp_shmem_float_iget, brief_shmem_float_iget, kept_shmem_float_iget)
-}
-routine!(brief brief_shmem_float_iget, kept_shmem_float_iget, imp_shmem_float_iget, probe_shmem_float_iget, intercepted_shmem_float_iget, 312, sized, (dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_double_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_iget(dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_double_iget", 313, imp_shmem_double_iget, brief_shmem_double_iget, kept_shmem_double_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_iget(dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(313, imp_shmem_double_iget, brief_shmem_double_iget, kept_shmem_double_iget)
-}
-routine!(brief brief_shmem_double_iget, kept_shmem_double_iget, imp_shmem_double_iget, probe_shmem_double_iget, intercepted_shmem_double_iget, 313, sized, (dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longdouble_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longdouble_iget(dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_longdouble_iget", 314, imp_shmem_longdouble_iget, brief_shmem_longdouble_iget, kept_shmem_longdouble_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longdouble_iget(dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(314, imp_shmem_longdouble_iget, brief_shmem_longdouble_iget, kept_shmem_longdouble_iget)
-}
-routine!(brief brief_shmem_longdouble_iget, kept_shmem_longdouble_iget, imp_shmem_longdouble_iget, probe_shmem_longdouble_iget, intercepted_shmem_longdouble_iget, 314, sized, (dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(16)] strided::iget::<W128>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_char_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_char_iget(dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_char_iget", 315, imp_shmem_char_iget, brief_shmem_char_iget, kept_shmem_char_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_char_iget(dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(315, imp_shmem_char_iget, brief_shmem_char_iget, kept_shmem_char_iget)
-}
-routine!(brief brief_shmem_char_iget, kept_shmem_char_iget, imp_shmem_char_iget, probe_shmem_char_iget, intercepted_shmem_char_iget, 315, sized, (dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_schar_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_schar_iget(dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_schar_iget", 316, imp_shmem_schar_iget, brief_shmem_schar_iget, kept_shmem_schar_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_schar_iget(dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(316, imp_shmem_schar_iget, brief_shmem_schar_iget, kept_shmem_schar_iget)
-}
-routine!(brief brief_shmem_schar_iget, kept_shmem_schar_iget, imp_shmem_schar_iget, probe_shmem_schar_iget, intercepted_shmem_schar_iget, 316, sized, (dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_short_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_short_iget(dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_short_iget", 317, imp_shmem_short_iget, brief_shmem_short_iget, kept_shmem_short_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_short_iget(dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(317, imp_shmem_short_iget, brief_shmem_short_iget, kept_shmem_short_iget)
-}
-routine!(brief brief_shmem_short_iget, kept_shmem_short_iget, imp_shmem_short_iget, probe_shmem_short_iget, intercepted_shmem_short_iget, 317, sized, (dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] strided::iget::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_iget(dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_int_iget", 318, imp_shmem_int_iget, brief_shmem_int_iget, kept_shmem_int_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_iget(dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(318, imp_shmem_int_iget, brief_shmem_int_iget, kept_shmem_int_iget)
-}
-routine!(brief brief_shmem_int_iget, kept_shmem_int_iget, imp_shmem_int_iget, probe_shmem_int_iget, intercepted_shmem_int_iget, 318, sized, (dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_iget(dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_long_iget", 319, imp_shmem_long_iget, brief_shmem_long_iget, kept_shmem_long_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_iget(dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(319, imp_shmem_long_iget, brief_shmem_long_iget, kept_shmem_long_iget)
-}
-routine!(brief brief_shmem_long_iget, kept_shmem_long_iget, imp_shmem_long_iget, probe_shmem_long_iget, intercepted_shmem_long_iget, 319, sized, (dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_iget(dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_longlong_iget", 320, imp_shmem_longlong_iget, brief_shmem_longlong_iget, kept_shmem_longlong_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_iget(dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(320, imp_shmem_longlong_iget, brief_shmem_longlong_iget, kept_shmem_longlong_iget)
-}
-routine!(brief brief_shmem_longlong_iget, kept_shmem_longlong_iget, imp_shmem_longlong_iget, probe_shmem_longlong_iget, intercepted_shmem_longlong_iget, 320, sized, (dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uchar_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uchar_iget(dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_uchar_iget", 321, imp_shmem_uchar_iget, brief_shmem_uchar_iget, kept_shmem_uchar_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uchar_iget(dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(321, imp_shmem_uchar_iget, brief_shmem_uchar_iget, kept_shmem_uchar_iget)
-}
-routine!(brief brief_shmem_uchar_iget, kept_shmem_uchar_iget, imp_shmem_uchar_iget, probe_shmem_uchar_iget, intercepted_shmem_uchar_iget, 321, sized, (dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ushort_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ushort_iget(dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ushort_iget", 322, imp_shmem_ushort_iget, brief_shmem_ushort_iget, kept_shmem_ushort_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ushort_iget(dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(322, imp_shmem_ushort_iget, brief_shmem_ushort_iget, kept_shmem_ushort_iget)
-}
-routine!(brief brief_shmem_ushort_iget, kept_shmem_ushort_iget, imp_shmem_ushort_iget, probe_shmem_ushort_iget, intercepted_shmem_ushort_iget, 322, sized, (dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] strided::iget::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_iget(dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_uint_iget", 323, imp_shmem_uint_iget, brief_shmem_uint_iget, kept_shmem_uint_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_iget(dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(323, imp_shmem_uint_iget, brief_shmem_uint_iget, kept_shmem_uint_iget)
-}
-routine!(brief brief_shmem_uint_iget, kept_shmem_uint_iget, imp_shmem_uint_iget, probe_shmem_uint_iget, intercepted_shmem_uint_iget, 323, sized, (dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_iget(dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ulong_iget", 324, imp_shmem_ulong_iget, brief_shmem_ulong_iget, kept_shmem_ulong_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_iget(dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(324, imp_shmem_ulong_iget, brief_shmem_ulong_iget, kept_shmem_ulong_iget)
-}
-routine!(brief brief_shmem_ulong_iget, kept_shmem_ulong_iget, imp_shmem_ulong_iget, probe_shmem_ulong_iget, intercepted_shmem_ulong_iget, 324, sized, (dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_iget(dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ulonglong_iget", 325, imp_shmem_ulonglong_iget, brief_shmem_ulonglong_iget, kept_shmem_ulonglong_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_iget(dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(325, imp_shmem_ulonglong_iget, brief_shmem_ulonglong_iget, kept_shmem_ulonglong_iget)
-}
-routine!(brief brief_shmem_ulonglong_iget, kept_shmem_ulonglong_iget, imp_shmem_ulonglong_iget, probe_shmem_ulonglong_iget, intercepted_shmem_ulonglong_iget, 325, sized, (dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int8_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int8_iget(dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_int8_iget", 326, imp_shmem_int8_iget, brief_shmem_int8_iget, kept_shmem_int8_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int8_iget(dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(326, imp_shmem_int8_iget, brief_shmem_int8_iget, kept_shmem_int8_iget)
-}
-routine!(brief brief_shmem_int8_iget, kept_shmem_int8_iget, imp_shmem_int8_iget, probe_shmem_int8_iget, intercepted_shmem_int8_iget, 326, sized, (dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int16_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int16_iget(dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_int16_iget", 327, imp_shmem_int16_iget, brief_shmem_int16_iget, kept_shmem_int16_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int16_iget(dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(327, imp_shmem_int16_iget, brief_shmem_int16_iget, kept_shmem_int16_iget)
-}
-routine!(brief brief_shmem_int16_iget, kept_shmem_int16_iget, imp_shmem_int16_iget, probe_shmem_int16_iget, intercepted_shmem_int16_iget, 327, sized, (dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] strided::iget::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_iget(dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_int32_iget", 328, imp_shmem_int32_iget, brief_shmem_int32_iget, kept_shmem_int32_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_iget(dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(328, imp_shmem_int32_iget, brief_shmem_int32_iget, kept_shmem_int32_iget)
-}
-routine!(brief brief_shmem_int32_iget, kept_shmem_int32_iget, imp_shmem_int32_iget, probe_shmem_int32_iget, intercepted_shmem_int32_iget, 328, sized, (dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_iget(dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_int64_iget", 329, imp_shmem_int64_iget, brief_shmem_int64_iget, kept_shmem_int64_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_iget(dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(329, imp_shmem_int64_iget, brief_shmem_int64_iget, kept_shmem_int64_iget)
-}
-routine!(brief brief_shmem_int64_iget, kept_shmem_int64_iget, imp_shmem_int64_iget, probe_shmem_int64_iget, intercepted_shmem_int64_iget, 329, sized, (dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint8_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint8_iget(dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_uint8_iget", 330, imp_shmem_uint8_iget, brief_shmem_uint8_iget, kept_shmem_uint8_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint8_iget(dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(330, imp_shmem_uint8_iget, brief_shmem_uint8_iget, kept_shmem_uint8_iget)
-}
-routine!(brief brief_shmem_uint8_iget, kept_shmem_uint8_iget, imp_shmem_uint8_iget, probe_shmem_uint8_iget, intercepted_shmem_uint8_iget, 330, sized, (dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint16_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint16_iget(dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_uint16_iget", 331, imp_shmem_uint16_iget, brief_shmem_uint16_iget, kept_shmem_uint16_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint16_iget(dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(331, imp_shmem_uint16_iget, brief_shmem_uint16_iget, kept_shmem_uint16_iget)
-}
-routine!(brief brief_shmem_uint16_iget, kept_shmem_uint16_iget, imp_shmem_uint16_iget, probe_shmem_uint16_iget, intercepted_shmem_uint16_iget, 331, sized, (dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] strided::iget::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_iget(dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_uint32_iget", 332, imp_shmem_uint32_iget, brief_shmem_uint32_iget, kept_shmem_uint32_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_iget(dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(332, imp_shmem_uint32_iget, brief_shmem_uint32_iget, kept_shmem_uint32_iget)
-}
-routine!(brief brief_shmem_uint32_iget, kept_shmem_uint32_iget, imp_shmem_uint32_iget, probe_shmem_uint32_iget, intercepted_shmem_uint32_iget, 332, sized, (dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_iget(dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_uint64_iget", 333, imp_shmem_uint64_iget, brief_shmem_uint64_iget, kept_shmem_uint64_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_iget(dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(333, imp_shmem_uint64_iget, brief_shmem_uint64_iget, kept_shmem_uint64_iget)
-}
-routine!(brief brief_shmem_uint64_iget, kept_shmem_uint64_iget, imp_shmem_uint64_iget, probe_shmem_uint64_iget, intercepted_shmem_uint64_iget, 333, sized, (dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_iget(dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_size_iget", 334, imp_shmem_size_iget, brief_shmem_size_iget, kept_shmem_size_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_iget(dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(334, imp_shmem_size_iget, brief_shmem_size_iget, kept_shmem_size_iget)
-}
-routine!(brief brief_shmem_size_iget, kept_shmem_size_iget, imp_shmem_size_iget, probe_shmem_size_iget, intercepted_shmem_size_iget, 334, sized, (dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_iget(dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ptrdiff_iget", 335, imp_shmem_ptrdiff_iget, brief_shmem_ptrdiff_iget, kept_shmem_ptrdiff_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_iget(dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(335, imp_shmem_ptrdiff_iget, brief_shmem_ptrdiff_iget, kept_shmem_ptrdiff_iget)
-}
-routine!(brief brief_shmem_ptrdiff_iget, kept_shmem_ptrdiff_iget, imp_shmem_ptrdiff_iget, probe_shmem_ptrdiff_iget, intercepted_shmem_ptrdiff_iget, 335, sized, (dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_float_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_float_iget(ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_float_iget", 336, imp_shmem_ctx_float_iget, probe_shmem_ctx_float_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_float_iget(ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(336, imp_shmem_ctx_float_iget, probe_shmem_ctx_float_iget)
-}
-routine!(imp_shmem_ctx_float_iget, probe_shmem_ctx_float_iget, intercepted_shmem_ctx_float_iget, 336, sized, (ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 336, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_double_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_double_iget(ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_double_iget", 337, imp_shmem_ctx_double_iget, probe_shmem_ctx_double_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_double_iget(ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(337, imp_shmem_ctx_double_iget, probe_shmem_ctx_double_iget)
-}
-routine!(imp_shmem_ctx_double_iget, probe_shmem_ctx_double_iget, intercepted_shmem_ctx_double_iget, 337, sized, (ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 337, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longdouble_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longdouble_iget(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_longdouble_iget", 338, imp_shmem_ctx_longdouble_iget, probe_shmem_ctx_longdouble_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longdouble_iget(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(338, imp_shmem_ctx_longdouble_iget, probe_shmem_ctx_longdouble_iget)
-}
-routine!(imp_shmem_ctx_longdouble_iget, probe_shmem_ctx_longdouble_iget, intercepted_shmem_ctx_longdouble_iget, 338, sized, (ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 338, nelems.wrapping_mul(16), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(16)] strided::iget::<W128>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_char_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_char_iget(ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_char_iget", 339, imp_shmem_ctx_char_iget, probe_shmem_ctx_char_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_char_iget(ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(339, imp_shmem_ctx_char_iget, probe_shmem_ctx_char_iget)
-}
-routine!(imp_shmem_ctx_char_iget, probe_shmem_ctx_char_iget, intercepted_shmem_ctx_char_iget, 339, sized, (ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 339, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_schar_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_schar_iget(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_schar_iget", 340, imp_shmem_ctx_schar_iget, probe_shmem_ctx_schar_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_schar_iget(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(340, imp_shmem_ctx_schar_iget, probe_shmem_ctx_schar_iget)
-}
-routine!(imp_shmem_ctx_schar_iget, probe_shmem_ctx_schar_iget, intercepted_shmem_ctx_schar_iget, 340, sized, (ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 340, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_short_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_short_iget(ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_short_iget", 341, imp_shmem_ctx_short_iget, probe_shmem_ctx_short_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_short_iget(ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(341, imp_shmem_ctx_short_iget, probe_shmem_ctx_short_iget)
-}
-routine!(imp_shmem_ctx_short_iget, probe_shmem_ctx_short_iget, intercepted_shmem_ctx_short_iget, 341, sized, (ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 341, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(2)] strided::iget::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int_iget(ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_int_iget", 342, imp_shmem_ctx_int_iget, probe_shmem_ctx_int_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int_iget(ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(342, imp_shmem_ctx_int_iget, probe_shmem_ctx_int_iget)
-}
-routine!(imp_shmem_ctx_int_iget, probe_shmem_ctx_int_iget, intercepted_shmem_ctx_int_iget, 342, sized, (ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 342, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_long_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_long_iget(ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_long_iget", 343, imp_shmem_ctx_long_iget, probe_shmem_ctx_long_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_long_iget(ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(343, imp_shmem_ctx_long_iget, probe_shmem_ctx_long_iget)
-}
-routine!(imp_shmem_ctx_long_iget, probe_shmem_ctx_long_iget, intercepted_shmem_ctx_long_iget, 343, sized, (ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 343, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longlong_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longlong_iget(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_longlong_iget", 344, imp_shmem_ctx_longlong_iget, probe_shmem_ctx_longlong_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longlong_iget(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(344, imp_shmem_ctx_longlong_iget, probe_shmem_ctx_longlong_iget)
-}
-routine!(imp_shmem_ctx_longlong_iget, probe_shmem_ctx_longlong_iget, intercepted_shmem_ctx_longlong_iget, 344, sized, (ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 344, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uchar_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uchar_iget(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uchar_iget", 345, imp_shmem_ctx_uchar_iget, probe_shmem_ctx_uchar_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uchar_iget(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(345, imp_shmem_ctx_uchar_iget, probe_shmem_ctx_uchar_iget)
-}
-routine!(imp_shmem_ctx_uchar_iget, probe_shmem_ctx_uchar_iget, intercepted_shmem_ctx_uchar_iget, 345, sized, (ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 345, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ushort_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ushort_iget(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_ushort_iget", 346, imp_shmem_ctx_ushort_iget, probe_shmem_ctx_ushort_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ushort_iget(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(346, imp_shmem_ctx_ushort_iget, probe_shmem_ctx_ushort_iget)
-}
-routine!(imp_shmem_ctx_ushort_iget, probe_shmem_ctx_ushort_iget, intercepted_shmem_ctx_ushort_iget, 346, sized, (ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 346, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(2)] strided::iget::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint_iget(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uint_iget", 347, imp_shmem_ctx_uint_iget, probe_shmem_ctx_uint_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint_iget(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(347, imp_shmem_ctx_uint_iget, probe_shmem_ctx_uint_iget)
-}
-routine!(imp_shmem_ctx_uint_iget, probe_shmem_ctx_uint_iget, intercepted_shmem_ctx_uint_iget, 347, sized, (ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 347, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulong_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulong_iget(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_ulong_iget", 348, imp_shmem_ctx_ulong_iget, probe_shmem_ctx_ulong_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulong_iget(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(348, imp_shmem_ctx_ulong_iget, probe_shmem_ctx_ulong_iget)
-}
-routine!(imp_shmem_ctx_ulong_iget, probe_shmem_ctx_ulong_iget, intercepted_shmem_ctx_ulong_iget, 348, sized, (ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 348, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulonglong_iget(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_ulonglong_iget", 349, imp_shmem_ctx_ulonglong_iget, probe_shmem_ctx_ulonglong_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulonglong_iget(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(349, imp_shmem_ctx_ulonglong_iget, probe_shmem_ctx_ulonglong_iget)
-}
-routine!(imp_shmem_ctx_ulonglong_iget, probe_shmem_ctx_ulonglong_iget, intercepted_shmem_ctx_ulonglong_iget, 349, sized, (ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 349, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int8_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int8_iget(ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_int8_iget", 350, imp_shmem_ctx_int8_iget, probe_shmem_ctx_int8_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int8_iget(ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(350, imp_shmem_ctx_int8_iget, probe_shmem_ctx_int8_iget)
-}
-routine!(imp_shmem_ctx_int8_iget, probe_shmem_ctx_int8_iget, intercepted_shmem_ctx_int8_iget, 350, sized, (ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 350, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int16_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int16_iget(ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_int16_iget", 351, imp_shmem_ctx_int16_iget, probe_shmem_ctx_int16_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int16_iget(ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(351, imp_shmem_ctx_int16_iget, probe_shmem_ctx_int16_iget)
-}
-routine!(imp_shmem_ctx_int16_iget, probe_shmem_ctx_int16_iget, intercepted_shmem_ctx_int16_iget, 351, sized, (ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 351, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(2)] strided::iget::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int32_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int32_iget(ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_int32_iget", 352, imp_shmem_ctx_int32_iget, probe_shmem_ctx_int32_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int32_iget(ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(352, imp_shmem_ctx_int32_iget, probe_shmem_ctx_int32_iget)
-}
-routine!(imp_shmem_ctx_int32_iget, probe_shmem_ctx_int32_iget, intercepted_shmem_ctx_int32_iget, 352, sized, (ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 352, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int64_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int64_iget(ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_int64_iget", 353, imp_shmem_ctx_int64_iget, probe_shmem_ctx_int64_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int64_iget(ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(353, imp_shmem_ctx_int64_iget, probe_shmem_ctx_int64_iget)
-}
-routine!(imp_shmem_ctx_int64_iget, probe_shmem_ctx_int64_iget, intercepted_shmem_ctx_int64_iget, 353, sized, (ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 353, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint8_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint8_iget(ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uint8_iget", 354, imp_shmem_ctx_uint8_iget, probe_shmem_ctx_uint8_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint8_iget(ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(354, imp_shmem_ctx_uint8_iget, probe_shmem_ctx_uint8_iget)
-}
-routine!(imp_shmem_ctx_uint8_iget, probe_shmem_ctx_uint8_iget, intercepted_shmem_ctx_uint8_iget, 354, sized, (ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 354, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint16_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint16_iget(ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uint16_iget", 355, imp_shmem_ctx_uint16_iget, probe_shmem_ctx_uint16_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint16_iget(ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(355, imp_shmem_ctx_uint16_iget, probe_shmem_ctx_uint16_iget)
-}
-routine!(imp_shmem_ctx_uint16_iget, probe_shmem_ctx_uint16_iget, intercepted_shmem_ctx_uint16_iget, 355, sized, (ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 355, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(2)] strided::iget::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint32_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint32_iget(ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uint32_iget", 356, imp_shmem_ctx_uint32_iget, probe_shmem_ctx_uint32_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint32_iget(ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(356, imp_shmem_ctx_uint32_iget, probe_shmem_ctx_uint32_iget)
-}
-routine!(imp_shmem_ctx_uint32_iget, probe_shmem_ctx_uint32_iget, intercepted_shmem_ctx_uint32_iget, 356, sized, (ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 356, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint64_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint64_iget(ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uint64_iget", 357, imp_shmem_ctx_uint64_iget, probe_shmem_ctx_uint64_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint64_iget(ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(357, imp_shmem_ctx_uint64_iget, probe_shmem_ctx_uint64_iget)
-}
-routine!(imp_shmem_ctx_uint64_iget, probe_shmem_ctx_uint64_iget, intercepted_shmem_ctx_uint64_iget, 357, sized, (ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 357, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_size_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_size_iget(ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_size_iget", 358, imp_shmem_ctx_size_iget, probe_shmem_ctx_size_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_size_iget(ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(358, imp_shmem_ctx_size_iget, probe_shmem_ctx_size_iget)
-}
-routine!(imp_shmem_ctx_size_iget, probe_shmem_ctx_size_iget, intercepted_shmem_ctx_size_iget, 358, sized, (ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 358, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ptrdiff_iget(ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_ptrdiff_iget", 359, imp_shmem_ctx_ptrdiff_iget, probe_shmem_ctx_ptrdiff_iget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ptrdiff_iget(ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(359, imp_shmem_ctx_ptrdiff_iget, probe_shmem_ctx_ptrdiff_iget)
-}
-routine!(imp_shmem_ctx_ptrdiff_iget, probe_shmem_ctx_ptrdiff_iget, intercepted_shmem_ctx_ptrdiff_iget, 359, sized, (ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 359, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_iget8")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_iget8(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_iget8", 360, imp_shmem_iget8, brief_shmem_iget8, kept_shmem_iget8)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_iget8(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(360, imp_shmem_iget8, brief_shmem_iget8, kept_shmem_iget8)
-}
-routine!(brief brief_shmem_iget8, kept_shmem_iget8, imp_shmem_iget8, probe_shmem_iget8, intercepted_shmem_iget8, 360, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_iget16")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_iget16(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_iget16", 361, imp_shmem_iget16, brief_shmem_iget16, kept_shmem_iget16)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_iget16(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(361, imp_shmem_iget16, brief_shmem_iget16, kept_shmem_iget16)
-}
-routine!(brief brief_shmem_iget16, kept_shmem_iget16, imp_shmem_iget16, probe_shmem_iget16, intercepted_shmem_iget16, 361, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] strided::iget::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_iget32")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_iget32(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_iget32", 362, imp_shmem_iget32, brief_shmem_iget32, kept_shmem_iget32)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_iget32(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(362, imp_shmem_iget32, brief_shmem_iget32, kept_shmem_iget32)
-}
-routine!(brief brief_shmem_iget32, kept_shmem_iget32, imp_shmem_iget32, probe_shmem_iget32, intercepted_shmem_iget32, 362, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_iget64")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_iget64(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_iget64", 363, imp_shmem_iget64, brief_shmem_iget64, kept_shmem_iget64)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_iget64(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(363, imp_shmem_iget64, brief_shmem_iget64, kept_shmem_iget64)
-}
-routine!(brief brief_shmem_iget64, kept_shmem_iget64, imp_shmem_iget64, probe_shmem_iget64, intercepted_shmem_iget64, 363, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_iget128")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_iget128(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_iget128", 364, imp_shmem_iget128, brief_shmem_iget128, kept_shmem_iget128)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_iget128(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(364, imp_shmem_iget128, brief_shmem_iget128, kept_shmem_iget128)
-}
-routine!(brief brief_shmem_iget128, kept_shmem_iget128, imp_shmem_iget128, probe_shmem_iget128, intercepted_shmem_iget128, 364, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(16)] strided::iget::<W128>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_iget8")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_iget8(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_iget8", 365, imp_shmem_ctx_iget8, probe_shmem_ctx_iget8)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_iget8(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(365, imp_shmem_ctx_iget8, probe_shmem_ctx_iget8)
-}
-routine!(imp_shmem_ctx_iget8, probe_shmem_ctx_iget8, intercepted_shmem_ctx_iget8, 365, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 365, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_iget16")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_iget16(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_iget16", 366, imp_shmem_ctx_iget16, probe_shmem_ctx_iget16)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_iget16(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(366, imp_shmem_ctx_iget16, probe_shmem_ctx_iget16)
-}
-routine!(imp_shmem_ctx_iget16, probe_shmem_ctx_iget16, intercepted_shmem_ctx_iget16, 366, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 366, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(2)] strided::iget::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_iget32")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_iget32(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_iget32", 367, imp_shmem_ctx_iget32, probe_shmem_ctx_iget32)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_iget32(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(367, imp_shmem_ctx_iget32, probe_shmem_ctx_iget32)
-}
-routine!(imp_shmem_ctx_iget32, probe_shmem_ctx_iget32, intercepted_shmem_ctx_iget32, 367, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 367, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_iget64")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_iget64(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_iget64", 368, imp_shmem_ctx_iget64, probe_shmem_ctx_iget64)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_iget64(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(368, imp_shmem_ctx_iget64, probe_shmem_ctx_iget64)
-}
-routine!(imp_shmem_ctx_iget64, probe_shmem_ctx_iget64, intercepted_shmem_ctx_iget64, 368, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 368, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_iget128")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_iget128(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_iget128", 369, imp_shmem_ctx_iget128, probe_shmem_ctx_iget128)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_iget128(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(369, imp_shmem_ctx_iget128, probe_shmem_ctx_iget128)
-}
-routine!(imp_shmem_ctx_iget128, probe_shmem_ctx_iget128, intercepted_shmem_ctx_iget128, 369, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 369, nelems.wrapping_mul(16), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(16)] strided::iget::<W128>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_float_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_ibput(dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_float_ibput", 370, imp_shmem_float_ibput, brief_shmem_float_ibput, kept_shmem_float_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_ibput(dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(370, imp_shmem_float_ibput, brief_shmem_float_ibput, kept_shmem_float_ibput)
-}
-routine!(brief brief_shmem_float_ibput, kept_shmem_float_ibput, imp_shmem_float_ibput, probe_shmem_float_ibput, intercepted_shmem_float_ibput, 370, sized, (dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_double_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_ibput(dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_double_ibput", 371, imp_shmem_double_ibput, brief_shmem_double_ibput, kept_shmem_double_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_ibput(dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(371, imp_shmem_double_ibput, brief_shmem_double_ibput, kept_shmem_double_ibput)
-}
-routine!(brief brief_shmem_double_ibput, kept_shmem_double_ibput, imp_shmem_double_ibput, probe_shmem_double_ibput, intercepted_shmem_double_ibput, 371, sized, (dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longdouble_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longdouble_ibput(dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_longdouble_ibput", 372, imp_shmem_longdouble_ibput, brief_shmem_longdouble_ibput, kept_shmem_longdouble_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longdouble_ibput(dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(372, imp_shmem_longdouble_ibput, brief_shmem_longdouble_ibput, kept_shmem_longdouble_ibput)
-}
-routine!(brief brief_shmem_longdouble_ibput, kept_shmem_longdouble_ibput, imp_shmem_longdouble_ibput, probe_shmem_longdouble_ibput, intercepted_shmem_longdouble_ibput, 372, sized, (dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(16)] strided::ibput::<W128>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_char_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_char_ibput(dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_char_ibput", 373, imp_shmem_char_ibput, brief_shmem_char_ibput, kept_shmem_char_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_char_ibput(dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(373, imp_shmem_char_ibput, brief_shmem_char_ibput, kept_shmem_char_ibput)
-}
-routine!(brief brief_shmem_char_ibput, kept_shmem_char_ibput, imp_shmem_char_ibput, probe_shmem_char_ibput, intercepted_shmem_char_ibput, 373, sized, (dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_schar_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_schar_ibput(dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_schar_ibput", 374, imp_shmem_schar_ibput, brief_shmem_schar_ibput, kept_shmem_schar_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_schar_ibput(dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(374, imp_shmem_schar_ibput, brief_shmem_schar_ibput, kept_shmem_schar_ibput)
-}
-routine!(brief brief_shmem_schar_ibput, kept_shmem_schar_ibput, imp_shmem_schar_ibput, probe_shmem_schar_ibput, intercepted_shmem_schar_ibput, 374, sized, (dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_short_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_short_ibput(dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_short_ibput", 375, imp_shmem_short_ibput, brief_shmem_short_ibput, kept_shmem_short_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_short_ibput(dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(375, imp_shmem_short_ibput, brief_shmem_short_ibput, kept_shmem_short_ibput)
-}
-routine!(brief brief_shmem_short_ibput, kept_shmem_short_ibput, imp_shmem_short_ibput, probe_shmem_short_ibput, intercepted_shmem_short_ibput, 375, sized, (dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibput::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_ibput(dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_int_ibput", 376, imp_shmem_int_ibput, brief_shmem_int_ibput, kept_shmem_int_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_ibput(dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(376, imp_shmem_int_ibput, brief_shmem_int_ibput, kept_shmem_int_ibput)
-}
-routine!(brief brief_shmem_int_ibput, kept_shmem_int_ibput, imp_shmem_int_ibput, probe_shmem_int_ibput, intercepted_shmem_int_ibput, 376, sized, (dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_ibput(dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_long_ibput", 377, imp_shmem_long_ibput, brief_shmem_long_ibput, kept_shmem_long_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_ibput(dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(377, imp_shmem_long_ibput, brief_shmem_long_ibput, kept_shmem_long_ibput)
-}
-routine!(brief brief_shmem_long_ibput, kept_shmem_long_ibput, imp_shmem_long_ibput, probe_shmem_long_ibput, intercepted_shmem_long_ibput, 377, sized, (dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_ibput(dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_longlong_ibput", 378, imp_shmem_longlong_ibput, brief_shmem_longlong_ibput, kept_shmem_longlong_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_ibput(dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(378, imp_shmem_longlong_ibput, brief_shmem_longlong_ibput, kept_shmem_longlong_ibput)
-}
-routine!(brief brief_shmem_longlong_ibput, kept_shmem_longlong_ibput, imp_shmem_longlong_ibput, probe_shmem_longlong_ibput, intercepted_shmem_longlong_ibput, 378, sized, (dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uchar_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uchar_ibput(dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_uchar_ibput", 379, imp_shmem_uchar_ibput, brief_shmem_uchar_ibput, kept_shmem_uchar_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uchar_ibput(dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(379, imp_shmem_uchar_ibput, brief_shmem_uchar_ibput, kept_shmem_uchar_ibput)
-}
-routine!(brief brief_shmem_uchar_ibput, kept_shmem_uchar_ibput, imp_shmem_uchar_ibput, probe_shmem_uchar_ibput, intercepted_shmem_uchar_ibput, 379, sized, (dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ushort_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ushort_ibput(dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ushort_ibput", 380, imp_shmem_ushort_ibput, brief_shmem_ushort_ibput, kept_shmem_ushort_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ushort_ibput(dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(380, imp_shmem_ushort_ibput, brief_shmem_ushort_ibput, kept_shmem_ushort_ibput)
-}
-routine!(brief brief_shmem_ushort_ibput, kept_shmem_ushort_ibput, imp_shmem_ushort_ibput, probe_shmem_ushort_ibput, intercepted_shmem_ushort_ibput, 380, sized, (dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibput::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_ibput(dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_uint_ibput", 381, imp_shmem_uint_ibput, brief_shmem_uint_ibput, kept_shmem_uint_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_ibput(dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(381, imp_shmem_uint_ibput, brief_shmem_uint_ibput, kept_shmem_uint_ibput)
-}
-routine!(brief brief_shmem_uint_ibput, kept_shmem_uint_ibput, imp_shmem_uint_ibput, probe_shmem_uint_ibput, intercepted_shmem_uint_ibput, 381, sized, (dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_ibput(dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ulong_ibput", 382, imp_shmem_ulong_ibput, brief_shmem_ulong_ibput, kept_shmem_ulong_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_ibput(dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(382, imp_shmem_ulong_ibput, brief_shmem_ulong_ibput, kept_shmem_ulong_ibput)
-}
-routine!(brief brief_shmem_ulong_ibput, kept_shmem_ulong_ibput, imp_shmem_ulong_ibput, probe_shmem_ulong_ibput, intercepted_shmem_ulong_ibput, 382, sized, (dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_ibput(dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ulonglong_ibput", 383, imp_shmem_ulonglong_ibput, brief_shmem_ulonglong_ibput, kept_shmem_ulonglong_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_ibput(dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(383, imp_shmem_ulonglong_ibput, brief_shmem_ulonglong_ibput, kept_shmem_ulonglong_ibput)
-}
-routine!(brief brief_shmem_ulonglong_ibput, kept_shmem_ulonglong_ibput, imp_shmem_ulonglong_ibput, probe_shmem_ulonglong_ibput, intercepted_shmem_ulonglong_ibput, 383, sized, (dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int8_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int8_ibput(dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_int8_ibput", 384, imp_shmem_int8_ibput, brief_shmem_int8_ibput, kept_shmem_int8_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int8_ibput(dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(384, imp_shmem_int8_ibput, brief_shmem_int8_ibput, kept_shmem_int8_ibput)
-}
-routine!(brief brief_shmem_int8_ibput, kept_shmem_int8_ibput, imp_shmem_int8_ibput, probe_shmem_int8_ibput, intercepted_shmem_int8_ibput, 384, sized, (dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int16_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int16_ibput(dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_int16_ibput", 385, imp_shmem_int16_ibput, brief_shmem_int16_ibput, kept_shmem_int16_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int16_ibput(dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(385, imp_shmem_int16_ibput, brief_shmem_int16_ibput, kept_shmem_int16_ibput)
-}
-routine!(brief brief_shmem_int16_ibput, kept_shmem_int16_ibput, imp_shmem_int16_ibput, probe_shmem_int16_ibput, intercepted_shmem_int16_ibput, 385, sized, (dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibput::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_ibput(dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_int32_ibput", 386, imp_shmem_int32_ibput, brief_shmem_int32_ibput, kept_shmem_int32_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_ibput(dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(386, imp_shmem_int32_ibput, brief_shmem_int32_ibput, kept_shmem_int32_ibput)
-}
-routine!(brief brief_shmem_int32_ibput, kept_shmem_int32_ibput, imp_shmem_int32_ibput, probe_shmem_int32_ibput, intercepted_shmem_int32_ibput, 386, sized, (dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_ibput(dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_int64_ibput", 387, imp_shmem_int64_ibput, brief_shmem_int64_ibput, kept_shmem_int64_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_ibput(dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(387, imp_shmem_int64_ibput, brief_shmem_int64_ibput, kept_shmem_int64_ibput)
-}
-routine!(brief brief_shmem_int64_ibput, kept_shmem_int64_ibput, imp_shmem_int64_ibput, probe_shmem_int64_ibput, intercepted_shmem_int64_ibput, 387, sized, (dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint8_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint8_ibput(dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_uint8_ibput", 388, imp_shmem_uint8_ibput, brief_shmem_uint8_ibput, kept_shmem_uint8_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint8_ibput(dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(388, imp_shmem_uint8_ibput, brief_shmem_uint8_ibput, kept_shmem_uint8_ibput)
-}
-routine!(brief brief_shmem_uint8_ibput, kept_shmem_uint8_ibput, imp_shmem_uint8_ibput, probe_shmem_uint8_ibput, intercepted_shmem_uint8_ibput, 388, sized, (dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint16_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint16_ibput(dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_uint16_ibput", 389, imp_shmem_uint16_ibput, brief_shmem_uint16_ibput, kept_shmem_uint16_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint16_ibput(dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(389, imp_shmem_uint16_ibput, brief_shmem_uint16_ibput, kept_shmem_uint16_ibput)
-}
-routine!(brief brief_shmem_uint16_ibput, kept_shmem_uint16_ibput, imp_shmem_uint16_ibput, probe_shmem_uint16_ibput, intercepted_shmem_uint16_ibput, 389, sized, (dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibput::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_ibput(dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_uint32_ibput", 390, imp_shmem_uint32_ibput, brief_shmem_uint32_ibput, kept_shmem_uint32_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_ibput(dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(390, imp_shmem_uint32_ibput, brief_shmem_uint32_ibput, kept_shmem_uint32_ibput)
-}
-routine!(brief brief_shmem_uint32_ibput, kept_shmem_uint32_ibput, imp_shmem_uint32_ibput, probe_shmem_uint32_ibput, intercepted_shmem_uint32_ibput, 390, sized, (dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_ibput(dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_uint64_ibput", 391, imp_shmem_uint64_ibput, brief_shmem_uint64_ibput, kept_shmem_uint64_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_ibput(dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(391, imp_shmem_uint64_ibput, brief_shmem_uint64_ibput, kept_shmem_uint64_ibput)
-}
-routine!(brief brief_shmem_uint64_ibput, kept_shmem_uint64_ibput, imp_shmem_uint64_ibput, probe_shmem_uint64_ibput, intercepted_shmem_uint64_ibput, 391, sized, (dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_ibput(dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_size_ibput", 392, imp_shmem_size_ibput, brief_shmem_size_ibput, kept_shmem_size_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_ibput(dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(392, imp_shmem_size_ibput, brief_shmem_size_ibput, kept_shmem_size_ibput)
-}
-routine!(brief brief_shmem_size_ibput, kept_shmem_size_ibput, imp_shmem_size_ibput, probe_shmem_size_ibput, intercepted_shmem_size_ibput, 392, sized, (dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_ibput(dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ptrdiff_ibput", 393, imp_shmem_ptrdiff_ibput, brief_shmem_ptrdiff_ibput, kept_shmem_ptrdiff_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_ibput(dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(393, imp_shmem_ptrdiff_ibput, brief_shmem_ptrdiff_ibput, kept_shmem_ptrdiff_ibput)
-}
-routine!(brief brief_shmem_ptrdiff_ibput, kept_shmem_ptrdiff_ibput, imp_shmem_ptrdiff_ibput, probe_shmem_ptrdiff_ibput, intercepted_shmem_ptrdiff_ibput, 393, sized, (dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_float_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_float_ibput(ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_float_ibput", 394, imp_shmem_ctx_float_ibput, probe_shmem_ctx_float_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_float_ibput(ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(394, imp_shmem_ctx_float_ibput, probe_shmem_ctx_float_ibput)
-}
-routine!(imp_shmem_ctx_float_ibput, probe_shmem_ctx_float_ibput, intercepted_shmem_ctx_float_ibput, 394, sized, (ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 394, bsize.wrapping_mul(nblocks).wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_double_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_double_ibput(ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_double_ibput", 395, imp_shmem_ctx_double_ibput, probe_shmem_ctx_double_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_double_ibput(ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(395, imp_shmem_ctx_double_ibput, probe_shmem_ctx_double_ibput)
-}
-routine!(imp_shmem_ctx_double_ibput, probe_shmem_ctx_double_ibput, intercepted_shmem_ctx_double_ibput, 395, sized, (ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 395, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longdouble_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longdouble_ibput(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_longdouble_ibput", 396, imp_shmem_ctx_longdouble_ibput, probe_shmem_ctx_longdouble_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longdouble_ibput(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(396, imp_shmem_ctx_longdouble_ibput, probe_shmem_ctx_longdouble_ibput)
-}
-routine!(imp_shmem_ctx_longdouble_ibput, probe_shmem_ctx_longdouble_ibput, intercepted_shmem_ctx_longdouble_ibput, 396, sized, (ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 396, bsize.wrapping_mul(nblocks).wrapping_mul(16), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(16)] strided::ibput::<W128>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_char_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_char_ibput(ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_char_ibput", 397, imp_shmem_ctx_char_ibput, probe_shmem_ctx_char_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_char_ibput(ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(397, imp_shmem_ctx_char_ibput, probe_shmem_ctx_char_ibput)
-}
-routine!(imp_shmem_ctx_char_ibput, probe_shmem_ctx_char_ibput, intercepted_shmem_ctx_char_ibput, 397, sized, (ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 397, bsize.wrapping_mul(nblocks).wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_schar_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_schar_ibput(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_schar_ibput", 398, imp_shmem_ctx_schar_ibput, probe_shmem_ctx_schar_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_schar_ibput(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(398, imp_shmem_ctx_schar_ibput, probe_shmem_ctx_schar_ibput)
-}
-routine!(imp_shmem_ctx_schar_ibput, probe_shmem_ctx_schar_ibput, intercepted_shmem_ctx_schar_ibput, 398, sized, (ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 398, bsize.wrapping_mul(nblocks).wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_short_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_short_ibput(ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_short_ibput", 399, imp_shmem_ctx_short_ibput, probe_shmem_ctx_short_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_short_ibput(ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(399, imp_shmem_ctx_short_ibput, probe_shmem_ctx_short_ibput)
-}
-routine!(imp_shmem_ctx_short_ibput, probe_shmem_ctx_short_ibput, intercepted_shmem_ctx_short_ibput, 399, sized, (ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 399, bsize.wrapping_mul(nblocks).wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibput::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int_ibput(ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_int_ibput", 400, imp_shmem_ctx_int_ibput, probe_shmem_ctx_int_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int_ibput(ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(400, imp_shmem_ctx_int_ibput, probe_shmem_ctx_int_ibput)
-}
-routine!(imp_shmem_ctx_int_ibput, probe_shmem_ctx_int_ibput, intercepted_shmem_ctx_int_ibput, 400, sized, (ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 400, bsize.wrapping_mul(nblocks).wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_long_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_long_ibput(ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_long_ibput", 401, imp_shmem_ctx_long_ibput, probe_shmem_ctx_long_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_long_ibput(ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(401, imp_shmem_ctx_long_ibput, probe_shmem_ctx_long_ibput)
-}
-routine!(imp_shmem_ctx_long_ibput, probe_shmem_ctx_long_ibput, intercepted_shmem_ctx_long_ibput, 401, sized, (ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 401, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longlong_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longlong_ibput(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_longlong_ibput", 402, imp_shmem_ctx_longlong_ibput, probe_shmem_ctx_longlong_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longlong_ibput(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(402, imp_shmem_ctx_longlong_ibput, probe_shmem_ctx_longlong_ibput)
-}
-routine!(imp_shmem_ctx_longlong_ibput, probe_shmem_ctx_longlong_ibput, intercepted_shmem_ctx_longlong_ibput, 402, sized, (ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 402, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uchar_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uchar_ibput(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_uchar_ibput", 403, imp_shmem_ctx_uchar_ibput, probe_shmem_ctx_uchar_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uchar_ibput(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(403, imp_shmem_ctx_uchar_ibput, probe_shmem_ctx_uchar_ibput)
-}
-routine!(imp_shmem_ctx_uchar_ibput, probe_shmem_ctx_uchar_ibput, intercepted_shmem_ctx_uchar_ibput, 403, sized, (ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 403, bsize.wrapping_mul(nblocks).wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ushort_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ushort_ibput(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_ushort_ibput", 404, imp_shmem_ctx_ushort_ibput, probe_shmem_ctx_ushort_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ushort_ibput(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(404, imp_shmem_ctx_ushort_ibput, probe_shmem_ctx_ushort_ibput)
-}
-routine!(imp_shmem_ctx_ushort_ibput, probe_shmem_ctx_ushort_ibput, intercepted_shmem_ctx_ushort_ibput, 404, sized, (ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 404, bsize.wrapping_mul(nblocks).wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibput::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint_ibput(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_uint_ibput", 405, imp_shmem_ctx_uint_ibput, probe_shmem_ctx_uint_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint_ibput(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(405, imp_shmem_ctx_uint_ibput, probe_shmem_ctx_uint_ibput)
-}
-routine!(imp_shmem_ctx_uint_ibput, probe_shmem_ctx_uint_ibput, intercepted_shmem_ctx_uint_ibput, 405, sized, (ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 405, bsize.wrapping_mul(nblocks).wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulong_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulong_ibput(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_ulong_ibput", 406, imp_shmem_ctx_ulong_ibput, probe_shmem_ctx_ulong_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulong_ibput(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(406, imp_shmem_ctx_ulong_ibput, probe_shmem_ctx_ulong_ibput)
-}
-routine!(imp_shmem_ctx_ulong_ibput, probe_shmem_ctx_ulong_ibput, intercepted_shmem_ctx_ulong_ibput, 406, sized, (ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 406, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulonglong_ibput(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_ulonglong_ibput", 407, imp_shmem_ctx_ulonglong_ibput, probe_shmem_ctx_ulonglong_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulonglong_ibput(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(407, imp_shmem_ctx_ulonglong_ibput, probe_shmem_ctx_ulonglong_ibput)
-}
-routine!(imp_shmem_ctx_ulonglong_ibput, probe_shmem_ctx_ulonglong_ibput, intercepted_shmem_ctx_ulonglong_ibput, 407, sized, (ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 407, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int8_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int8_ibput(ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_int8_ibput", 408, imp_shmem_ctx_int8_ibput, probe_shmem_ctx_int8_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int8_ibput(ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(408, imp_shmem_ctx_int8_ibput, probe_shmem_ctx_int8_ibput)
-}
-routine!(imp_shmem_ctx_int8_ibput, probe_shmem_ctx_int8_ibput, intercepted_shmem_ctx_int8_ibput, 408, sized, (ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 408, bsize.wrapping_mul(nblocks).wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int16_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int16_ibput(ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_int16_ibput", 409, imp_shmem_ctx_int16_ibput, probe_shmem_ctx_int16_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int16_ibput(ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(409, imp_shmem_ctx_int16_ibput, probe_shmem_ctx_int16_ibput)
-}
-routine!(imp_shmem_ctx_int16_ibput, probe_shmem_ctx_int16_ibput, intercepted_shmem_ctx_int16_ibput, 409, sized, (ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 409, bsize.wrapping_mul(nblocks).wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibput::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int32_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int32_ibput(ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_int32_ibput", 410, imp_shmem_ctx_int32_ibput, probe_shmem_ctx_int32_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int32_ibput(ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(410, imp_shmem_ctx_int32_ibput, probe_shmem_ctx_int32_ibput)
-}
-routine!(imp_shmem_ctx_int32_ibput, probe_shmem_ctx_int32_ibput, intercepted_shmem_ctx_int32_ibput, 410, sized, (ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 410, bsize.wrapping_mul(nblocks).wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int64_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int64_ibput(ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_int64_ibput", 411, imp_shmem_ctx_int64_ibput, probe_shmem_ctx_int64_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int64_ibput(ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(411, imp_shmem_ctx_int64_ibput, probe_shmem_ctx_int64_ibput)
-}
-routine!(imp_shmem_ctx_int64_ibput, probe_shmem_ctx_int64_ibput, intercepted_shmem_ctx_int64_ibput, 411, sized, (ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 411, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint8_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint8_ibput(ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_uint8_ibput", 412, imp_shmem_ctx_uint8_ibput, probe_shmem_ctx_uint8_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint8_ibput(ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(412, imp_shmem_ctx_uint8_ibput, probe_shmem_ctx_uint8_ibput)
-}
-routine!(imp_shmem_ctx_uint8_ibput, probe_shmem_ctx_uint8_ibput, intercepted_shmem_ctx_uint8_ibput, 412, sized, (ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 412, bsize.wrapping_mul(nblocks).wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint16_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint16_ibput(ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_uint16_ibput", 413, imp_shmem_ctx_uint16_ibput, probe_shmem_ctx_uint16_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint16_ibput(ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(413, imp_shmem_ctx_uint16_ibput, probe_shmem_ctx_uint16_ibput)
-}
-routine!(imp_shmem_ctx_uint16_ibput, probe_shmem_ctx_uint16_ibput, intercepted_shmem_ctx_uint16_ibput, 413, sized, (ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 413, bsize.wrapping_mul(nblocks).wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibput::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint32_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint32_ibput(ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_uint32_ibput", 414, imp_shmem_ctx_uint32_ibput, probe_shmem_ctx_uint32_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint32_ibput(ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(414, imp_shmem_ctx_uint32_ibput, probe_shmem_ctx_uint32_ibput)
-}
-routine!(imp_shmem_ctx_uint32_ibput, probe_shmem_ctx_uint32_ibput, intercepted_shmem_ctx_uint32_ibput, 414, sized, (ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 414, bsize.wrapping_mul(nblocks).wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint64_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint64_ibput(ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_uint64_ibput", 415, imp_shmem_ctx_uint64_ibput, probe_shmem_ctx_uint64_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint64_ibput(ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(415, imp_shmem_ctx_uint64_ibput, probe_shmem_ctx_uint64_ibput)
-}
-routine!(imp_shmem_ctx_uint64_ibput, probe_shmem_ctx_uint64_ibput, intercepted_shmem_ctx_uint64_ibput, 415, sized, (ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 415, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_size_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_size_ibput(ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_size_ibput", 416, imp_shmem_ctx_size_ibput, probe_shmem_ctx_size_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_size_ibput(ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(416, imp_shmem_ctx_size_ibput, probe_shmem_ctx_size_ibput)
-}
-routine!(imp_shmem_ctx_size_ibput, probe_shmem_ctx_size_ibput, intercepted_shmem_ctx_size_ibput, 416, sized, (ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 416, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ptrdiff_ibput(ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_ptrdiff_ibput", 417, imp_shmem_ctx_ptrdiff_ibput, probe_shmem_ctx_ptrdiff_ibput)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ptrdiff_ibput(ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(417, imp_shmem_ctx_ptrdiff_ibput, probe_shmem_ctx_ptrdiff_ibput)
-}
-routine!(imp_shmem_ctx_ptrdiff_ibput, probe_shmem_ctx_ptrdiff_ibput, intercepted_shmem_ctx_ptrdiff_ibput, 417, sized, (ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 417, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ibput8")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ibput8(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ibput8", 418, imp_shmem_ibput8, brief_shmem_ibput8, kept_shmem_ibput8)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ibput8(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(418, imp_shmem_ibput8, brief_shmem_ibput8, kept_shmem_ibput8)
-}
-routine!(brief brief_shmem_ibput8, kept_shmem_ibput8, imp_shmem_ibput8, probe_shmem_ibput8, intercepted_shmem_ibput8, 418, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ibput16")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ibput16(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ibput16", 419, imp_shmem_ibput16, brief_shmem_ibput16, kept_shmem_ibput16)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ibput16(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(419, imp_shmem_ibput16, brief_shmem_ibput16, kept_shmem_ibput16)
-}
-routine!(brief brief_shmem_ibput16, kept_shmem_ibput16, imp_shmem_ibput16, probe_shmem_ibput16, intercepted_shmem_ibput16, 419, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibput::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ibput32")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ibput32(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ibput32", 420, imp_shmem_ibput32, brief_shmem_ibput32, kept_shmem_ibput32)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ibput32(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(420, imp_shmem_ibput32, brief_shmem_ibput32, kept_shmem_ibput32)
-}
-routine!(brief brief_shmem_ibput32, kept_shmem_ibput32, imp_shmem_ibput32, probe_shmem_ibput32, intercepted_shmem_ibput32, 420, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ibput64")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ibput64(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ibput64", 421, imp_shmem_ibput64, brief_shmem_ibput64, kept_shmem_ibput64)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ibput64(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(421, imp_shmem_ibput64, brief_shmem_ibput64, kept_shmem_ibput64)
-}
-routine!(brief brief_shmem_ibput64, kept_shmem_ibput64, imp_shmem_ibput64, probe_shmem_ibput64, intercepted_shmem_ibput64, 421, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ibput128")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ibput128(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ibput128", 422, imp_shmem_ibput128, brief_shmem_ibput128, kept_shmem_ibput128)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ibput128(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(422, imp_shmem_ibput128, brief_shmem_ibput128, kept_shmem_ibput128)
-}
-routine!(brief brief_shmem_ibput128, kept_shmem_ibput128, imp_shmem_ibput128, probe_shmem_ibput128, intercepted_shmem_ibput128, 422, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(16)] strided::ibput::<W128>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ibput8")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ibput8(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_ibput8", 423, imp_shmem_ctx_ibput8, probe_shmem_ctx_ibput8)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ibput8(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(423, imp_shmem_ctx_ibput8, probe_shmem_ctx_ibput8)
-}
-routine!(imp_shmem_ctx_ibput8, probe_shmem_ctx_ibput8, intercepted_shmem_ctx_ibput8, 423, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 423, bsize.wrapping_mul(nblocks).wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ibput16")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ibput16(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_ibput16", 424, imp_shmem_ctx_ibput16, probe_shmem_ctx_ibput16)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ibput16(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(424, imp_shmem_ctx_ibput16, probe_shmem_ctx_ibput16)
-}
-routine!(imp_shmem_ctx_ibput16, probe_shmem_ctx_ibput16, intercepted_shmem_ctx_ibput16, 424, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 424, bsize.wrapping_mul(nblocks).wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibput::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ibput32")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ibput32(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_ibput32", 425, imp_shmem_ctx_ibput32, probe_shmem_ctx_ibput32)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ibput32(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(425, imp_shmem_ctx_ibput32, probe_shmem_ctx_ibput32)
-}
-routine!(imp_shmem_ctx_ibput32, probe_shmem_ctx_ibput32, intercepted_shmem_ctx_ibput32, 425, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 425, bsize.wrapping_mul(nblocks).wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ibput64")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ibput64(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_ibput64", 426, imp_shmem_ctx_ibput64, probe_shmem_ctx_ibput64)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ibput64(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(426, imp_shmem_ctx_ibput64, probe_shmem_ctx_ibput64)
-}
-routine!(imp_shmem_ctx_ibput64, probe_shmem_ctx_ibput64, intercepted_shmem_ctx_ibput64, 426, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 426, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ibput128")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ibput128(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_ibput128", 427, imp_shmem_ctx_ibput128, probe_shmem_ctx_ibput128)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ibput128(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(427, imp_shmem_ctx_ibput128, probe_shmem_ctx_ibput128)
-}
-routine!(imp_shmem_ctx_ibput128, probe_shmem_ctx_ibput128, intercepted_shmem_ctx_ibput128, 427, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 427, bsize.wrapping_mul(nblocks).wrapping_mul(16), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(16)] strided::ibput::<W128>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_float_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_ibget(dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_float_ibget", 428, imp_shmem_float_ibget, brief_shmem_float_ibget, kept_shmem_float_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_ibget(dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(428, imp_shmem_float_ibget, brief_shmem_float_ibget, kept_shmem_float_ibget)
-}
-routine!(brief brief_shmem_float_ibget, kept_shmem_float_ibget, imp_shmem_float_ibget, probe_shmem_float_ibget, intercepted_shmem_float_ibget, 428, sized, (dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_double_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_ibget(dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_double_ibget", 429, imp_shmem_double_ibget, brief_shmem_double_ibget, kept_shmem_double_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_ibget(dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(429, imp_shmem_double_ibget, brief_shmem_double_ibget, kept_shmem_double_ibget)
-}
-routine!(brief brief_shmem_double_ibget, kept_shmem_double_ibget, imp_shmem_double_ibget, probe_shmem_double_ibget, intercepted_shmem_double_ibget, 429, sized, (dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longdouble_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longdouble_ibget(dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_longdouble_ibget", 430, imp_shmem_longdouble_ibget, brief_shmem_longdouble_ibget, kept_shmem_longdouble_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longdouble_ibget(dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(430, imp_shmem_longdouble_ibget, brief_shmem_longdouble_ibget, kept_shmem_longdouble_ibget)
-}
-routine!(brief brief_shmem_longdouble_ibget, kept_shmem_longdouble_ibget, imp_shmem_longdouble_ibget, probe_shmem_longdouble_ibget, intercepted_shmem_longdouble_ibget, 430, sized, (dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(16)] strided::ibget::<W128>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_char_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_char_ibget(dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_char_ibget", 431, imp_shmem_char_ibget, brief_shmem_char_ibget, kept_shmem_char_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_char_ibget(dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(431, imp_shmem_char_ibget, brief_shmem_char_ibget, kept_shmem_char_ibget)
-}
-routine!(brief brief_shmem_char_ibget, kept_shmem_char_ibget, imp_shmem_char_ibget, probe_shmem_char_ibget, intercepted_shmem_char_ibget, 431, sized, (dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_schar_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_schar_ibget(dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_schar_ibget", 432, imp_shmem_schar_ibget, brief_shmem_schar_ibget, kept_shmem_schar_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_schar_ibget(dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(432, imp_shmem_schar_ibget, brief_shmem_schar_ibget, kept_shmem_schar_ibget)
-}
-routine!(brief brief_shmem_schar_ibget, kept_shmem_schar_ibget, imp_shmem_schar_ibget, probe_shmem_schar_ibget, intercepted_shmem_schar_ibget, 432, sized, (dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_short_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_short_ibget(dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_short_ibget", 433, imp_shmem_short_ibget, brief_shmem_short_ibget, kept_shmem_short_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_short_ibget(dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(433, imp_shmem_short_ibget, brief_shmem_short_ibget, kept_shmem_short_ibget)
-}
-routine!(brief brief_shmem_short_ibget, kept_shmem_short_ibget, imp_shmem_short_ibget, probe_shmem_short_ibget, intercepted_shmem_short_ibget, 433, sized, (dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibget::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_ibget(dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_int_ibget", 434, imp_shmem_int_ibget, brief_shmem_int_ibget, kept_shmem_int_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_ibget(dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(434, imp_shmem_int_ibget, brief_shmem_int_ibget, kept_shmem_int_ibget)
-}
-routine!(brief brief_shmem_int_ibget, kept_shmem_int_ibget, imp_shmem_int_ibget, probe_shmem_int_ibget, intercepted_shmem_int_ibget, 434, sized, (dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_ibget(dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_long_ibget", 435, imp_shmem_long_ibget, brief_shmem_long_ibget, kept_shmem_long_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_ibget(dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(435, imp_shmem_long_ibget, brief_shmem_long_ibget, kept_shmem_long_ibget)
-}
-routine!(brief brief_shmem_long_ibget, kept_shmem_long_ibget, imp_shmem_long_ibget, probe_shmem_long_ibget, intercepted_shmem_long_ibget, 435, sized, (dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_ibget(dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_longlong_ibget", 436, imp_shmem_longlong_ibget, brief_shmem_longlong_ibget, kept_shmem_longlong_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_ibget(dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(436, imp_shmem_longlong_ibget, brief_shmem_longlong_ibget, kept_shmem_longlong_ibget)
-}
-routine!(brief brief_shmem_longlong_ibget, kept_shmem_longlong_ibget, imp_shmem_longlong_ibget, probe_shmem_longlong_ibget, intercepted_shmem_longlong_ibget, 436, sized, (dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uchar_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uchar_ibget(dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_uchar_ibget", 437, imp_shmem_uchar_ibget, brief_shmem_uchar_ibget, kept_shmem_uchar_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uchar_ibget(dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(437, imp_shmem_uchar_ibget, brief_shmem_uchar_ibget, kept_shmem_uchar_ibget)
-}
-routine!(brief brief_shmem_uchar_ibget, kept_shmem_uchar_ibget, imp_shmem_uchar_ibget, probe_shmem_uchar_ibget, intercepted_shmem_uchar_ibget, 437, sized, (dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ushort_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ushort_ibget(dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ushort_ibget", 438, imp_shmem_ushort_ibget, brief_shmem_ushort_ibget, kept_shmem_ushort_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ushort_ibget(dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(438, imp_shmem_ushort_ibget, brief_shmem_ushort_ibget, kept_shmem_ushort_ibget)
-}
-routine!(brief brief_shmem_ushort_ibget, kept_shmem_ushort_ibget, imp_shmem_ushort_ibget, probe_shmem_ushort_ibget, intercepted_shmem_ushort_ibget, 438, sized, (dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibget::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_ibget(dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_uint_ibget", 439, imp_shmem_uint_ibget, brief_shmem_uint_ibget, kept_shmem_uint_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_ibget(dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(439, imp_shmem_uint_ibget, brief_shmem_uint_ibget, kept_shmem_uint_ibget)
-}
-routine!(brief brief_shmem_uint_ibget, kept_shmem_uint_ibget, imp_shmem_uint_ibget, probe_shmem_uint_ibget, intercepted_shmem_uint_ibget, 439, sized, (dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_ibget(dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ulong_ibget", 440, imp_shmem_ulong_ibget, brief_shmem_ulong_ibget, kept_shmem_ulong_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_ibget(dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(440, imp_shmem_ulong_ibget, brief_shmem_ulong_ibget, kept_shmem_ulong_ibget)
-}
-routine!(brief brief_shmem_ulong_ibget, kept_shmem_ulong_ibget, imp_shmem_ulong_ibget, probe_shmem_ulong_ibget, intercepted_shmem_ulong_ibget, 440, sized, (dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_ibget(dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ulonglong_ibget", 441, imp_shmem_ulonglong_ibget, brief_shmem_ulonglong_ibget, kept_shmem_ulonglong_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_ibget(dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(441, imp_shmem_ulonglong_ibget, brief_shmem_ulonglong_ibget, kept_shmem_ulonglong_ibget)
-}
-routine!(brief brief_shmem_ulonglong_ibget, kept_shmem_ulonglong_ibget, imp_shmem_ulonglong_ibget, probe_shmem_ulonglong_ibget, intercepted_shmem_ulonglong_ibget, 441, sized, (dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int8_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int8_ibget(dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_int8_ibget", 442, imp_shmem_int8_ibget, brief_shmem_int8_ibget, kept_shmem_int8_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int8_ibget(dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(442, imp_shmem_int8_ibget, brief_shmem_int8_ibget, kept_shmem_int8_ibget)
-}
-routine!(brief brief_shmem_int8_ibget, kept_shmem_int8_ibget, imp_shmem_int8_ibget, probe_shmem_int8_ibget, intercepted_shmem_int8_ibget, 442, sized, (dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int16_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int16_ibget(dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_int16_ibget", 443, imp_shmem_int16_ibget, brief_shmem_int16_ibget, kept_shmem_int16_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int16_ibget(dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(443, imp_shmem_int16_ibget, brief_shmem_int16_ibget, kept_shmem_int16_ibget)
-}
-routine!(brief brief_shmem_int16_ibget, kept_shmem_int16_ibget, imp_shmem_int16_ibget, probe_shmem_int16_ibget, intercepted_shmem_int16_ibget, 443, sized, (dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibget::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_ibget(dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_int32_ibget", 444, imp_shmem_int32_ibget, brief_shmem_int32_ibget, kept_shmem_int32_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_ibget(dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(444, imp_shmem_int32_ibget, brief_shmem_int32_ibget, kept_shmem_int32_ibget)
-}
-routine!(brief brief_shmem_int32_ibget, kept_shmem_int32_ibget, imp_shmem_int32_ibget, probe_shmem_int32_ibget, intercepted_shmem_int32_ibget, 444, sized, (dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_ibget(dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_int64_ibget", 445, imp_shmem_int64_ibget, brief_shmem_int64_ibget, kept_shmem_int64_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_ibget(dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(445, imp_shmem_int64_ibget, brief_shmem_int64_ibget, kept_shmem_int64_ibget)
-}
-routine!(brief brief_shmem_int64_ibget, kept_shmem_int64_ibget, imp_shmem_int64_ibget, probe_shmem_int64_ibget, intercepted_shmem_int64_ibget, 445, sized, (dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint8_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint8_ibget(dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_uint8_ibget", 446, imp_shmem_uint8_ibget, brief_shmem_uint8_ibget, kept_shmem_uint8_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint8_ibget(dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(446, imp_shmem_uint8_ibget, brief_shmem_uint8_ibget, kept_shmem_uint8_ibget)
-}
-routine!(brief brief_shmem_uint8_ibget, kept_shmem_uint8_ibget, imp_shmem_uint8_ibget, probe_shmem_uint8_ibget, intercepted_shmem_uint8_ibget, 446, sized, (dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint16_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint16_ibget(dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_uint16_ibget", 447, imp_shmem_uint16_ibget, brief_shmem_uint16_ibget, kept_shmem_uint16_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint16_ibget(dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(447, imp_shmem_uint16_ibget, brief_shmem_uint16_ibget, kept_shmem_uint16_ibget)
-}
-routine!(brief brief_shmem_uint16_ibget, kept_shmem_uint16_ibget, imp_shmem_uint16_ibget, probe_shmem_uint16_ibget, intercepted_shmem_uint16_ibget, 447, sized, (dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibget::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_ibget(dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_uint32_ibget", 448, imp_shmem_uint32_ibget, brief_shmem_uint32_ibget, kept_shmem_uint32_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_ibget(dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(448, imp_shmem_uint32_ibget, brief_shmem_uint32_ibget, kept_shmem_uint32_ibget)
-}
-routine!(brief brief_shmem_uint32_ibget, kept_shmem_uint32_ibget, imp_shmem_uint32_ibget, probe_shmem_uint32_ibget, intercepted_shmem_uint32_ibget, 448, sized, (dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_ibget(dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_uint64_ibget", 449, imp_shmem_uint64_ibget, brief_shmem_uint64_ibget, kept_shmem_uint64_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_ibget(dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(449, imp_shmem_uint64_ibget, brief_shmem_uint64_ibget, kept_shmem_uint64_ibget)
-}
-routine!(brief brief_shmem_uint64_ibget, kept_shmem_uint64_ibget, imp_shmem_uint64_ibget, probe_shmem_uint64_ibget, intercepted_shmem_uint64_ibget, 449, sized, (dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_ibget(dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_size_ibget", 450, imp_shmem_size_ibget, brief_shmem_size_ibget, kept_shmem_size_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_ibget(dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(450, imp_shmem_size_ibget, brief_shmem_size_ibget, kept_shmem_size_ibget)
-}
-routine!(brief brief_shmem_size_ibget, kept_shmem_size_ibget, imp_shmem_size_ibget, probe_shmem_size_ibget, intercepted_shmem_size_ibget, 450, sized, (dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_ibget(dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ptrdiff_ibget", 451, imp_shmem_ptrdiff_ibget, brief_shmem_ptrdiff_ibget, kept_shmem_ptrdiff_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_ibget(dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(451, imp_shmem_ptrdiff_ibget, brief_shmem_ptrdiff_ibget, kept_shmem_ptrdiff_ibget)
-}
-routine!(brief brief_shmem_ptrdiff_ibget, kept_shmem_ptrdiff_ibget, imp_shmem_ptrdiff_ibget, probe_shmem_ptrdiff_ibget, intercepted_shmem_ptrdiff_ibget, 451, sized, (dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_float_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_float_ibget(ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_float_ibget", 452, imp_shmem_ctx_float_ibget, probe_shmem_ctx_float_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_float_ibget(ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(452, imp_shmem_ctx_float_ibget, probe_shmem_ctx_float_ibget)
-}
-routine!(imp_shmem_ctx_float_ibget, probe_shmem_ctx_float_ibget, intercepted_shmem_ctx_float_ibget, 452, sized, (ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 452, bsize.wrapping_mul(nblocks).wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_double_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_double_ibget(ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_double_ibget", 453, imp_shmem_ctx_double_ibget, probe_shmem_ctx_double_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_double_ibget(ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(453, imp_shmem_ctx_double_ibget, probe_shmem_ctx_double_ibget)
-}
-routine!(imp_shmem_ctx_double_ibget, probe_shmem_ctx_double_ibget, intercepted_shmem_ctx_double_ibget, 453, sized, (ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 453, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longdouble_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longdouble_ibget(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_longdouble_ibget", 454, imp_shmem_ctx_longdouble_ibget, probe_shmem_ctx_longdouble_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longdouble_ibget(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(454, imp_shmem_ctx_longdouble_ibget, probe_shmem_ctx_longdouble_ibget)
-}
-routine!(imp_shmem_ctx_longdouble_ibget, probe_shmem_ctx_longdouble_ibget, intercepted_shmem_ctx_longdouble_ibget, 454, sized, (ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 454, bsize.wrapping_mul(nblocks).wrapping_mul(16), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(16)] strided::ibget::<W128>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_char_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_char_ibget(ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_char_ibget", 455, imp_shmem_ctx_char_ibget, probe_shmem_ctx_char_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_char_ibget(ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(455, imp_shmem_ctx_char_ibget, probe_shmem_ctx_char_ibget)
-}
-routine!(imp_shmem_ctx_char_ibget, probe_shmem_ctx_char_ibget, intercepted_shmem_ctx_char_ibget, 455, sized, (ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 455, bsize.wrapping_mul(nblocks).wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_schar_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_schar_ibget(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_schar_ibget", 456, imp_shmem_ctx_schar_ibget, probe_shmem_ctx_schar_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_schar_ibget(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(456, imp_shmem_ctx_schar_ibget, probe_shmem_ctx_schar_ibget)
-}
-routine!(imp_shmem_ctx_schar_ibget, probe_shmem_ctx_schar_ibget, intercepted_shmem_ctx_schar_ibget, 456, sized, (ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 456, bsize.wrapping_mul(nblocks).wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_short_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_short_ibget(ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_short_ibget", 457, imp_shmem_ctx_short_ibget, probe_shmem_ctx_short_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_short_ibget(ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(457, imp_shmem_ctx_short_ibget, probe_shmem_ctx_short_ibget)
-}
-routine!(imp_shmem_ctx_short_ibget, probe_shmem_ctx_short_ibget, intercepted_shmem_ctx_short_ibget, 457, sized, (ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 457, bsize.wrapping_mul(nblocks).wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibget::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int_ibget(ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_int_ibget", 458, imp_shmem_ctx_int_ibget, probe_shmem_ctx_int_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int_ibget(ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(458, imp_shmem_ctx_int_ibget, probe_shmem_ctx_int_ibget)
-}
-routine!(imp_shmem_ctx_int_ibget, probe_shmem_ctx_int_ibget, intercepted_shmem_ctx_int_ibget, 458, sized, (ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 458, bsize.wrapping_mul(nblocks).wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_long_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_long_ibget(ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_long_ibget", 459, imp_shmem_ctx_long_ibget, probe_shmem_ctx_long_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_long_ibget(ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(459, imp_shmem_ctx_long_ibget, probe_shmem_ctx_long_ibget)
-}
-routine!(imp_shmem_ctx_long_ibget, probe_shmem_ctx_long_ibget, intercepted_shmem_ctx_long_ibget, 459, sized, (ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 459, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longlong_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longlong_ibget(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_longlong_ibget", 460, imp_shmem_ctx_longlong_ibget, probe_shmem_ctx_longlong_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longlong_ibget(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(460, imp_shmem_ctx_longlong_ibget, probe_shmem_ctx_longlong_ibget)
-}
-routine!(imp_shmem_ctx_longlong_ibget, probe_shmem_ctx_longlong_ibget, intercepted_shmem_ctx_longlong_ibget, 460, sized, (ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 460, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uchar_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uchar_ibget(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_uchar_ibget", 461, imp_shmem_ctx_uchar_ibget, probe_shmem_ctx_uchar_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uchar_ibget(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(461, imp_shmem_ctx_uchar_ibget, probe_shmem_ctx_uchar_ibget)
-}
-routine!(imp_shmem_ctx_uchar_ibget, probe_shmem_ctx_uchar_ibget, intercepted_shmem_ctx_uchar_ibget, 461, sized, (ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 461, bsize.wrapping_mul(nblocks).wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ushort_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ushort_ibget(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_ushort_ibget", 462, imp_shmem_ctx_ushort_ibget, probe_shmem_ctx_ushort_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ushort_ibget(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(462, imp_shmem_ctx_ushort_ibget, probe_shmem_ctx_ushort_ibget)
-}
-routine!(imp_shmem_ctx_ushort_ibget, probe_shmem_ctx_ushort_ibget, intercepted_shmem_ctx_ushort_ibget, 462, sized, (ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 462, bsize.wrapping_mul(nblocks).wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibget::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint_ibget(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_uint_ibget", 463, imp_shmem_ctx_uint_ibget, probe_shmem_ctx_uint_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint_ibget(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(463, imp_shmem_ctx_uint_ibget, probe_shmem_ctx_uint_ibget)
-}
-routine!(imp_shmem_ctx_uint_ibget, probe_shmem_ctx_uint_ibget, intercepted_shmem_ctx_uint_ibget, 463, sized, (ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 463, bsize.wrapping_mul(nblocks).wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulong_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulong_ibget(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_ulong_ibget", 464, imp_shmem_ctx_ulong_ibget, probe_shmem_ctx_ulong_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulong_ibget(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(464, imp_shmem_ctx_ulong_ibget, probe_shmem_ctx_ulong_ibget)
-}
-routine!(imp_shmem_ctx_ulong_ibget, probe_shmem_ctx_ulong_ibget, intercepted_shmem_ctx_ulong_ibget, 464, sized, (ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 464, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulonglong_ibget(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_ulonglong_ibget", 465, imp_shmem_ctx_ulonglong_ibget, probe_shmem_ctx_ulonglong_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulonglong_ibget(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(465, imp_shmem_ctx_ulonglong_ibget, probe_shmem_ctx_ulonglong_ibget)
-}
-routine!(imp_shmem_ctx_ulonglong_ibget, probe_shmem_ctx_ulonglong_ibget, intercepted_shmem_ctx_ulonglong_ibget, 465, sized, (ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 465, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int8_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int8_ibget(ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_int8_ibget", 466, imp_shmem_ctx_int8_ibget, probe_shmem_ctx_int8_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int8_ibget(ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(466, imp_shmem_ctx_int8_ibget, probe_shmem_ctx_int8_ibget)
-}
-routine!(imp_shmem_ctx_int8_ibget, probe_shmem_ctx_int8_ibget, intercepted_shmem_ctx_int8_ibget, 466, sized, (ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 466, bsize.wrapping_mul(nblocks).wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int16_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int16_ibget(ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_int16_ibget", 467, imp_shmem_ctx_int16_ibget, probe_shmem_ctx_int16_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int16_ibget(ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(467, imp_shmem_ctx_int16_ibget, probe_shmem_ctx_int16_ibget)
-}
-routine!(imp_shmem_ctx_int16_ibget, probe_shmem_ctx_int16_ibget, intercepted_shmem_ctx_int16_ibget, 467, sized, (ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 467, bsize.wrapping_mul(nblocks).wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibget::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int32_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int32_ibget(ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_int32_ibget", 468, imp_shmem_ctx_int32_ibget, probe_shmem_ctx_int32_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int32_ibget(ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(468, imp_shmem_ctx_int32_ibget, probe_shmem_ctx_int32_ibget)
-}
-routine!(imp_shmem_ctx_int32_ibget, probe_shmem_ctx_int32_ibget, intercepted_shmem_ctx_int32_ibget, 468, sized, (ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 468, bsize.wrapping_mul(nblocks).wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int64_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int64_ibget(ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_int64_ibget", 469, imp_shmem_ctx_int64_ibget, probe_shmem_ctx_int64_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int64_ibget(ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(469, imp_shmem_ctx_int64_ibget, probe_shmem_ctx_int64_ibget)
-}
-routine!(imp_shmem_ctx_int64_ibget, probe_shmem_ctx_int64_ibget, intercepted_shmem_ctx_int64_ibget, 469, sized, (ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 469, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint8_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint8_ibget(ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_uint8_ibget", 470, imp_shmem_ctx_uint8_ibget, probe_shmem_ctx_uint8_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint8_ibget(ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(470, imp_shmem_ctx_uint8_ibget, probe_shmem_ctx_uint8_ibget)
-}
-routine!(imp_shmem_ctx_uint8_ibget, probe_shmem_ctx_uint8_ibget, intercepted_shmem_ctx_uint8_ibget, 470, sized, (ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 470, bsize.wrapping_mul(nblocks).wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint16_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint16_ibget(ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_uint16_ibget", 471, imp_shmem_ctx_uint16_ibget, probe_shmem_ctx_uint16_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint16_ibget(ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(471, imp_shmem_ctx_uint16_ibget, probe_shmem_ctx_uint16_ibget)
-}
-routine!(imp_shmem_ctx_uint16_ibget, probe_shmem_ctx_uint16_ibget, intercepted_shmem_ctx_uint16_ibget, 471, sized, (ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 471, bsize.wrapping_mul(nblocks).wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibget::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint32_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint32_ibget(ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_uint32_ibget", 472, imp_shmem_ctx_uint32_ibget, probe_shmem_ctx_uint32_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint32_ibget(ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(472, imp_shmem_ctx_uint32_ibget, probe_shmem_ctx_uint32_ibget)
-}
-routine!(imp_shmem_ctx_uint32_ibget, probe_shmem_ctx_uint32_ibget, intercepted_shmem_ctx_uint32_ibget, 472, sized, (ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 472, bsize.wrapping_mul(nblocks).wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint64_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint64_ibget(ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_uint64_ibget", 473, imp_shmem_ctx_uint64_ibget, probe_shmem_ctx_uint64_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint64_ibget(ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(473, imp_shmem_ctx_uint64_ibget, probe_shmem_ctx_uint64_ibget)
-}
-routine!(imp_shmem_ctx_uint64_ibget, probe_shmem_ctx_uint64_ibget, intercepted_shmem_ctx_uint64_ibget, 473, sized, (ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 473, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_size_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_size_ibget(ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_size_ibget", 474, imp_shmem_ctx_size_ibget, probe_shmem_ctx_size_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_size_ibget(ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(474, imp_shmem_ctx_size_ibget, probe_shmem_ctx_size_ibget)
-}
-routine!(imp_shmem_ctx_size_ibget, probe_shmem_ctx_size_ibget, intercepted_shmem_ctx_size_ibget, 474, sized, (ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 474, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ptrdiff_ibget(ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_ptrdiff_ibget", 475, imp_shmem_ctx_ptrdiff_ibget, probe_shmem_ctx_ptrdiff_ibget)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ptrdiff_ibget(ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(475, imp_shmem_ctx_ptrdiff_ibget, probe_shmem_ctx_ptrdiff_ibget)
-}
-routine!(imp_shmem_ctx_ptrdiff_ibget, probe_shmem_ctx_ptrdiff_ibget, intercepted_shmem_ctx_ptrdiff_ibget, 475, sized, (ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 475, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ibget8")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ibget8(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ibget8", 476, imp_shmem_ibget8, brief_shmem_ibget8, kept_shmem_ibget8)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ibget8(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(476, imp_shmem_ibget8, brief_shmem_ibget8, kept_shmem_ibget8)
-}
-routine!(brief brief_shmem_ibget8, kept_shmem_ibget8, imp_shmem_ibget8, probe_shmem_ibget8, intercepted_shmem_ibget8, 476, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ibget16")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ibget16(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ibget16", 477, imp_shmem_ibget16, brief_shmem_ibget16, kept_shmem_ibget16)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ibget16(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(477, imp_shmem_ibget16, brief_shmem_ibget16, kept_shmem_ibget16)
-}
-routine!(brief brief_shmem_ibget16, kept_shmem_ibget16, imp_shmem_ibget16, probe_shmem_ibget16, intercepted_shmem_ibget16, 477, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibget::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ibget32")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ibget32(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ibget32", 478, imp_shmem_ibget32, brief_shmem_ibget32, kept_shmem_ibget32)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ibget32(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(478, imp_shmem_ibget32, brief_shmem_ibget32, kept_shmem_ibget32)
-}
-routine!(brief brief_shmem_ibget32, kept_shmem_ibget32, imp_shmem_ibget32, probe_shmem_ibget32, intercepted_shmem_ibget32, 478, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ibget64")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ibget64(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ibget64", 479, imp_shmem_ibget64, brief_shmem_ibget64, kept_shmem_ibget64)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ibget64(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(479, imp_shmem_ibget64, brief_shmem_ibget64, kept_shmem_ibget64)
-}
-routine!(brief brief_shmem_ibget64, kept_shmem_ibget64, imp_shmem_ibget64, probe_shmem_ibget64, intercepted_shmem_ibget64, 479, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ibget128")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ibget128(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ibget128", 480, imp_shmem_ibget128, brief_shmem_ibget128, kept_shmem_ibget128)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ibget128(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(480, imp_shmem_ibget128, brief_shmem_ibget128, kept_shmem_ibget128)
-}
-routine!(brief brief_shmem_ibget128, kept_shmem_ibget128, imp_shmem_ibget128, probe_shmem_ibget128, intercepted_shmem_ibget128, 480, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(16)] strided::ibget::<W128>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ibget8")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ibget8(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_ibget8", 481, imp_shmem_ctx_ibget8, probe_shmem_ctx_ibget8)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ibget8(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(481, imp_shmem_ctx_ibget8, probe_shmem_ctx_ibget8)
-}
-routine!(imp_shmem_ctx_ibget8, probe_shmem_ctx_ibget8, intercepted_shmem_ctx_ibget8, 481, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 481, bsize.wrapping_mul(nblocks).wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ibget16")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ibget16(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_ibget16", 482, imp_shmem_ctx_ibget16, probe_shmem_ctx_ibget16)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ibget16(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(482, imp_shmem_ctx_ibget16, probe_shmem_ctx_ibget16)
-}
-routine!(imp_shmem_ctx_ibget16, probe_shmem_ctx_ibget16, intercepted_shmem_ctx_ibget16, 482, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 482, bsize.wrapping_mul(nblocks).wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibget::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ibget32")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ibget32(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_ibget32", 483, imp_shmem_ctx_ibget32, probe_shmem_ctx_ibget32)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ibget32(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(483, imp_shmem_ctx_ibget32, probe_shmem_ctx_ibget32)
-}
-routine!(imp_shmem_ctx_ibget32, probe_shmem_ctx_ibget32, intercepted_shmem_ctx_ibget32, 483, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 483, bsize.wrapping_mul(nblocks).wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ibget64")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ibget64(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_ibget64", 484, imp_shmem_ctx_ibget64, probe_shmem_ctx_ibget64)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ibget64(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(484, imp_shmem_ctx_ibget64, probe_shmem_ctx_ibget64)
-}
-routine!(imp_shmem_ctx_ibget64, probe_shmem_ctx_ibget64, intercepted_shmem_ctx_ibget64, 484, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 484, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ibget128")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ibget128(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ctx_ibget128", 485, imp_shmem_ctx_ibget128, probe_shmem_ctx_ibget128)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ibget128(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(485, imp_shmem_ctx_ibget128, probe_shmem_ctx_ibget128)
-}
-routine!(imp_shmem_ctx_ibget128, probe_shmem_ctx_ibget128, intercepted_shmem_ctx_ibget128, 485, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 485, bsize.wrapping_mul(nblocks).wrapping_mul(16), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(16)] strided::ibget::<W128>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+unsafe extern "C" {
+    pub fn shmem_float_put(dest: *mut f32, source: *const f32, nelems: usize, pe: c_int);
+    pub fn pshmem_float_put(dest: *mut f32, source: *const f32, nelems: usize, pe: c_int);
+    pub fn shmem_double_put(dest: *mut f64, source: *const f64, nelems: usize, pe: c_int);
+    pub fn pshmem_double_put(dest: *mut f64, source: *const f64, nelems: usize, pe: c_int);
+    pub fn shmem_longdouble_put(dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int);
+    pub fn pshmem_longdouble_put(dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int);
+    pub fn shmem_char_put(dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int);
+    pub fn pshmem_char_put(dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int);
+    pub fn shmem_schar_put(dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int);
+    pub fn pshmem_schar_put(dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int);
+    pub fn shmem_short_put(dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int);
+    pub fn pshmem_short_put(dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int);
+    pub fn shmem_int_put(dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int);
+    pub fn pshmem_int_put(dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int);
+    pub fn shmem_long_put(dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int);
+    pub fn pshmem_long_put(dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int);
+    pub fn shmem_longlong_put(dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int);
+    pub fn pshmem_longlong_put(dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int);
+    pub fn shmem_uchar_put(dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int);
+    pub fn pshmem_uchar_put(dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int);
+    pub fn shmem_ushort_put(dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int);
+    pub fn pshmem_ushort_put(dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int);
+    pub fn shmem_uint_put(dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int);
+    pub fn pshmem_uint_put(dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int);
+    pub fn shmem_ulong_put(dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int);
+    pub fn pshmem_ulong_put(dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int);
+    pub fn shmem_ulonglong_put(dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int);
+    pub fn pshmem_ulonglong_put(dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int);
+    pub fn shmem_int8_put(dest: *mut i8, source: *const i8, nelems: usize, pe: c_int);
+    pub fn pshmem_int8_put(dest: *mut i8, source: *const i8, nelems: usize, pe: c_int);
+    pub fn shmem_int16_put(dest: *mut i16, source: *const i16, nelems: usize, pe: c_int);
+    pub fn pshmem_int16_put(dest: *mut i16, source: *const i16, nelems: usize, pe: c_int);
+    pub fn shmem_int32_put(dest: *mut i32, source: *const i32, nelems: usize, pe: c_int);
+    pub fn pshmem_int32_put(dest: *mut i32, source: *const i32, nelems: usize, pe: c_int);
+    pub fn shmem_int64_put(dest: *mut i64, source: *const i64, nelems: usize, pe: c_int);
+    pub fn pshmem_int64_put(dest: *mut i64, source: *const i64, nelems: usize, pe: c_int);
+    pub fn shmem_uint8_put(dest: *mut u8, source: *const u8, nelems: usize, pe: c_int);
+    pub fn pshmem_uint8_put(dest: *mut u8, source: *const u8, nelems: usize, pe: c_int);
+    pub fn shmem_uint16_put(dest: *mut u16, source: *const u16, nelems: usize, pe: c_int);
+    pub fn pshmem_uint16_put(dest: *mut u16, source: *const u16, nelems: usize, pe: c_int);
+    pub fn shmem_uint32_put(dest: *mut u32, source: *const u32, nelems: usize, pe: c_int);
+    pub fn pshmem_uint32_put(dest: *mut u32, source: *const u32, nelems: usize, pe: c_int);
+    pub fn shmem_uint64_put(dest: *mut u64, source: *const u64, nelems: usize, pe: c_int);
+    pub fn pshmem_uint64_put(dest: *mut u64, source: *const u64, nelems: usize, pe: c_int);
+    pub fn shmem_size_put(dest: *mut usize, source: *const usize, nelems: usize, pe: c_int);
+    pub fn pshmem_size_put(dest: *mut usize, source: *const usize, nelems: usize, pe: c_int);
+    pub fn shmem_ptrdiff_put(dest: *mut isize, source: *const isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ptrdiff_put(dest: *mut isize, source: *const isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_float_put(ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_float_put(ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_double_put(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_double_put(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_longdouble_put(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_longdouble_put(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_char_put(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_char_put(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_schar_put(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_schar_put(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_short_put(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_short_put(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_int_put(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_int_put(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_long_put(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_long_put(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_longlong_put(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_longlong_put(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uchar_put(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uchar_put(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_ushort_put(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_ushort_put(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uint_put(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uint_put(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_ulong_put(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_ulong_put(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_ulonglong_put(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_ulonglong_put(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_int8_put(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_int8_put(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_int16_put(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_int16_put(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_int32_put(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_int32_put(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_int64_put(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_int64_put(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uint8_put(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uint8_put(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uint16_put(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uint16_put(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uint32_put(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uint32_put(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uint64_put(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uint64_put(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_size_put(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_size_put(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_ptrdiff_put(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_ptrdiff_put(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int);
+    pub fn shmem_put8(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_put8(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_put16(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_put16(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_put32(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_put32(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_put64(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_put64(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_put128(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_put128(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_put8(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_put8(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_put16(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_put16(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_put32(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_put32(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_put64(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_put64(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_put128(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_put128(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_putmem(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_putmem(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_putmem(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_putmem(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_float_get(dest: *mut f32, source: *const f32, nelems: usize, pe: c_int);
+    pub fn pshmem_float_get(dest: *mut f32, source: *const f32, nelems: usize, pe: c_int);
+    pub fn shmem_double_get(dest: *mut f64, source: *const f64, nelems: usize, pe: c_int);
+    pub fn pshmem_double_get(dest: *mut f64, source: *const f64, nelems: usize, pe: c_int);
+    pub fn shmem_longdouble_get(dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int);
+    pub fn pshmem_longdouble_get(dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int);
+    pub fn shmem_char_get(dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int);
+    pub fn pshmem_char_get(dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int);
+    pub fn shmem_schar_get(dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int);
+    pub fn pshmem_schar_get(dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int);
+    pub fn shmem_short_get(dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int);
+    pub fn pshmem_short_get(dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int);
+    pub fn shmem_int_get(dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int);
+    pub fn pshmem_int_get(dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int);
+    pub fn shmem_long_get(dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int);
+    pub fn pshmem_long_get(dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int);
+    pub fn shmem_longlong_get(dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int);
+    pub fn pshmem_longlong_get(dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int);
+    pub fn shmem_uchar_get(dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int);
+    pub fn pshmem_uchar_get(dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int);
+    pub fn shmem_ushort_get(dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int);
+    pub fn pshmem_ushort_get(dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int);
+    pub fn shmem_uint_get(dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int);
+    pub fn pshmem_uint_get(dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int);
+    pub fn shmem_ulong_get(dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int);
+    pub fn pshmem_ulong_get(dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int);
+    pub fn shmem_ulonglong_get(dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int);
+    pub fn pshmem_ulonglong_get(dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int);
+    pub fn shmem_int8_get(dest: *mut i8, source: *const i8, nelems: usize, pe: c_int);
+    pub fn pshmem_int8_get(dest: *mut i8, source: *const i8, nelems: usize, pe: c_int);
+    pub fn shmem_int16_get(dest: *mut i16, source: *const i16, nelems: usize, pe: c_int);
+    pub fn pshmem_int16_get(dest: *mut i16, source: *const i16, nelems: usize, pe: c_int);
+    pub fn shmem_int32_get(dest: *mut i32, source: *const i32, nelems: usize, pe: c_int);
+    pub fn pshmem_int32_get(dest: *mut i32, source: *const i32, nelems: usize, pe: c_int);
+    pub fn shmem_int64_get(dest: *mut i64, source: *const i64, nelems: usize, pe: c_int);
+    pub fn pshmem_int64_get(dest: *mut i64, source: *const i64, nelems: usize, pe: c_int);
+    pub fn shmem_uint8_get(dest: *mut u8, source: *const u8, nelems: usize, pe: c_int);
+    pub fn pshmem_uint8_get(dest: *mut u8, source: *const u8, nelems: usize, pe: c_int);
+    pub fn shmem_uint16_get(dest: *mut u16, source: *const u16, nelems: usize, pe: c_int);
+    pub fn pshmem_uint16_get(dest: *mut u16, source: *const u16, nelems: usize, pe: c_int);
+    pub fn shmem_uint32_get(dest: *mut u32, source: *const u32, nelems: usize, pe: c_int);
+    pub fn pshmem_uint32_get(dest: *mut u32, source: *const u32, nelems: usize, pe: c_int);
+    pub fn shmem_uint64_get(dest: *mut u64, source: *const u64, nelems: usize, pe: c_int);
+    pub fn pshmem_uint64_get(dest: *mut u64, source: *const u64, nelems: usize, pe: c_int);
+    pub fn shmem_size_get(dest: *mut usize, source: *const usize, nelems: usize, pe: c_int);
+    pub fn pshmem_size_get(dest: *mut usize, source: *const usize, nelems: usize, pe: c_int);
+    pub fn shmem_ptrdiff_get(dest: *mut isize, source: *const isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ptrdiff_get(dest: *mut isize, source: *const isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_float_get(ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_float_get(ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_double_get(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_double_get(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_longdouble_get(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_longdouble_get(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_char_get(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_char_get(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_schar_get(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_schar_get(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_short_get(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_short_get(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_int_get(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_int_get(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_long_get(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_long_get(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_longlong_get(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_longlong_get(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uchar_get(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uchar_get(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_ushort_get(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_ushort_get(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uint_get(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uint_get(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_ulong_get(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_ulong_get(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_ulonglong_get(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_ulonglong_get(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_int8_get(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_int8_get(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_int16_get(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_int16_get(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_int32_get(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_int32_get(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_int64_get(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_int64_get(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uint8_get(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uint8_get(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uint16_get(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uint16_get(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uint32_get(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uint32_get(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uint64_get(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uint64_get(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_size_get(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_size_get(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_ptrdiff_get(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_ptrdiff_get(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int);
+    pub fn shmem_get8(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_get8(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_get16(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_get16(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_get32(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_get32(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_get64(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_get64(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_get128(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_get128(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_get8(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_get8(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_get16(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_get16(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_get32(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_get32(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_get64(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_get64(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_get128(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_get128(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_getmem(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_getmem(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_getmem(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_getmem(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_float_p(dest: *mut f32, value: f32, pe: c_int);
+    pub fn pshmem_float_p(dest: *mut f32, value: f32, pe: c_int);
+    pub fn shmem_double_p(dest: *mut f64, value: f64, pe: c_int);
+    pub fn pshmem_double_p(dest: *mut f64, value: f64, pe: c_int);
+    pub fn shmem_longdouble_p(dest: *mut LongDouble, value: LongDouble, pe: c_int);
+    pub fn pshmem_longdouble_p(dest: *mut LongDouble, value: LongDouble, pe: c_int);
+    pub fn shmem_char_p(dest: *mut c_char, value: c_char, pe: c_int);
+    pub fn pshmem_char_p(dest: *mut c_char, value: c_char, pe: c_int);
+    pub fn shmem_schar_p(dest: *mut c_schar, value: c_schar, pe: c_int);
+    pub fn pshmem_schar_p(dest: *mut c_schar, value: c_schar, pe: c_int);
+    pub fn shmem_short_p(dest: *mut c_short, value: c_short, pe: c_int);
+    pub fn pshmem_short_p(dest: *mut c_short, value: c_short, pe: c_int);
+    pub fn shmem_int_p(dest: *mut c_int, value: c_int, pe: c_int);
+    pub fn pshmem_int_p(dest: *mut c_int, value: c_int, pe: c_int);
+    pub fn shmem_long_p(dest: *mut c_long, value: c_long, pe: c_int);
+    pub fn pshmem_long_p(dest: *mut c_long, value: c_long, pe: c_int);
+    pub fn shmem_longlong_p(dest: *mut c_longlong, value: c_longlong, pe: c_int);
+    pub fn pshmem_longlong_p(dest: *mut c_longlong, value: c_longlong, pe: c_int);
+    pub fn shmem_uchar_p(dest: *mut c_uchar, value: c_uchar, pe: c_int);
+    pub fn pshmem_uchar_p(dest: *mut c_uchar, value: c_uchar, pe: c_int);
+    pub fn shmem_ushort_p(dest: *mut c_ushort, value: c_ushort, pe: c_int);
+    pub fn pshmem_ushort_p(dest: *mut c_ushort, value: c_ushort, pe: c_int);
+    pub fn shmem_uint_p(dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn pshmem_uint_p(dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn shmem_ulong_p(dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn pshmem_ulong_p(dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn shmem_ulonglong_p(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn pshmem_ulonglong_p(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn shmem_int8_p(dest: *mut i8, value: i8, pe: c_int);
+    pub fn pshmem_int8_p(dest: *mut i8, value: i8, pe: c_int);
+    pub fn shmem_int16_p(dest: *mut i16, value: i16, pe: c_int);
+    pub fn pshmem_int16_p(dest: *mut i16, value: i16, pe: c_int);
+    pub fn shmem_int32_p(dest: *mut i32, value: i32, pe: c_int);
+    pub fn pshmem_int32_p(dest: *mut i32, value: i32, pe: c_int);
+    pub fn shmem_int64_p(dest: *mut i64, value: i64, pe: c_int);
+    pub fn pshmem_int64_p(dest: *mut i64, value: i64, pe: c_int);
+    pub fn shmem_uint8_p(dest: *mut u8, value: u8, pe: c_int);
+    pub fn pshmem_uint8_p(dest: *mut u8, value: u8, pe: c_int);
+    pub fn shmem_uint16_p(dest: *mut u16, value: u16, pe: c_int);
+    pub fn pshmem_uint16_p(dest: *mut u16, value: u16, pe: c_int);
+    pub fn shmem_uint32_p(dest: *mut u32, value: u32, pe: c_int);
+    pub fn pshmem_uint32_p(dest: *mut u32, value: u32, pe: c_int);
+    pub fn shmem_uint64_p(dest: *mut u64, value: u64, pe: c_int);
+    pub fn pshmem_uint64_p(dest: *mut u64, value: u64, pe: c_int);
+    pub fn shmem_size_p(dest: *mut usize, value: usize, pe: c_int);
+    pub fn pshmem_size_p(dest: *mut usize, value: usize, pe: c_int);
+    pub fn shmem_ptrdiff_p(dest: *mut isize, value: isize, pe: c_int);
+    pub fn pshmem_ptrdiff_p(dest: *mut isize, value: isize, pe: c_int);
+    pub fn shmem_ctx_float_p(ctx: Ctx, dest: *mut f32, value: f32, pe: c_int);
+    pub fn pshmem_ctx_float_p(ctx: Ctx, dest: *mut f32, value: f32, pe: c_int);
+    pub fn shmem_ctx_double_p(ctx: Ctx, dest: *mut f64, value: f64, pe: c_int);
+    pub fn pshmem_ctx_double_p(ctx: Ctx, dest: *mut f64, value: f64, pe: c_int);
+    pub fn shmem_ctx_longdouble_p(ctx: Ctx, dest: *mut LongDouble, value: LongDouble, pe: c_int);
+    pub fn pshmem_ctx_longdouble_p(ctx: Ctx, dest: *mut LongDouble, value: LongDouble, pe: c_int);
+    pub fn shmem_ctx_char_p(ctx: Ctx, dest: *mut c_char, value: c_char, pe: c_int);
+    pub fn pshmem_ctx_char_p(ctx: Ctx, dest: *mut c_char, value: c_char, pe: c_int);
+    pub fn shmem_ctx_schar_p(ctx: Ctx, dest: *mut c_schar, value: c_schar, pe: c_int);
+    pub fn pshmem_ctx_schar_p(ctx: Ctx, dest: *mut c_schar, value: c_schar, pe: c_int);
+    pub fn shmem_ctx_short_p(ctx: Ctx, dest: *mut c_short, value: c_short, pe: c_int);
+    pub fn pshmem_ctx_short_p(ctx: Ctx, dest: *mut c_short, value: c_short, pe: c_int);
+    pub fn shmem_ctx_int_p(ctx: Ctx, dest: *mut c_int, value: c_int, pe: c_int);
+    pub fn pshmem_ctx_int_p(ctx: Ctx, dest: *mut c_int, value: c_int, pe: c_int);
+    pub fn shmem_ctx_long_p(ctx: Ctx, dest: *mut c_long, value: c_long, pe: c_int);
+    pub fn pshmem_ctx_long_p(ctx: Ctx, dest: *mut c_long, value: c_long, pe: c_int);
+    pub fn shmem_ctx_longlong_p(ctx: Ctx, dest: *mut c_longlong, value: c_longlong, pe: c_int);
+    pub fn pshmem_ctx_longlong_p(ctx: Ctx, dest: *mut c_longlong, value: c_longlong, pe: c_int);
+    pub fn shmem_ctx_uchar_p(ctx: Ctx, dest: *mut c_uchar, value: c_uchar, pe: c_int);
+    pub fn pshmem_ctx_uchar_p(ctx: Ctx, dest: *mut c_uchar, value: c_uchar, pe: c_int);
+    pub fn shmem_ctx_ushort_p(ctx: Ctx, dest: *mut c_ushort, value: c_ushort, pe: c_int);
+    pub fn pshmem_ctx_ushort_p(ctx: Ctx, dest: *mut c_ushort, value: c_ushort, pe: c_int);
+    pub fn shmem_ctx_uint_p(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn pshmem_ctx_uint_p(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int);
+    pub fn shmem_ctx_ulong_p(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn pshmem_ctx_ulong_p(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int);
+    pub fn shmem_ctx_ulonglong_p(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn pshmem_ctx_ulonglong_p(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int);
+    pub fn shmem_ctx_int8_p(ctx: Ctx, dest: *mut i8, value: i8, pe: c_int);
+    pub fn pshmem_ctx_int8_p(ctx: Ctx, dest: *mut i8, value: i8, pe: c_int);
+    pub fn shmem_ctx_int16_p(ctx: Ctx, dest: *mut i16, value: i16, pe: c_int);
+    pub fn pshmem_ctx_int16_p(ctx: Ctx, dest: *mut i16, value: i16, pe: c_int);
+    pub fn shmem_ctx_int32_p(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int);
+    pub fn pshmem_ctx_int32_p(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int);
+    pub fn shmem_ctx_int64_p(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int);
+    pub fn pshmem_ctx_int64_p(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int);
+    pub fn shmem_ctx_uint8_p(ctx: Ctx, dest: *mut u8, value: u8, pe: c_int);
+    pub fn pshmem_ctx_uint8_p(ctx: Ctx, dest: *mut u8, value: u8, pe: c_int);
+    pub fn shmem_ctx_uint16_p(ctx: Ctx, dest: *mut u16, value: u16, pe: c_int);
+    pub fn pshmem_ctx_uint16_p(ctx: Ctx, dest: *mut u16, value: u16, pe: c_int);
+    pub fn shmem_ctx_uint32_p(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int);
+    pub fn pshmem_ctx_uint32_p(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int);
+    pub fn shmem_ctx_uint64_p(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int);
+    pub fn pshmem_ctx_uint64_p(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int);
+    pub fn shmem_ctx_size_p(ctx: Ctx, dest: *mut usize, value: usize, pe: c_int);
+    pub fn pshmem_ctx_size_p(ctx: Ctx, dest: *mut usize, value: usize, pe: c_int);
+    pub fn shmem_ctx_ptrdiff_p(ctx: Ctx, dest: *mut isize, value: isize, pe: c_int);
+    pub fn pshmem_ctx_ptrdiff_p(ctx: Ctx, dest: *mut isize, value: isize, pe: c_int);
+    pub fn shmem_float_g(source: *const f32, pe: c_int) -> f32;
+    pub fn pshmem_float_g(source: *const f32, pe: c_int) -> f32;
+    pub fn shmem_double_g(source: *const f64, pe: c_int) -> f64;
+    pub fn pshmem_double_g(source: *const f64, pe: c_int) -> f64;
+    pub fn shmem_longdouble_g(source: *const LongDouble, pe: c_int) -> LongDouble;
+    pub fn pshmem_longdouble_g(source: *const LongDouble, pe: c_int) -> LongDouble;
+    pub fn shmem_char_g(source: *const c_char, pe: c_int) -> c_char;
+    pub fn pshmem_char_g(source: *const c_char, pe: c_int) -> c_char;
+    pub fn shmem_schar_g(source: *const c_schar, pe: c_int) -> c_schar;
+    pub fn pshmem_schar_g(source: *const c_schar, pe: c_int) -> c_schar;
+    pub fn shmem_short_g(source: *const c_short, pe: c_int) -> c_short;
+    pub fn pshmem_short_g(source: *const c_short, pe: c_int) -> c_short;
+    pub fn shmem_int_g(source: *const c_int, pe: c_int) -> c_int;
+    pub fn pshmem_int_g(source: *const c_int, pe: c_int) -> c_int;
+    pub fn shmem_long_g(source: *const c_long, pe: c_int) -> c_long;
+    pub fn pshmem_long_g(source: *const c_long, pe: c_int) -> c_long;
+    pub fn shmem_longlong_g(source: *const c_longlong, pe: c_int) -> c_longlong;
+    pub fn pshmem_longlong_g(source: *const c_longlong, pe: c_int) -> c_longlong;
+    pub fn shmem_uchar_g(source: *const c_uchar, pe: c_int) -> c_uchar;
+    pub fn pshmem_uchar_g(source: *const c_uchar, pe: c_int) -> c_uchar;
+    pub fn shmem_ushort_g(source: *const c_ushort, pe: c_int) -> c_ushort;
+    pub fn pshmem_ushort_g(source: *const c_ushort, pe: c_int) -> c_ushort;
+    pub fn shmem_uint_g(source: *const c_uint, pe: c_int) -> c_uint;
+    pub fn pshmem_uint_g(source: *const c_uint, pe: c_int) -> c_uint;
+    pub fn shmem_ulong_g(source: *const c_ulong, pe: c_int) -> c_ulong;
+    pub fn pshmem_ulong_g(source: *const c_ulong, pe: c_int) -> c_ulong;
+    pub fn shmem_ulonglong_g(source: *const c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn pshmem_ulonglong_g(source: *const c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn shmem_int8_g(source: *const i8, pe: c_int) -> i8;
+    pub fn pshmem_int8_g(source: *const i8, pe: c_int) -> i8;
+    pub fn shmem_int16_g(source: *const i16, pe: c_int) -> i16;
+    pub fn pshmem_int16_g(source: *const i16, pe: c_int) -> i16;
+    pub fn shmem_int32_g(source: *const i32, pe: c_int) -> i32;
+    pub fn pshmem_int32_g(source: *const i32, pe: c_int) -> i32;
+    pub fn shmem_int64_g(source: *const i64, pe: c_int) -> i64;
+    pub fn pshmem_int64_g(source: *const i64, pe: c_int) -> i64;
+    pub fn shmem_uint8_g(source: *const u8, pe: c_int) -> u8;
+    pub fn pshmem_uint8_g(source: *const u8, pe: c_int) -> u8;
+    pub fn shmem_uint16_g(source: *const u16, pe: c_int) -> u16;
+    pub fn pshmem_uint16_g(source: *const u16, pe: c_int) -> u16;
+    pub fn shmem_uint32_g(source: *const u32, pe: c_int) -> u32;
+    pub fn pshmem_uint32_g(source: *const u32, pe: c_int) -> u32;
+    pub fn shmem_uint64_g(source: *const u64, pe: c_int) -> u64;
+    pub fn pshmem_uint64_g(source: *const u64, pe: c_int) -> u64;
+    pub fn shmem_size_g(source: *const usize, pe: c_int) -> usize;
+    pub fn pshmem_size_g(source: *const usize, pe: c_int) -> usize;
+    pub fn shmem_ptrdiff_g(source: *const isize, pe: c_int) -> isize;
+    pub fn pshmem_ptrdiff_g(source: *const isize, pe: c_int) -> isize;
+    pub fn shmem_ctx_float_g(ctx: Ctx, source: *const f32, pe: c_int) -> f32;
+    pub fn pshmem_ctx_float_g(ctx: Ctx, source: *const f32, pe: c_int) -> f32;
+    pub fn shmem_ctx_double_g(ctx: Ctx, source: *const f64, pe: c_int) -> f64;
+    pub fn pshmem_ctx_double_g(ctx: Ctx, source: *const f64, pe: c_int) -> f64;
+    pub fn shmem_ctx_longdouble_g(ctx: Ctx, source: *const LongDouble, pe: c_int) -> LongDouble;
+    pub fn pshmem_ctx_longdouble_g(ctx: Ctx, source: *const LongDouble, pe: c_int) -> LongDouble;
+    pub fn shmem_ctx_char_g(ctx: Ctx, source: *const c_char, pe: c_int) -> c_char;
+    pub fn pshmem_ctx_char_g(ctx: Ctx, source: *const c_char, pe: c_int) -> c_char;
+    pub fn shmem_ctx_schar_g(ctx: Ctx, source: *const c_schar, pe: c_int) -> c_schar;
+    pub fn pshmem_ctx_schar_g(ctx: Ctx, source: *const c_schar, pe: c_int) -> c_schar;
+    pub fn shmem_ctx_short_g(ctx: Ctx, source: *const c_short, pe: c_int) -> c_short;
+    pub fn pshmem_ctx_short_g(ctx: Ctx, source: *const c_short, pe: c_int) -> c_short;
+    pub fn shmem_ctx_int_g(ctx: Ctx, source: *const c_int, pe: c_int) -> c_int;
+    pub fn pshmem_ctx_int_g(ctx: Ctx, source: *const c_int, pe: c_int) -> c_int;
+    pub fn shmem_ctx_long_g(ctx: Ctx, source: *const c_long, pe: c_int) -> c_long;
+    pub fn pshmem_ctx_long_g(ctx: Ctx, source: *const c_long, pe: c_int) -> c_long;
+    pub fn shmem_ctx_longlong_g(ctx: Ctx, source: *const c_longlong, pe: c_int) -> c_longlong;
+    pub fn pshmem_ctx_longlong_g(ctx: Ctx, source: *const c_longlong, pe: c_int) -> c_longlong;
+    pub fn shmem_ctx_uchar_g(ctx: Ctx, source: *const c_uchar, pe: c_int) -> c_uchar;
+    pub fn pshmem_ctx_uchar_g(ctx: Ctx, source: *const c_uchar, pe: c_int) -> c_uchar;
+    pub fn shmem_ctx_ushort_g(ctx: Ctx, source: *const c_ushort, pe: c_int) -> c_ushort;
+    pub fn pshmem_ctx_ushort_g(ctx: Ctx, source: *const c_ushort, pe: c_int) -> c_ushort;
+    pub fn shmem_ctx_uint_g(ctx: Ctx, source: *const c_uint, pe: c_int) -> c_uint;
+    pub fn pshmem_ctx_uint_g(ctx: Ctx, source: *const c_uint, pe: c_int) -> c_uint;
+    pub fn shmem_ctx_ulong_g(ctx: Ctx, source: *const c_ulong, pe: c_int) -> c_ulong;
+    pub fn pshmem_ctx_ulong_g(ctx: Ctx, source: *const c_ulong, pe: c_int) -> c_ulong;
+    pub fn shmem_ctx_ulonglong_g(ctx: Ctx, source: *const c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn pshmem_ctx_ulonglong_g(ctx: Ctx, source: *const c_ulonglong, pe: c_int) -> c_ulonglong;
+    pub fn shmem_ctx_int8_g(ctx: Ctx, source: *const i8, pe: c_int) -> i8;
+    pub fn pshmem_ctx_int8_g(ctx: Ctx, source: *const i8, pe: c_int) -> i8;
+    pub fn shmem_ctx_int16_g(ctx: Ctx, source: *const i16, pe: c_int) -> i16;
+    pub fn pshmem_ctx_int16_g(ctx: Ctx, source: *const i16, pe: c_int) -> i16;
+    pub fn shmem_ctx_int32_g(ctx: Ctx, source: *const i32, pe: c_int) -> i32;
+    pub fn pshmem_ctx_int32_g(ctx: Ctx, source: *const i32, pe: c_int) -> i32;
+    pub fn shmem_ctx_int64_g(ctx: Ctx, source: *const i64, pe: c_int) -> i64;
+    pub fn pshmem_ctx_int64_g(ctx: Ctx, source: *const i64, pe: c_int) -> i64;
+    pub fn shmem_ctx_uint8_g(ctx: Ctx, source: *const u8, pe: c_int) -> u8;
+    pub fn pshmem_ctx_uint8_g(ctx: Ctx, source: *const u8, pe: c_int) -> u8;
+    pub fn shmem_ctx_uint16_g(ctx: Ctx, source: *const u16, pe: c_int) -> u16;
+    pub fn pshmem_ctx_uint16_g(ctx: Ctx, source: *const u16, pe: c_int) -> u16;
+    pub fn shmem_ctx_uint32_g(ctx: Ctx, source: *const u32, pe: c_int) -> u32;
+    pub fn pshmem_ctx_uint32_g(ctx: Ctx, source: *const u32, pe: c_int) -> u32;
+    pub fn shmem_ctx_uint64_g(ctx: Ctx, source: *const u64, pe: c_int) -> u64;
+    pub fn pshmem_ctx_uint64_g(ctx: Ctx, source: *const u64, pe: c_int) -> u64;
+    pub fn shmem_ctx_size_g(ctx: Ctx, source: *const usize, pe: c_int) -> usize;
+    pub fn pshmem_ctx_size_g(ctx: Ctx, source: *const usize, pe: c_int) -> usize;
+    pub fn shmem_ctx_ptrdiff_g(ctx: Ctx, source: *const isize, pe: c_int) -> isize;
+    pub fn pshmem_ctx_ptrdiff_g(ctx: Ctx, source: *const isize, pe: c_int) -> isize;
+    pub fn shmem_float_iput(dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_float_iput(dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_double_iput(dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_double_iput(dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_longdouble_iput(dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_longdouble_iput(dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_char_iput(dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_char_iput(dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_schar_iput(dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_schar_iput(dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_short_iput(dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_short_iput(dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_int_iput(dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_int_iput(dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_long_iput(dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_long_iput(dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_longlong_iput(dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_longlong_iput(dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_uchar_iput(dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_uchar_iput(dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ushort_iput(dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ushort_iput(dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_uint_iput(dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_uint_iput(dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ulong_iput(dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ulong_iput(dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ulonglong_iput(dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ulonglong_iput(dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_int8_iput(dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_int8_iput(dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_int16_iput(dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_int16_iput(dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_int32_iput(dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_int32_iput(dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_int64_iput(dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_int64_iput(dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_uint8_iput(dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_uint8_iput(dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_uint16_iput(dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_uint16_iput(dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_uint32_iput(dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_uint32_iput(dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_uint64_iput(dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_uint64_iput(dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_size_iput(dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_size_iput(dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ptrdiff_iput(dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ptrdiff_iput(dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_float_iput(ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_float_iput(ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_double_iput(ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_double_iput(ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_longdouble_iput(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_longdouble_iput(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_char_iput(ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_char_iput(ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_schar_iput(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_schar_iput(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_short_iput(ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_short_iput(ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_int_iput(ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_int_iput(ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_long_iput(ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_long_iput(ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_longlong_iput(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_longlong_iput(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uchar_iput(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uchar_iput(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_ushort_iput(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_ushort_iput(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uint_iput(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uint_iput(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_ulong_iput(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_ulong_iput(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_ulonglong_iput(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_ulonglong_iput(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_int8_iput(ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_int8_iput(ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_int16_iput(ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_int16_iput(ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_int32_iput(ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_int32_iput(ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_int64_iput(ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_int64_iput(ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uint8_iput(ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uint8_iput(ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uint16_iput(ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uint16_iput(ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uint32_iput(ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uint32_iput(ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uint64_iput(ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uint64_iput(ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_size_iput(ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_size_iput(ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_ptrdiff_iput(ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_ptrdiff_iput(ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_iput8(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_iput8(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_iput16(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_iput16(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_iput32(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_iput32(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_iput64(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_iput64(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_iput128(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_iput128(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_iput8(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_iput8(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_iput16(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_iput16(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_iput32(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_iput32(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_iput64(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_iput64(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_iput128(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_iput128(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_float_iget(dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_float_iget(dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_double_iget(dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_double_iget(dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_longdouble_iget(dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_longdouble_iget(dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_char_iget(dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_char_iget(dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_schar_iget(dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_schar_iget(dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_short_iget(dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_short_iget(dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_int_iget(dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_int_iget(dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_long_iget(dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_long_iget(dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_longlong_iget(dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_longlong_iget(dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_uchar_iget(dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_uchar_iget(dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ushort_iget(dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ushort_iget(dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_uint_iget(dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_uint_iget(dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ulong_iget(dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ulong_iget(dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ulonglong_iget(dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ulonglong_iget(dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_int8_iget(dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_int8_iget(dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_int16_iget(dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_int16_iget(dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_int32_iget(dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_int32_iget(dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_int64_iget(dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_int64_iget(dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_uint8_iget(dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_uint8_iget(dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_uint16_iget(dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_uint16_iget(dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_uint32_iget(dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_uint32_iget(dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_uint64_iget(dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_uint64_iget(dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_size_iget(dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_size_iget(dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ptrdiff_iget(dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ptrdiff_iget(dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_float_iget(ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_float_iget(ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_double_iget(ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_double_iget(ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_longdouble_iget(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_longdouble_iget(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_char_iget(ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_char_iget(ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_schar_iget(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_schar_iget(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_short_iget(ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_short_iget(ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_int_iget(ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_int_iget(ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_long_iget(ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_long_iget(ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_longlong_iget(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_longlong_iget(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uchar_iget(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uchar_iget(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_ushort_iget(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_ushort_iget(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uint_iget(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uint_iget(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_ulong_iget(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_ulong_iget(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_ulonglong_iget(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_ulonglong_iget(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_int8_iget(ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_int8_iget(ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_int16_iget(ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_int16_iget(ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_int32_iget(ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_int32_iget(ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_int64_iget(ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_int64_iget(ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uint8_iget(ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uint8_iget(ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uint16_iget(ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uint16_iget(ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uint32_iget(ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uint32_iget(ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uint64_iget(ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uint64_iget(ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_size_iget(ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_size_iget(ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_ptrdiff_iget(ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_ptrdiff_iget(ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_iget8(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_iget8(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_iget16(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_iget16(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_iget32(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_iget32(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_iget64(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_iget64(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_iget128(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_iget128(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_iget8(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_iget8(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_iget16(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_iget16(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_iget32(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_iget32(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_iget64(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_iget64(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_iget128(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_iget128(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int);
+    pub fn shmem_float_ibput(dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_float_ibput(dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_double_ibput(dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_double_ibput(dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_longdouble_ibput(dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_longdouble_ibput(dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_char_ibput(dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_char_ibput(dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_schar_ibput(dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_schar_ibput(dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_short_ibput(dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_short_ibput(dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_int_ibput(dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_int_ibput(dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_long_ibput(dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_long_ibput(dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_longlong_ibput(dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_longlong_ibput(dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_uchar_ibput(dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_uchar_ibput(dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ushort_ibput(dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ushort_ibput(dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_uint_ibput(dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_uint_ibput(dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ulong_ibput(dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ulong_ibput(dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ulonglong_ibput(dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ulonglong_ibput(dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_int8_ibput(dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_int8_ibput(dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_int16_ibput(dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_int16_ibput(dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_int32_ibput(dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_int32_ibput(dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_int64_ibput(dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_int64_ibput(dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_uint8_ibput(dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_uint8_ibput(dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_uint16_ibput(dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_uint16_ibput(dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_uint32_ibput(dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_uint32_ibput(dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_uint64_ibput(dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_uint64_ibput(dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_size_ibput(dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_size_ibput(dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ptrdiff_ibput(dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ptrdiff_ibput(dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_float_ibput(ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_float_ibput(ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_double_ibput(ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_double_ibput(ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_longdouble_ibput(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_longdouble_ibput(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_char_ibput(ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_char_ibput(ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_schar_ibput(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_schar_ibput(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_short_ibput(ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_short_ibput(ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_int_ibput(ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_int_ibput(ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_long_ibput(ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_long_ibput(ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_longlong_ibput(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_longlong_ibput(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_uchar_ibput(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_uchar_ibput(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_ushort_ibput(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_ushort_ibput(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_uint_ibput(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_uint_ibput(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_ulong_ibput(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_ulong_ibput(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_ulonglong_ibput(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_ulonglong_ibput(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_int8_ibput(ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_int8_ibput(ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_int16_ibput(ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_int16_ibput(ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_int32_ibput(ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_int32_ibput(ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_int64_ibput(ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_int64_ibput(ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_uint8_ibput(ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_uint8_ibput(ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_uint16_ibput(ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_uint16_ibput(ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_uint32_ibput(ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_uint32_ibput(ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_uint64_ibput(ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_uint64_ibput(ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_size_ibput(ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_size_ibput(ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_ptrdiff_ibput(ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_ptrdiff_ibput(ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ibput8(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ibput8(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ibput16(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ibput16(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ibput32(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ibput32(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ibput64(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ibput64(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ibput128(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ibput128(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_ibput8(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_ibput8(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_ibput16(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_ibput16(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_ibput32(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_ibput32(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_ibput64(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_ibput64(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_ibput128(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_ibput128(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_float_ibget(dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_float_ibget(dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_double_ibget(dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_double_ibget(dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_longdouble_ibget(dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_longdouble_ibget(dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_char_ibget(dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_char_ibget(dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_schar_ibget(dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_schar_ibget(dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_short_ibget(dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_short_ibget(dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_int_ibget(dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_int_ibget(dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_long_ibget(dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_long_ibget(dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_longlong_ibget(dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_longlong_ibget(dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_uchar_ibget(dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_uchar_ibget(dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ushort_ibget(dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ushort_ibget(dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_uint_ibget(dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_uint_ibget(dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ulong_ibget(dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ulong_ibget(dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ulonglong_ibget(dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ulonglong_ibget(dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_int8_ibget(dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_int8_ibget(dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_int16_ibget(dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_int16_ibget(dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_int32_ibget(dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_int32_ibget(dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_int64_ibget(dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_int64_ibget(dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_uint8_ibget(dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_uint8_ibget(dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_uint16_ibget(dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_uint16_ibget(dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_uint32_ibget(dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_uint32_ibget(dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_uint64_ibget(dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_uint64_ibget(dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_size_ibget(dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_size_ibget(dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ptrdiff_ibget(dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ptrdiff_ibget(dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_float_ibget(ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_float_ibget(ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_double_ibget(ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_double_ibget(ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_longdouble_ibget(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_longdouble_ibget(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_char_ibget(ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_char_ibget(ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_schar_ibget(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_schar_ibget(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_short_ibget(ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_short_ibget(ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_int_ibget(ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_int_ibget(ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_long_ibget(ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_long_ibget(ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_longlong_ibget(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_longlong_ibget(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_uchar_ibget(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_uchar_ibget(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_ushort_ibget(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_ushort_ibget(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_uint_ibget(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_uint_ibget(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_ulong_ibget(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_ulong_ibget(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_ulonglong_ibget(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_ulonglong_ibget(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_int8_ibget(ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_int8_ibget(ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_int16_ibget(ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_int16_ibget(ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_int32_ibget(ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_int32_ibget(ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_int64_ibget(ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_int64_ibget(ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_uint8_ibget(ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_uint8_ibget(ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_uint16_ibget(ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_uint16_ibget(ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_uint32_ibget(ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_uint32_ibget(ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_uint64_ibget(ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_uint64_ibget(ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_size_ibget(ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_size_ibget(ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_ptrdiff_ibget(ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_ptrdiff_ibget(ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ibget8(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ibget8(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ibget16(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ibget16(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ibget32(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ibget32(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ibget64(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ibget64(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ibget128(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ibget128(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_ibget8(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_ibget8(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_ibget16(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_ibget16(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_ibget32(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_ibget32(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_ibget64(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_ibget64(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn shmem_ctx_ibget128(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+    pub fn pshmem_ctx_ibget128(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int);
+}
+
+routine!(brief pellucid_brief_shmem_float_put, pellucid_kept_shmem_float_put, [pe, ()], pellucid_imp_shmem_float_put, pellucid_probe_shmem_float_put, 38, number, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe));
+routine!(brief pellucid_brief_shmem_double_put, pellucid_kept_shmem_double_put, [pe, ()], pellucid_imp_shmem_double_put, pellucid_probe_shmem_double_put, 39, number, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe));
+routine!(brief pellucid_brief_shmem_longdouble_put, pellucid_kept_shmem_longdouble_put, [pe, ()], pellucid_imp_shmem_longdouble_put, pellucid_probe_shmem_longdouble_put, 40, number, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [pe, dest.addr(), nelems.wrapping_mul(16)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<W128>(nelems), pe));
+routine!(brief pellucid_brief_shmem_char_put, pellucid_kept_shmem_char_put, [pe, ()], pellucid_imp_shmem_char_put, pellucid_probe_shmem_char_put, 41, number, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe));
+routine!(brief pellucid_brief_shmem_short_put, pellucid_kept_shmem_short_put, [pe, ()], pellucid_imp_shmem_short_put, pellucid_probe_shmem_short_put, 43, number, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe));
+routine!(brief pellucid_brief_shmem_ctx_float_put, pellucid_kept_shmem_ctx_float_put, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(4))], pellucid_imp_shmem_ctx_float_put, pellucid_probe_shmem_ctx_float_put, 62, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [on(ctx, op(number), nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe));
+routine!(brief pellucid_brief_shmem_ctx_double_put, pellucid_kept_shmem_ctx_double_put, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(8))], pellucid_imp_shmem_ctx_double_put, pellucid_probe_shmem_ctx_double_put, 63, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [on(ctx, op(number), nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe));
+routine!(brief pellucid_brief_shmem_ctx_longdouble_put, pellucid_kept_shmem_ctx_longdouble_put, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(16))], pellucid_imp_shmem_ctx_longdouble_put, pellucid_probe_shmem_ctx_longdouble_put, 64, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [on(ctx, op(number), nelems.wrapping_mul(16), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(16)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), pe));
+routine!(brief pellucid_brief_shmem_ctx_char_put, pellucid_kept_shmem_ctx_char_put, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(1))], pellucid_imp_shmem_ctx_char_put, pellucid_probe_shmem_ctx_char_put, 65, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [on(ctx, op(number), nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe));
+routine!(brief pellucid_brief_shmem_ctx_short_put, pellucid_kept_shmem_ctx_short_put, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(2))], pellucid_imp_shmem_ctx_short_put, pellucid_probe_shmem_ctx_short_put, 67, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [on(ctx, op(number), nelems.wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(2)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe));
+routine!(brief pellucid_brief_shmem_float_get, pellucid_kept_shmem_float_get, [pe, ()], pellucid_imp_shmem_float_get, pellucid_probe_shmem_float_get, 98, number, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe));
+routine!(brief pellucid_brief_shmem_double_get, pellucid_kept_shmem_double_get, [pe, ()], pellucid_imp_shmem_double_get, pellucid_probe_shmem_double_get, 99, number, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe));
+routine!(brief pellucid_brief_shmem_longdouble_get, pellucid_kept_shmem_longdouble_get, [pe, ()], pellucid_imp_shmem_longdouble_get, pellucid_probe_shmem_longdouble_get, 100, number, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [pe, source.addr(), nelems.wrapping_mul(16)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<W128>(nelems), pe));
+routine!(brief pellucid_brief_shmem_char_get, pellucid_kept_shmem_char_get, [pe, ()], pellucid_imp_shmem_char_get, pellucid_probe_shmem_char_get, 101, number, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe));
+routine!(brief pellucid_brief_shmem_short_get, pellucid_kept_shmem_short_get, [pe, ()], pellucid_imp_shmem_short_get, pellucid_probe_shmem_short_get, 103, number, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [pe, source.addr(), nelems.wrapping_mul(2)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe));
+routine!(brief pellucid_brief_shmem_ctx_float_get, pellucid_kept_shmem_ctx_float_get, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(4))], pellucid_imp_shmem_ctx_float_get, pellucid_probe_shmem_ctx_float_get, 122, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [on(ctx, op(number), nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe));
+routine!(brief pellucid_brief_shmem_ctx_double_get, pellucid_kept_shmem_ctx_double_get, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(8))], pellucid_imp_shmem_ctx_double_get, pellucid_probe_shmem_ctx_double_get, 123, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [on(ctx, op(number), nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe));
+routine!(brief pellucid_brief_shmem_ctx_longdouble_get, pellucid_kept_shmem_ctx_longdouble_get, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(16))], pellucid_imp_shmem_ctx_longdouble_get, pellucid_probe_shmem_ctx_longdouble_get, 124, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [on(ctx, op(number), nelems.wrapping_mul(16), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(16)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), pe));
+routine!(brief pellucid_brief_shmem_ctx_char_get, pellucid_kept_shmem_ctx_char_get, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(1))], pellucid_imp_shmem_ctx_char_get, pellucid_probe_shmem_ctx_char_get, 125, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [on(ctx, op(number), nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe));
+routine!(brief pellucid_brief_shmem_ctx_short_get, pellucid_kept_shmem_ctx_short_get, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(2))], pellucid_imp_shmem_ctx_short_get, pellucid_probe_shmem_ctx_short_get, 127, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [on(ctx, op(number), nelems.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(2)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe));
+routine!(brief pellucid_brief_shmem_float_p, pellucid_kept_shmem_float_p, [pe, ()], pellucid_imp_shmem_float_p, pellucid_probe_shmem_float_p, 158, 158_u16, sampled, (dest: *mut f32, value: f32, pe: c_int), |m| [pe, dest.addr(), 4] rma::p::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_double_p, pellucid_kept_shmem_double_p, [pe, ()], pellucid_imp_shmem_double_p, pellucid_probe_shmem_double_p, 159, 159_u16, sampled, (dest: *mut f64, value: f64, pe: c_int), |m| [pe, dest.addr(), 8] rma::p::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe));
+routine!(exported pellucid_through_shmem_longdouble_p, pellucid_intercepted_shmem_longdouble_p, pellucid_imp_shmem_longdouble_p, pellucid_probe_shmem_longdouble_p, 160, 160_u16, sampled, (dest: *mut LongDouble, value: *const LongDouble, pe: c_int), |m| [pe, dest.addr(), 16] rma::p::<W128>(m, Ctx::DEFAULT, dest.cast(), word(value.read()), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief pellucid_brief_shmem_char_p, pellucid_kept_shmem_char_p, [pe, ()], pellucid_imp_shmem_char_p, pellucid_probe_shmem_char_p, 161, number, sampled, (dest: *mut c_void, value: i8, pe: c_int, number: u32), |m| [pe, dest.addr(), 1] rma::p::<u8>(m, Ctx::DEFAULT, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_short_p, pellucid_kept_shmem_short_p, [pe, ()], pellucid_imp_shmem_short_p, pellucid_probe_shmem_short_p, 163, number, sampled, (dest: *mut c_void, value: i16, pe: c_int, number: u32), |m| [pe, dest.addr(), 2] rma::p::<u16>(m, Ctx::DEFAULT, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_int_p, pellucid_kept_shmem_int_p, [pe, ()], pellucid_imp_shmem_int_p, pellucid_probe_shmem_int_p, 164, number, sampled, (dest: *mut c_void, value: u32, pe: c_int, number: u32), |m| [pe, dest.addr(), 4] rma::p::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_long_p, pellucid_kept_shmem_long_p, [pe, ()], pellucid_imp_shmem_long_p, pellucid_probe_shmem_long_p, 165, number, sampled, (dest: *mut c_void, value: u64, pe: c_int, number: u32), |m| [pe, dest.addr(), 8] rma::p::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_uchar_p, pellucid_kept_shmem_uchar_p, [pe, ()], pellucid_imp_shmem_uchar_p, pellucid_probe_shmem_uchar_p, 167, number, sampled, (dest: *mut c_void, value: u8, pe: c_int, number: u32), |m| [pe, dest.addr(), 1] rma::p::<u8>(m, Ctx::DEFAULT, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ushort_p, pellucid_kept_shmem_ushort_p, [pe, ()], pellucid_imp_shmem_ushort_p, pellucid_probe_shmem_ushort_p, 168, number, sampled, (dest: *mut c_void, value: u16, pe: c_int, number: u32), |m| [pe, dest.addr(), 2] rma::p::<u16>(m, Ctx::DEFAULT, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ctx_float_p, pellucid_kept_shmem_ctx_float_p, [world_pe(m, ctx, pe), note(ctx, 182, 4)], pellucid_imp_shmem_ctx_float_p, pellucid_probe_shmem_ctx_float_p, 182, 182_u16, sampled, (ctx: Ctx, dest: *mut f32, value: f32, pe: c_int), |m| [on(ctx, 182, 4, world_pe(m, ctx, pe)), dest.addr(), 4] rma::p::<u32>(m, ctx, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ctx_double_p, pellucid_kept_shmem_ctx_double_p, [world_pe(m, ctx, pe), note(ctx, 183, 8)], pellucid_imp_shmem_ctx_double_p, pellucid_probe_shmem_ctx_double_p, 183, 183_u16, sampled, (ctx: Ctx, dest: *mut f64, value: f64, pe: c_int), |m| [on(ctx, 183, 8, world_pe(m, ctx, pe)), dest.addr(), 8] rma::p::<u64>(m, ctx, dest.cast(), word(value), pe));
+routine!(exported pellucid_through_shmem_ctx_longdouble_p, pellucid_intercepted_shmem_ctx_longdouble_p, pellucid_imp_shmem_ctx_longdouble_p, pellucid_probe_shmem_ctx_longdouble_p, 184, 184_u16, sampled, (ctx: Ctx, dest: *mut LongDouble, value: *const LongDouble, pe: c_int), |m| [on(ctx, 184, 16, world_pe(m, ctx, pe)), dest.addr(), 16] rma::p::<W128>(m, ctx, dest.cast(), word(value.read()), pe), args [dest.addr(), 0, word(ctx), 0]);
+routine!(brief pellucid_brief_shmem_ctx_char_p, pellucid_kept_shmem_ctx_char_p, [world_pe(m, ctx, pe), note(ctx, op(number), 1)], pellucid_imp_shmem_ctx_char_p, pellucid_probe_shmem_ctx_char_p, 185, number, sampled, (ctx: Ctx, dest: *mut c_void, value: i8, pe: c_int, number: u32), |m| [on(ctx, op(number), 1, world_pe(m, ctx, pe)), dest.addr(), 1] rma::p::<u8>(m, ctx, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ctx_short_p, pellucid_kept_shmem_ctx_short_p, [world_pe(m, ctx, pe), note(ctx, op(number), 2)], pellucid_imp_shmem_ctx_short_p, pellucid_probe_shmem_ctx_short_p, 187, number, sampled, (ctx: Ctx, dest: *mut c_void, value: i16, pe: c_int, number: u32), |m| [on(ctx, op(number), 2, world_pe(m, ctx, pe)), dest.addr(), 2] rma::p::<u16>(m, ctx, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ctx_int_p, pellucid_kept_shmem_ctx_int_p, [world_pe(m, ctx, pe), note(ctx, op(number), 4)], pellucid_imp_shmem_ctx_int_p, pellucid_probe_shmem_ctx_int_p, 188, number, sampled, (ctx: Ctx, dest: *mut c_void, value: u32, pe: c_int, number: u32), |m| [on(ctx, op(number), 4, world_pe(m, ctx, pe)), dest.addr(), 4] rma::p::<u32>(m, ctx, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ctx_long_p, pellucid_kept_shmem_ctx_long_p, [world_pe(m, ctx, pe), note(ctx, op(number), 8)], pellucid_imp_shmem_ctx_long_p, pellucid_probe_shmem_ctx_long_p, 189, number, sampled, (ctx: Ctx, dest: *mut c_void, value: u64, pe: c_int, number: u32), |m| [on(ctx, op(number), 8, world_pe(m, ctx, pe)), dest.addr(), 8] rma::p::<u64>(m, ctx, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ctx_uchar_p, pellucid_kept_shmem_ctx_uchar_p, [world_pe(m, ctx, pe), note(ctx, op(number), 1)], pellucid_imp_shmem_ctx_uchar_p, pellucid_probe_shmem_ctx_uchar_p, 191, number, sampled, (ctx: Ctx, dest: *mut c_void, value: u8, pe: c_int, number: u32), |m| [on(ctx, op(number), 1, world_pe(m, ctx, pe)), dest.addr(), 1] rma::p::<u8>(m, ctx, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_ctx_ushort_p, pellucid_kept_shmem_ctx_ushort_p, [world_pe(m, ctx, pe), note(ctx, op(number), 2)], pellucid_imp_shmem_ctx_ushort_p, pellucid_probe_shmem_ctx_ushort_p, 192, number, sampled, (ctx: Ctx, dest: *mut c_void, value: u16, pe: c_int, number: u32), |m| [on(ctx, op(number), 2, world_pe(m, ctx, pe)), dest.addr(), 2] rma::p::<u16>(m, ctx, dest.cast(), word(value), pe));
+routine!(brief pellucid_brief_shmem_float_g, pellucid_kept_shmem_float_g, [pe, ()], pellucid_imp_shmem_float_g, pellucid_probe_shmem_float_g, 206, 206_u16, sampled, (source: *const f32, pe: c_int) -> f32, |m| [pe, source.addr(), 4] rma::g::<u32>(m, Ctx::DEFAULT, source.cast(), pe).map(word));
+routine!(brief pellucid_brief_shmem_double_g, pellucid_kept_shmem_double_g, [pe, ()], pellucid_imp_shmem_double_g, pellucid_probe_shmem_double_g, 207, 207_u16, sampled, (source: *const f64, pe: c_int) -> f64, |m| [pe, source.addr(), 8] rma::g::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word));
+routine!(exported pellucid_through_shmem_longdouble_g, pellucid_intercepted_shmem_longdouble_g, pellucid_imp_shmem_longdouble_g, pellucid_probe_shmem_longdouble_g, 208, 208_u16, sampled, (result: *mut LongDouble, source: *const LongDouble, pe: c_int), |m| [pe, source.addr(), 16] rma::g::<W128>(m, Ctx::DEFAULT, source.cast(), pe).map(|value| result.write(word(value))), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief pellucid_brief_shmem_char_g, pellucid_kept_shmem_char_g, [pe, ()], pellucid_imp_shmem_char_g, pellucid_probe_shmem_char_g, 209, number, sampled, (source: *const c_void, pe: c_int, number: u32) -> i8, |m| [pe, source.addr(), 1] rma::g::<u8>(m, Ctx::DEFAULT, source.cast(), pe).map(word));
+routine!(brief pellucid_brief_shmem_short_g, pellucid_kept_shmem_short_g, [pe, ()], pellucid_imp_shmem_short_g, pellucid_probe_shmem_short_g, 211, number, sampled, (source: *const c_void, pe: c_int, number: u32) -> i16, |m| [pe, source.addr(), 2] rma::g::<u16>(m, Ctx::DEFAULT, source.cast(), pe).map(word));
+routine!(brief pellucid_brief_shmem_int_g, pellucid_kept_shmem_int_g, [pe, ()], pellucid_imp_shmem_int_g, pellucid_probe_shmem_int_g, 212, number, sampled, (source: *const c_void, pe: c_int, number: u32) -> u32, |m| [pe, source.addr(), 4] rma::g::<u32>(m, Ctx::DEFAULT, source.cast(), pe).map(word));
+routine!(brief pellucid_brief_shmem_long_g, pellucid_kept_shmem_long_g, [pe, ()], pellucid_imp_shmem_long_g, pellucid_probe_shmem_long_g, 213, number, sampled, (source: *const c_void, pe: c_int, number: u32) -> u64, |m| [pe, source.addr(), 8] rma::g::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word));
+routine!(brief pellucid_brief_shmem_uchar_g, pellucid_kept_shmem_uchar_g, [pe, ()], pellucid_imp_shmem_uchar_g, pellucid_probe_shmem_uchar_g, 215, number, sampled, (source: *const c_void, pe: c_int, number: u32) -> u8, |m| [pe, source.addr(), 1] rma::g::<u8>(m, Ctx::DEFAULT, source.cast(), pe).map(word));
+routine!(brief pellucid_brief_shmem_ushort_g, pellucid_kept_shmem_ushort_g, [pe, ()], pellucid_imp_shmem_ushort_g, pellucid_probe_shmem_ushort_g, 216, number, sampled, (source: *const c_void, pe: c_int, number: u32) -> u16, |m| [pe, source.addr(), 2] rma::g::<u16>(m, Ctx::DEFAULT, source.cast(), pe).map(word));
+routine!(brief pellucid_brief_shmem_ctx_float_g, pellucid_kept_shmem_ctx_float_g, [world_pe(m, ctx, pe), note(ctx, 230, 4)], pellucid_imp_shmem_ctx_float_g, pellucid_probe_shmem_ctx_float_g, 230, 230_u16, sampled, (ctx: Ctx, source: *const f32, pe: c_int) -> f32, |m| [on(ctx, 230, 4, world_pe(m, ctx, pe)), source.addr(), 4] rma::g::<u32>(m, ctx, source.cast(), pe).map(word));
+routine!(brief pellucid_brief_shmem_ctx_double_g, pellucid_kept_shmem_ctx_double_g, [world_pe(m, ctx, pe), note(ctx, 231, 8)], pellucid_imp_shmem_ctx_double_g, pellucid_probe_shmem_ctx_double_g, 231, 231_u16, sampled, (ctx: Ctx, source: *const f64, pe: c_int) -> f64, |m| [on(ctx, 231, 8, world_pe(m, ctx, pe)), source.addr(), 8] rma::g::<u64>(m, ctx, source.cast(), pe).map(word));
+routine!(exported pellucid_through_shmem_ctx_longdouble_g, pellucid_intercepted_shmem_ctx_longdouble_g, pellucid_imp_shmem_ctx_longdouble_g, pellucid_probe_shmem_ctx_longdouble_g, 232, 232_u16, sampled, (result: *mut LongDouble, ctx: Ctx, source: *const LongDouble, pe: c_int), |m| [on(ctx, 232, 16, world_pe(m, ctx, pe)), source.addr(), 16] rma::g::<W128>(m, ctx, source.cast(), pe).map(|value| result.write(word(value))), args [0, source.addr(), word(ctx), 0]);
+routine!(brief pellucid_brief_shmem_ctx_char_g, pellucid_kept_shmem_ctx_char_g, [world_pe(m, ctx, pe), note(ctx, op(number), 1)], pellucid_imp_shmem_ctx_char_g, pellucid_probe_shmem_ctx_char_g, 233, number, sampled, (ctx: Ctx, source: *const c_void, pe: c_int, number: u32) -> i8, |m| [on(ctx, op(number), 1, world_pe(m, ctx, pe)), source.addr(), 1] rma::g::<u8>(m, ctx, source.cast(), pe).map(word));
+routine!(brief pellucid_brief_shmem_ctx_short_g, pellucid_kept_shmem_ctx_short_g, [world_pe(m, ctx, pe), note(ctx, op(number), 2)], pellucid_imp_shmem_ctx_short_g, pellucid_probe_shmem_ctx_short_g, 235, number, sampled, (ctx: Ctx, source: *const c_void, pe: c_int, number: u32) -> i16, |m| [on(ctx, op(number), 2, world_pe(m, ctx, pe)), source.addr(), 2] rma::g::<u16>(m, ctx, source.cast(), pe).map(word));
+routine!(brief pellucid_brief_shmem_ctx_int_g, pellucid_kept_shmem_ctx_int_g, [world_pe(m, ctx, pe), note(ctx, op(number), 4)], pellucid_imp_shmem_ctx_int_g, pellucid_probe_shmem_ctx_int_g, 236, number, sampled, (ctx: Ctx, source: *const c_void, pe: c_int, number: u32) -> u32, |m| [on(ctx, op(number), 4, world_pe(m, ctx, pe)), source.addr(), 4] rma::g::<u32>(m, ctx, source.cast(), pe).map(word));
+routine!(brief pellucid_brief_shmem_ctx_long_g, pellucid_kept_shmem_ctx_long_g, [world_pe(m, ctx, pe), note(ctx, op(number), 8)], pellucid_imp_shmem_ctx_long_g, pellucid_probe_shmem_ctx_long_g, 237, number, sampled, (ctx: Ctx, source: *const c_void, pe: c_int, number: u32) -> u64, |m| [on(ctx, op(number), 8, world_pe(m, ctx, pe)), source.addr(), 8] rma::g::<u64>(m, ctx, source.cast(), pe).map(word));
+routine!(brief pellucid_brief_shmem_ctx_uchar_g, pellucid_kept_shmem_ctx_uchar_g, [world_pe(m, ctx, pe), note(ctx, op(number), 1)], pellucid_imp_shmem_ctx_uchar_g, pellucid_probe_shmem_ctx_uchar_g, 239, number, sampled, (ctx: Ctx, source: *const c_void, pe: c_int, number: u32) -> u8, |m| [on(ctx, op(number), 1, world_pe(m, ctx, pe)), source.addr(), 1] rma::g::<u8>(m, ctx, source.cast(), pe).map(word));
+routine!(brief pellucid_brief_shmem_ctx_ushort_g, pellucid_kept_shmem_ctx_ushort_g, [world_pe(m, ctx, pe), note(ctx, op(number), 2)], pellucid_imp_shmem_ctx_ushort_g, pellucid_probe_shmem_ctx_ushort_g, 240, number, sampled, (ctx: Ctx, source: *const c_void, pe: c_int, number: u32) -> u16, |m| [on(ctx, op(number), 2, world_pe(m, ctx, pe)), source.addr(), 2] rma::g::<u16>(m, ctx, source.cast(), pe).map(word));
+routine!(brief pellucid_brief_shmem_float_iput, pellucid_kept_shmem_float_iput, [pe, ()], pellucid_imp_shmem_float_iput, pellucid_probe_shmem_float_iput, 254, number, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int, number: f64), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe));
+routine!(brief pellucid_brief_shmem_double_iput, pellucid_kept_shmem_double_iput, [pe, ()], pellucid_imp_shmem_double_iput, pellucid_probe_shmem_double_iput, 255, number, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int, number: f64), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe));
+routine!(brief pellucid_brief_shmem_longdouble_iput, pellucid_kept_shmem_longdouble_iput, [pe, ()], pellucid_imp_shmem_longdouble_iput, pellucid_probe_shmem_longdouble_iput, 256, number, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int, number: f64), |m| [pe, dest.addr(), nelems.wrapping_mul(16)] strided::iput::<W128>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe));
+routine!(brief pellucid_brief_shmem_char_iput, pellucid_kept_shmem_char_iput, [pe, ()], pellucid_imp_shmem_char_iput, pellucid_probe_shmem_char_iput, 257, number, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int, number: f64), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe));
+routine!(brief pellucid_brief_shmem_short_iput, pellucid_kept_shmem_short_iput, [pe, ()], pellucid_imp_shmem_short_iput, pellucid_probe_shmem_short_iput, 259, number, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int, number: f64), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] strided::iput::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe));
+routine!(brief pellucid_brief_shmem_ctx_float_iput, pellucid_kept_shmem_ctx_float_iput, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(4))], pellucid_imp_shmem_ctx_float_iput, pellucid_probe_shmem_ctx_float_iput, 278, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int, number: f64), |m| [on(ctx, op(number), nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe));
+routine!(brief pellucid_brief_shmem_ctx_double_iput, pellucid_kept_shmem_ctx_double_iput, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(8))], pellucid_imp_shmem_ctx_double_iput, pellucid_probe_shmem_ctx_double_iput, 279, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int, number: f64), |m| [on(ctx, op(number), nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe));
+routine!(brief pellucid_brief_shmem_ctx_longdouble_iput, pellucid_kept_shmem_ctx_longdouble_iput, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(16))], pellucid_imp_shmem_ctx_longdouble_iput, pellucid_probe_shmem_ctx_longdouble_iput, 280, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int, number: f64), |m| [on(ctx, op(number), nelems.wrapping_mul(16), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(16)] strided::iput::<W128>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe));
+routine!(brief pellucid_brief_shmem_ctx_char_iput, pellucid_kept_shmem_ctx_char_iput, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(1))], pellucid_imp_shmem_ctx_char_iput, pellucid_probe_shmem_ctx_char_iput, 281, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int, number: f64), |m| [on(ctx, op(number), nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe));
+routine!(brief pellucid_brief_shmem_ctx_short_iput, pellucid_kept_shmem_ctx_short_iput, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(2))], pellucid_imp_shmem_ctx_short_iput, pellucid_probe_shmem_ctx_short_iput, 283, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int, number: f64), |m| [on(ctx, op(number), nelems.wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(2)] strided::iput::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe));
+routine!(brief pellucid_brief_shmem_float_iget, pellucid_kept_shmem_float_iget, [pe, ()], pellucid_imp_shmem_float_iget, pellucid_probe_shmem_float_iget, 312, number, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int, number: f64), |m| [pe, source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe));
+routine!(brief pellucid_brief_shmem_double_iget, pellucid_kept_shmem_double_iget, [pe, ()], pellucid_imp_shmem_double_iget, pellucid_probe_shmem_double_iget, 313, number, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int, number: f64), |m| [pe, source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe));
+routine!(brief pellucid_brief_shmem_longdouble_iget, pellucid_kept_shmem_longdouble_iget, [pe, ()], pellucid_imp_shmem_longdouble_iget, pellucid_probe_shmem_longdouble_iget, 314, number, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int, number: f64), |m| [pe, source.addr(), nelems.wrapping_mul(16)] strided::iget::<W128>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe));
+routine!(brief pellucid_brief_shmem_char_iget, pellucid_kept_shmem_char_iget, [pe, ()], pellucid_imp_shmem_char_iget, pellucid_probe_shmem_char_iget, 315, number, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int, number: f64), |m| [pe, source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe));
+routine!(brief pellucid_brief_shmem_short_iget, pellucid_kept_shmem_short_iget, [pe, ()], pellucid_imp_shmem_short_iget, pellucid_probe_shmem_short_iget, 317, number, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int, number: f64), |m| [pe, source.addr(), nelems.wrapping_mul(2)] strided::iget::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe));
+routine!(brief pellucid_brief_shmem_ctx_float_iget, pellucid_kept_shmem_ctx_float_iget, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(4))], pellucid_imp_shmem_ctx_float_iget, pellucid_probe_shmem_ctx_float_iget, 336, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int, number: f64), |m| [on(ctx, op(number), nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe));
+routine!(brief pellucid_brief_shmem_ctx_double_iget, pellucid_kept_shmem_ctx_double_iget, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(8))], pellucid_imp_shmem_ctx_double_iget, pellucid_probe_shmem_ctx_double_iget, 337, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int, number: f64), |m| [on(ctx, op(number), nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe));
+routine!(brief pellucid_brief_shmem_ctx_longdouble_iget, pellucid_kept_shmem_ctx_longdouble_iget, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(16))], pellucid_imp_shmem_ctx_longdouble_iget, pellucid_probe_shmem_ctx_longdouble_iget, 338, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int, number: f64), |m| [on(ctx, op(number), nelems.wrapping_mul(16), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(16)] strided::iget::<W128>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe));
+routine!(brief pellucid_brief_shmem_ctx_char_iget, pellucid_kept_shmem_ctx_char_iget, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(1))], pellucid_imp_shmem_ctx_char_iget, pellucid_probe_shmem_ctx_char_iget, 339, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int, number: f64), |m| [on(ctx, op(number), nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe));
+routine!(brief pellucid_brief_shmem_ctx_short_iget, pellucid_kept_shmem_ctx_short_iget, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(2))], pellucid_imp_shmem_ctx_short_iget, pellucid_probe_shmem_ctx_short_iget, 341, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int, number: f64), |m| [on(ctx, op(number), nelems.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(2)] strided::iget::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe));
+routine!(brief pellucid_brief_shmem_float_ibput, pellucid_kept_shmem_float_ibput, [pe, ()], pellucid_imp_shmem_float_ibput, pellucid_probe_shmem_float_ibput, 370, number, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int, number: f64), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe));
+routine!(brief pellucid_brief_shmem_double_ibput, pellucid_kept_shmem_double_ibput, [pe, ()], pellucid_imp_shmem_double_ibput, pellucid_probe_shmem_double_ibput, 371, number, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int, number: f64), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe));
+routine!(brief pellucid_brief_shmem_longdouble_ibput, pellucid_kept_shmem_longdouble_ibput, [pe, ()], pellucid_imp_shmem_longdouble_ibput, pellucid_probe_shmem_longdouble_ibput, 372, number, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int, number: f64), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(16)] strided::ibput::<W128>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe));
+routine!(brief pellucid_brief_shmem_char_ibput, pellucid_kept_shmem_char_ibput, [pe, ()], pellucid_imp_shmem_char_ibput, pellucid_probe_shmem_char_ibput, 373, number, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int, number: f64), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe));
+routine!(brief pellucid_brief_shmem_short_ibput, pellucid_kept_shmem_short_ibput, [pe, ()], pellucid_imp_shmem_short_ibput, pellucid_probe_shmem_short_ibput, 375, number, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int, number: f64), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibput::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe));
+routine!(brief pellucid_brief_shmem_ctx_float_ibput, pellucid_kept_shmem_ctx_float_ibput, [world_pe(m, ctx, pe), note(ctx, op(number), bsize.wrapping_mul(nblocks).wrapping_mul(4))], pellucid_imp_shmem_ctx_float_ibput, pellucid_probe_shmem_ctx_float_ibput, 394, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int, number: f64), |m| [on(ctx, op(number), bsize.wrapping_mul(nblocks).wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe));
+routine!(brief pellucid_brief_shmem_ctx_double_ibput, pellucid_kept_shmem_ctx_double_ibput, [world_pe(m, ctx, pe), note(ctx, op(number), bsize.wrapping_mul(nblocks).wrapping_mul(8))], pellucid_imp_shmem_ctx_double_ibput, pellucid_probe_shmem_ctx_double_ibput, 395, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int, number: f64), |m| [on(ctx, op(number), bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe));
+routine!(brief pellucid_brief_shmem_ctx_longdouble_ibput, pellucid_kept_shmem_ctx_longdouble_ibput, [world_pe(m, ctx, pe), note(ctx, op(number), bsize.wrapping_mul(nblocks).wrapping_mul(16))], pellucid_imp_shmem_ctx_longdouble_ibput, pellucid_probe_shmem_ctx_longdouble_ibput, 396, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int, number: f64), |m| [on(ctx, op(number), bsize.wrapping_mul(nblocks).wrapping_mul(16), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(16)] strided::ibput::<W128>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe));
+routine!(brief pellucid_brief_shmem_ctx_char_ibput, pellucid_kept_shmem_ctx_char_ibput, [world_pe(m, ctx, pe), note(ctx, op(number), bsize.wrapping_mul(nblocks).wrapping_mul(1))], pellucid_imp_shmem_ctx_char_ibput, pellucid_probe_shmem_ctx_char_ibput, 397, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int, number: f64), |m| [on(ctx, op(number), bsize.wrapping_mul(nblocks).wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe));
+routine!(brief pellucid_brief_shmem_ctx_short_ibput, pellucid_kept_shmem_ctx_short_ibput, [world_pe(m, ctx, pe), note(ctx, op(number), bsize.wrapping_mul(nblocks).wrapping_mul(2))], pellucid_imp_shmem_ctx_short_ibput, pellucid_probe_shmem_ctx_short_ibput, 399, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int, number: f64), |m| [on(ctx, op(number), bsize.wrapping_mul(nblocks).wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibput::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe));
+routine!(brief pellucid_brief_shmem_float_ibget, pellucid_kept_shmem_float_ibget, [pe, ()], pellucid_imp_shmem_float_ibget, pellucid_probe_shmem_float_ibget, 428, number, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int, number: f64), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe));
+routine!(brief pellucid_brief_shmem_double_ibget, pellucid_kept_shmem_double_ibget, [pe, ()], pellucid_imp_shmem_double_ibget, pellucid_probe_shmem_double_ibget, 429, number, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int, number: f64), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe));
+routine!(brief pellucid_brief_shmem_longdouble_ibget, pellucid_kept_shmem_longdouble_ibget, [pe, ()], pellucid_imp_shmem_longdouble_ibget, pellucid_probe_shmem_longdouble_ibget, 430, number, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int, number: f64), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(16)] strided::ibget::<W128>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe));
+routine!(brief pellucid_brief_shmem_char_ibget, pellucid_kept_shmem_char_ibget, [pe, ()], pellucid_imp_shmem_char_ibget, pellucid_probe_shmem_char_ibget, 431, number, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int, number: f64), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe));
+routine!(brief pellucid_brief_shmem_short_ibget, pellucid_kept_shmem_short_ibget, [pe, ()], pellucid_imp_shmem_short_ibget, pellucid_probe_shmem_short_ibget, 433, number, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int, number: f64), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibget::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe));
+routine!(brief pellucid_brief_shmem_ctx_float_ibget, pellucid_kept_shmem_ctx_float_ibget, [world_pe(m, ctx, pe), note(ctx, op(number), bsize.wrapping_mul(nblocks).wrapping_mul(4))], pellucid_imp_shmem_ctx_float_ibget, pellucid_probe_shmem_ctx_float_ibget, 452, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int, number: f64), |m| [on(ctx, op(number), bsize.wrapping_mul(nblocks).wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe));
+routine!(brief pellucid_brief_shmem_ctx_double_ibget, pellucid_kept_shmem_ctx_double_ibget, [world_pe(m, ctx, pe), note(ctx, op(number), bsize.wrapping_mul(nblocks).wrapping_mul(8))], pellucid_imp_shmem_ctx_double_ibget, pellucid_probe_shmem_ctx_double_ibget, 453, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int, number: f64), |m| [on(ctx, op(number), bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe));
+routine!(brief pellucid_brief_shmem_ctx_longdouble_ibget, pellucid_kept_shmem_ctx_longdouble_ibget, [world_pe(m, ctx, pe), note(ctx, op(number), bsize.wrapping_mul(nblocks).wrapping_mul(16))], pellucid_imp_shmem_ctx_longdouble_ibget, pellucid_probe_shmem_ctx_longdouble_ibget, 454, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int, number: f64), |m| [on(ctx, op(number), bsize.wrapping_mul(nblocks).wrapping_mul(16), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(16)] strided::ibget::<W128>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe));
+routine!(brief pellucid_brief_shmem_ctx_char_ibget, pellucid_kept_shmem_ctx_char_ibget, [world_pe(m, ctx, pe), note(ctx, op(number), bsize.wrapping_mul(nblocks).wrapping_mul(1))], pellucid_imp_shmem_ctx_char_ibget, pellucid_probe_shmem_ctx_char_ibget, 455, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int, number: f64), |m| [on(ctx, op(number), bsize.wrapping_mul(nblocks).wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe));
+routine!(brief pellucid_brief_shmem_ctx_short_ibget, pellucid_kept_shmem_ctx_short_ibget, [world_pe(m, ctx, pe), note(ctx, op(number), bsize.wrapping_mul(nblocks).wrapping_mul(2))], pellucid_imp_shmem_ctx_short_ibget, pellucid_probe_shmem_ctx_short_ibget, 457, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int, number: f64), |m| [on(ctx, op(number), bsize.wrapping_mul(nblocks).wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibget::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe));

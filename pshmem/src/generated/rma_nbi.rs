@@ -4,1202 +4,266 @@
 use crate::routine::prelude::*;
 use pellucid_core::context::rma;
 
-#[unsafe(export_name = "pellucid_shmem_float_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_put_nbi(dest: *mut f32, source: *const f32, nelems: usize, pe: c_int) {
-    weak!("shmem_float_put_nbi", 486, imp_shmem_float_put_nbi, brief_shmem_float_put_nbi, kept_shmem_float_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_put_nbi(dest: *mut f32, source: *const f32, nelems: usize, pe: c_int) {
-    strong!(486, imp_shmem_float_put_nbi, brief_shmem_float_put_nbi, kept_shmem_float_put_nbi)
-}
-routine!(brief brief_shmem_float_put_nbi, kept_shmem_float_put_nbi, imp_shmem_float_put_nbi, probe_shmem_float_put_nbi, intercepted_shmem_float_put_nbi, 486, sized, (dest: *mut f32, source: *const f32, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_double_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_put_nbi(dest: *mut f64, source: *const f64, nelems: usize, pe: c_int) {
-    weak!("shmem_double_put_nbi", 487, imp_shmem_double_put_nbi, brief_shmem_double_put_nbi, kept_shmem_double_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_put_nbi(dest: *mut f64, source: *const f64, nelems: usize, pe: c_int) {
-    strong!(487, imp_shmem_double_put_nbi, brief_shmem_double_put_nbi, kept_shmem_double_put_nbi)
-}
-routine!(brief brief_shmem_double_put_nbi, kept_shmem_double_put_nbi, imp_shmem_double_put_nbi, probe_shmem_double_put_nbi, intercepted_shmem_double_put_nbi, 487, sized, (dest: *mut f64, source: *const f64, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longdouble_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longdouble_put_nbi(dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int) {
-    weak!("shmem_longdouble_put_nbi", 488, imp_shmem_longdouble_put_nbi, brief_shmem_longdouble_put_nbi, kept_shmem_longdouble_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longdouble_put_nbi(dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int) {
-    strong!(488, imp_shmem_longdouble_put_nbi, brief_shmem_longdouble_put_nbi, kept_shmem_longdouble_put_nbi)
-}
-routine!(brief brief_shmem_longdouble_put_nbi, kept_shmem_longdouble_put_nbi, imp_shmem_longdouble_put_nbi, probe_shmem_longdouble_put_nbi, intercepted_shmem_longdouble_put_nbi, 488, sized, (dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(16)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_char_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_char_put_nbi(dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int) {
-    weak!("shmem_char_put_nbi", 489, imp_shmem_char_put_nbi, brief_shmem_char_put_nbi, kept_shmem_char_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_char_put_nbi(dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int) {
-    strong!(489, imp_shmem_char_put_nbi, brief_shmem_char_put_nbi, kept_shmem_char_put_nbi)
-}
-routine!(brief brief_shmem_char_put_nbi, kept_shmem_char_put_nbi, imp_shmem_char_put_nbi, probe_shmem_char_put_nbi, intercepted_shmem_char_put_nbi, 489, sized, (dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_schar_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_schar_put_nbi(dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int) {
-    weak!("shmem_schar_put_nbi", 490, imp_shmem_schar_put_nbi, brief_shmem_schar_put_nbi, kept_shmem_schar_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_schar_put_nbi(dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int) {
-    strong!(490, imp_shmem_schar_put_nbi, brief_shmem_schar_put_nbi, kept_shmem_schar_put_nbi)
-}
-routine!(brief brief_shmem_schar_put_nbi, kept_shmem_schar_put_nbi, imp_shmem_schar_put_nbi, probe_shmem_schar_put_nbi, intercepted_shmem_schar_put_nbi, 490, sized, (dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_short_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_short_put_nbi(dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int) {
-    weak!("shmem_short_put_nbi", 491, imp_shmem_short_put_nbi, brief_shmem_short_put_nbi, kept_shmem_short_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_short_put_nbi(dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int) {
-    strong!(491, imp_shmem_short_put_nbi, brief_shmem_short_put_nbi, kept_shmem_short_put_nbi)
-}
-routine!(brief brief_shmem_short_put_nbi, kept_shmem_short_put_nbi, imp_shmem_short_put_nbi, probe_shmem_short_put_nbi, intercepted_shmem_short_put_nbi, 491, sized, (dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_put_nbi(dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int) {
-    weak!("shmem_int_put_nbi", 492, imp_shmem_int_put_nbi, brief_shmem_int_put_nbi, kept_shmem_int_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_put_nbi(dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int) {
-    strong!(492, imp_shmem_int_put_nbi, brief_shmem_int_put_nbi, kept_shmem_int_put_nbi)
-}
-routine!(brief brief_shmem_int_put_nbi, kept_shmem_int_put_nbi, imp_shmem_int_put_nbi, probe_shmem_int_put_nbi, intercepted_shmem_int_put_nbi, 492, sized, (dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_put_nbi(dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int) {
-    weak!("shmem_long_put_nbi", 493, imp_shmem_long_put_nbi, brief_shmem_long_put_nbi, kept_shmem_long_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_put_nbi(dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int) {
-    strong!(493, imp_shmem_long_put_nbi, brief_shmem_long_put_nbi, kept_shmem_long_put_nbi)
-}
-routine!(brief brief_shmem_long_put_nbi, kept_shmem_long_put_nbi, imp_shmem_long_put_nbi, probe_shmem_long_put_nbi, intercepted_shmem_long_put_nbi, 493, sized, (dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_put_nbi(dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int) {
-    weak!("shmem_longlong_put_nbi", 494, imp_shmem_longlong_put_nbi, brief_shmem_longlong_put_nbi, kept_shmem_longlong_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_put_nbi(dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int) {
-    strong!(494, imp_shmem_longlong_put_nbi, brief_shmem_longlong_put_nbi, kept_shmem_longlong_put_nbi)
-}
-routine!(brief brief_shmem_longlong_put_nbi, kept_shmem_longlong_put_nbi, imp_shmem_longlong_put_nbi, probe_shmem_longlong_put_nbi, intercepted_shmem_longlong_put_nbi, 494, sized, (dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uchar_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uchar_put_nbi(dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int) {
-    weak!("shmem_uchar_put_nbi", 495, imp_shmem_uchar_put_nbi, brief_shmem_uchar_put_nbi, kept_shmem_uchar_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uchar_put_nbi(dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int) {
-    strong!(495, imp_shmem_uchar_put_nbi, brief_shmem_uchar_put_nbi, kept_shmem_uchar_put_nbi)
-}
-routine!(brief brief_shmem_uchar_put_nbi, kept_shmem_uchar_put_nbi, imp_shmem_uchar_put_nbi, probe_shmem_uchar_put_nbi, intercepted_shmem_uchar_put_nbi, 495, sized, (dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ushort_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ushort_put_nbi(dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int) {
-    weak!("shmem_ushort_put_nbi", 496, imp_shmem_ushort_put_nbi, brief_shmem_ushort_put_nbi, kept_shmem_ushort_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ushort_put_nbi(dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int) {
-    strong!(496, imp_shmem_ushort_put_nbi, brief_shmem_ushort_put_nbi, kept_shmem_ushort_put_nbi)
-}
-routine!(brief brief_shmem_ushort_put_nbi, kept_shmem_ushort_put_nbi, imp_shmem_ushort_put_nbi, probe_shmem_ushort_put_nbi, intercepted_shmem_ushort_put_nbi, 496, sized, (dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_put_nbi(dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int) {
-    weak!("shmem_uint_put_nbi", 497, imp_shmem_uint_put_nbi, brief_shmem_uint_put_nbi, kept_shmem_uint_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_put_nbi(dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int) {
-    strong!(497, imp_shmem_uint_put_nbi, brief_shmem_uint_put_nbi, kept_shmem_uint_put_nbi)
-}
-routine!(brief brief_shmem_uint_put_nbi, kept_shmem_uint_put_nbi, imp_shmem_uint_put_nbi, probe_shmem_uint_put_nbi, intercepted_shmem_uint_put_nbi, 497, sized, (dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_put_nbi(dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int) {
-    weak!("shmem_ulong_put_nbi", 498, imp_shmem_ulong_put_nbi, brief_shmem_ulong_put_nbi, kept_shmem_ulong_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_put_nbi(dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int) {
-    strong!(498, imp_shmem_ulong_put_nbi, brief_shmem_ulong_put_nbi, kept_shmem_ulong_put_nbi)
-}
-routine!(brief brief_shmem_ulong_put_nbi, kept_shmem_ulong_put_nbi, imp_shmem_ulong_put_nbi, probe_shmem_ulong_put_nbi, intercepted_shmem_ulong_put_nbi, 498, sized, (dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_put_nbi(dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int) {
-    weak!("shmem_ulonglong_put_nbi", 499, imp_shmem_ulonglong_put_nbi, brief_shmem_ulonglong_put_nbi, kept_shmem_ulonglong_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_put_nbi(dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int) {
-    strong!(499, imp_shmem_ulonglong_put_nbi, brief_shmem_ulonglong_put_nbi, kept_shmem_ulonglong_put_nbi)
-}
-routine!(brief brief_shmem_ulonglong_put_nbi, kept_shmem_ulonglong_put_nbi, imp_shmem_ulonglong_put_nbi, probe_shmem_ulonglong_put_nbi, intercepted_shmem_ulonglong_put_nbi, 499, sized, (dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int8_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int8_put_nbi(dest: *mut i8, source: *const i8, nelems: usize, pe: c_int) {
-    weak!("shmem_int8_put_nbi", 500, imp_shmem_int8_put_nbi, brief_shmem_int8_put_nbi, kept_shmem_int8_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int8_put_nbi(dest: *mut i8, source: *const i8, nelems: usize, pe: c_int) {
-    strong!(500, imp_shmem_int8_put_nbi, brief_shmem_int8_put_nbi, kept_shmem_int8_put_nbi)
-}
-routine!(brief brief_shmem_int8_put_nbi, kept_shmem_int8_put_nbi, imp_shmem_int8_put_nbi, probe_shmem_int8_put_nbi, intercepted_shmem_int8_put_nbi, 500, sized, (dest: *mut i8, source: *const i8, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int16_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int16_put_nbi(dest: *mut i16, source: *const i16, nelems: usize, pe: c_int) {
-    weak!("shmem_int16_put_nbi", 501, imp_shmem_int16_put_nbi, brief_shmem_int16_put_nbi, kept_shmem_int16_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int16_put_nbi(dest: *mut i16, source: *const i16, nelems: usize, pe: c_int) {
-    strong!(501, imp_shmem_int16_put_nbi, brief_shmem_int16_put_nbi, kept_shmem_int16_put_nbi)
-}
-routine!(brief brief_shmem_int16_put_nbi, kept_shmem_int16_put_nbi, imp_shmem_int16_put_nbi, probe_shmem_int16_put_nbi, intercepted_shmem_int16_put_nbi, 501, sized, (dest: *mut i16, source: *const i16, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_put_nbi(dest: *mut i32, source: *const i32, nelems: usize, pe: c_int) {
-    weak!("shmem_int32_put_nbi", 502, imp_shmem_int32_put_nbi, brief_shmem_int32_put_nbi, kept_shmem_int32_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_put_nbi(dest: *mut i32, source: *const i32, nelems: usize, pe: c_int) {
-    strong!(502, imp_shmem_int32_put_nbi, brief_shmem_int32_put_nbi, kept_shmem_int32_put_nbi)
-}
-routine!(brief brief_shmem_int32_put_nbi, kept_shmem_int32_put_nbi, imp_shmem_int32_put_nbi, probe_shmem_int32_put_nbi, intercepted_shmem_int32_put_nbi, 502, sized, (dest: *mut i32, source: *const i32, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_put_nbi(dest: *mut i64, source: *const i64, nelems: usize, pe: c_int) {
-    weak!("shmem_int64_put_nbi", 503, imp_shmem_int64_put_nbi, brief_shmem_int64_put_nbi, kept_shmem_int64_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_put_nbi(dest: *mut i64, source: *const i64, nelems: usize, pe: c_int) {
-    strong!(503, imp_shmem_int64_put_nbi, brief_shmem_int64_put_nbi, kept_shmem_int64_put_nbi)
-}
-routine!(brief brief_shmem_int64_put_nbi, kept_shmem_int64_put_nbi, imp_shmem_int64_put_nbi, probe_shmem_int64_put_nbi, intercepted_shmem_int64_put_nbi, 503, sized, (dest: *mut i64, source: *const i64, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint8_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint8_put_nbi(dest: *mut u8, source: *const u8, nelems: usize, pe: c_int) {
-    weak!("shmem_uint8_put_nbi", 504, imp_shmem_uint8_put_nbi, brief_shmem_uint8_put_nbi, kept_shmem_uint8_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint8_put_nbi(dest: *mut u8, source: *const u8, nelems: usize, pe: c_int) {
-    strong!(504, imp_shmem_uint8_put_nbi, brief_shmem_uint8_put_nbi, kept_shmem_uint8_put_nbi)
-}
-routine!(brief brief_shmem_uint8_put_nbi, kept_shmem_uint8_put_nbi, imp_shmem_uint8_put_nbi, probe_shmem_uint8_put_nbi, intercepted_shmem_uint8_put_nbi, 504, sized, (dest: *mut u8, source: *const u8, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint16_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint16_put_nbi(dest: *mut u16, source: *const u16, nelems: usize, pe: c_int) {
-    weak!("shmem_uint16_put_nbi", 505, imp_shmem_uint16_put_nbi, brief_shmem_uint16_put_nbi, kept_shmem_uint16_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint16_put_nbi(dest: *mut u16, source: *const u16, nelems: usize, pe: c_int) {
-    strong!(505, imp_shmem_uint16_put_nbi, brief_shmem_uint16_put_nbi, kept_shmem_uint16_put_nbi)
-}
-routine!(brief brief_shmem_uint16_put_nbi, kept_shmem_uint16_put_nbi, imp_shmem_uint16_put_nbi, probe_shmem_uint16_put_nbi, intercepted_shmem_uint16_put_nbi, 505, sized, (dest: *mut u16, source: *const u16, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_put_nbi(dest: *mut u32, source: *const u32, nelems: usize, pe: c_int) {
-    weak!("shmem_uint32_put_nbi", 506, imp_shmem_uint32_put_nbi, brief_shmem_uint32_put_nbi, kept_shmem_uint32_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_put_nbi(dest: *mut u32, source: *const u32, nelems: usize, pe: c_int) {
-    strong!(506, imp_shmem_uint32_put_nbi, brief_shmem_uint32_put_nbi, kept_shmem_uint32_put_nbi)
-}
-routine!(brief brief_shmem_uint32_put_nbi, kept_shmem_uint32_put_nbi, imp_shmem_uint32_put_nbi, probe_shmem_uint32_put_nbi, intercepted_shmem_uint32_put_nbi, 506, sized, (dest: *mut u32, source: *const u32, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_put_nbi(dest: *mut u64, source: *const u64, nelems: usize, pe: c_int) {
-    weak!("shmem_uint64_put_nbi", 507, imp_shmem_uint64_put_nbi, brief_shmem_uint64_put_nbi, kept_shmem_uint64_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_put_nbi(dest: *mut u64, source: *const u64, nelems: usize, pe: c_int) {
-    strong!(507, imp_shmem_uint64_put_nbi, brief_shmem_uint64_put_nbi, kept_shmem_uint64_put_nbi)
-}
-routine!(brief brief_shmem_uint64_put_nbi, kept_shmem_uint64_put_nbi, imp_shmem_uint64_put_nbi, probe_shmem_uint64_put_nbi, intercepted_shmem_uint64_put_nbi, 507, sized, (dest: *mut u64, source: *const u64, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_put_nbi(dest: *mut usize, source: *const usize, nelems: usize, pe: c_int) {
-    weak!("shmem_size_put_nbi", 508, imp_shmem_size_put_nbi, brief_shmem_size_put_nbi, kept_shmem_size_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_put_nbi(dest: *mut usize, source: *const usize, nelems: usize, pe: c_int) {
-    strong!(508, imp_shmem_size_put_nbi, brief_shmem_size_put_nbi, kept_shmem_size_put_nbi)
-}
-routine!(brief brief_shmem_size_put_nbi, kept_shmem_size_put_nbi, imp_shmem_size_put_nbi, probe_shmem_size_put_nbi, intercepted_shmem_size_put_nbi, 508, sized, (dest: *mut usize, source: *const usize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_put_nbi(dest: *mut isize, source: *const isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ptrdiff_put_nbi", 509, imp_shmem_ptrdiff_put_nbi, brief_shmem_ptrdiff_put_nbi, kept_shmem_ptrdiff_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_put_nbi(dest: *mut isize, source: *const isize, nelems: usize, pe: c_int) {
-    strong!(509, imp_shmem_ptrdiff_put_nbi, brief_shmem_ptrdiff_put_nbi, kept_shmem_ptrdiff_put_nbi)
-}
-routine!(brief brief_shmem_ptrdiff_put_nbi, kept_shmem_ptrdiff_put_nbi, imp_shmem_ptrdiff_put_nbi, probe_shmem_ptrdiff_put_nbi, intercepted_shmem_ptrdiff_put_nbi, 509, sized, (dest: *mut isize, source: *const isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_float_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_float_put_nbi(ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_float_put_nbi", 510, imp_shmem_ctx_float_put_nbi, probe_shmem_ctx_float_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_float_put_nbi(ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int) {
-    strong!(510, imp_shmem_ctx_float_put_nbi, probe_shmem_ctx_float_put_nbi)
-}
-routine!(imp_shmem_ctx_float_put_nbi, probe_shmem_ctx_float_put_nbi, intercepted_shmem_ctx_float_put_nbi, 510, sized, (ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int), |m| [on(ctx, 510, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_double_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_double_put_nbi(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_double_put_nbi", 511, imp_shmem_ctx_double_put_nbi, probe_shmem_ctx_double_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_double_put_nbi(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int) {
-    strong!(511, imp_shmem_ctx_double_put_nbi, probe_shmem_ctx_double_put_nbi)
-}
-routine!(imp_shmem_ctx_double_put_nbi, probe_shmem_ctx_double_put_nbi, intercepted_shmem_ctx_double_put_nbi, 511, sized, (ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int), |m| [on(ctx, 511, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longdouble_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longdouble_put_nbi(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_longdouble_put_nbi", 512, imp_shmem_ctx_longdouble_put_nbi, probe_shmem_ctx_longdouble_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longdouble_put_nbi(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int) {
-    strong!(512, imp_shmem_ctx_longdouble_put_nbi, probe_shmem_ctx_longdouble_put_nbi)
-}
-routine!(imp_shmem_ctx_longdouble_put_nbi, probe_shmem_ctx_longdouble_put_nbi, intercepted_shmem_ctx_longdouble_put_nbi, 512, sized, (ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int), |m| [on(ctx, 512, nelems.wrapping_mul(16), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(16)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_char_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_char_put_nbi(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_char_put_nbi", 513, imp_shmem_ctx_char_put_nbi, probe_shmem_ctx_char_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_char_put_nbi(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int) {
-    strong!(513, imp_shmem_ctx_char_put_nbi, probe_shmem_ctx_char_put_nbi)
-}
-routine!(imp_shmem_ctx_char_put_nbi, probe_shmem_ctx_char_put_nbi, intercepted_shmem_ctx_char_put_nbi, 513, sized, (ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int), |m| [on(ctx, 513, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_schar_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_schar_put_nbi(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_schar_put_nbi", 514, imp_shmem_ctx_schar_put_nbi, probe_shmem_ctx_schar_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_schar_put_nbi(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int) {
-    strong!(514, imp_shmem_ctx_schar_put_nbi, probe_shmem_ctx_schar_put_nbi)
-}
-routine!(imp_shmem_ctx_schar_put_nbi, probe_shmem_ctx_schar_put_nbi, intercepted_shmem_ctx_schar_put_nbi, 514, sized, (ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int), |m| [on(ctx, 514, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_short_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_short_put_nbi(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_short_put_nbi", 515, imp_shmem_ctx_short_put_nbi, probe_shmem_ctx_short_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_short_put_nbi(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int) {
-    strong!(515, imp_shmem_ctx_short_put_nbi, probe_shmem_ctx_short_put_nbi)
-}
-routine!(imp_shmem_ctx_short_put_nbi, probe_shmem_ctx_short_put_nbi, intercepted_shmem_ctx_short_put_nbi, 515, sized, (ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int), |m| [on(ctx, 515, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(2)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int_put_nbi(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_int_put_nbi", 516, imp_shmem_ctx_int_put_nbi, probe_shmem_ctx_int_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int_put_nbi(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int) {
-    strong!(516, imp_shmem_ctx_int_put_nbi, probe_shmem_ctx_int_put_nbi)
-}
-routine!(imp_shmem_ctx_int_put_nbi, probe_shmem_ctx_int_put_nbi, intercepted_shmem_ctx_int_put_nbi, 516, sized, (ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int), |m| [on(ctx, 516, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_long_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_long_put_nbi(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_long_put_nbi", 517, imp_shmem_ctx_long_put_nbi, probe_shmem_ctx_long_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_long_put_nbi(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int) {
-    strong!(517, imp_shmem_ctx_long_put_nbi, probe_shmem_ctx_long_put_nbi)
-}
-routine!(imp_shmem_ctx_long_put_nbi, probe_shmem_ctx_long_put_nbi, intercepted_shmem_ctx_long_put_nbi, 517, sized, (ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int), |m| [on(ctx, 517, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longlong_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longlong_put_nbi(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_longlong_put_nbi", 518, imp_shmem_ctx_longlong_put_nbi, probe_shmem_ctx_longlong_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longlong_put_nbi(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int) {
-    strong!(518, imp_shmem_ctx_longlong_put_nbi, probe_shmem_ctx_longlong_put_nbi)
-}
-routine!(imp_shmem_ctx_longlong_put_nbi, probe_shmem_ctx_longlong_put_nbi, intercepted_shmem_ctx_longlong_put_nbi, 518, sized, (ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int), |m| [on(ctx, 518, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uchar_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uchar_put_nbi(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uchar_put_nbi", 519, imp_shmem_ctx_uchar_put_nbi, probe_shmem_ctx_uchar_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uchar_put_nbi(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int) {
-    strong!(519, imp_shmem_ctx_uchar_put_nbi, probe_shmem_ctx_uchar_put_nbi)
-}
-routine!(imp_shmem_ctx_uchar_put_nbi, probe_shmem_ctx_uchar_put_nbi, intercepted_shmem_ctx_uchar_put_nbi, 519, sized, (ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int), |m| [on(ctx, 519, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ushort_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ushort_put_nbi(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_ushort_put_nbi", 520, imp_shmem_ctx_ushort_put_nbi, probe_shmem_ctx_ushort_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ushort_put_nbi(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int) {
-    strong!(520, imp_shmem_ctx_ushort_put_nbi, probe_shmem_ctx_ushort_put_nbi)
-}
-routine!(imp_shmem_ctx_ushort_put_nbi, probe_shmem_ctx_ushort_put_nbi, intercepted_shmem_ctx_ushort_put_nbi, 520, sized, (ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int), |m| [on(ctx, 520, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(2)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint_put_nbi(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uint_put_nbi", 521, imp_shmem_ctx_uint_put_nbi, probe_shmem_ctx_uint_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint_put_nbi(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int) {
-    strong!(521, imp_shmem_ctx_uint_put_nbi, probe_shmem_ctx_uint_put_nbi)
-}
-routine!(imp_shmem_ctx_uint_put_nbi, probe_shmem_ctx_uint_put_nbi, intercepted_shmem_ctx_uint_put_nbi, 521, sized, (ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int), |m| [on(ctx, 521, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulong_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulong_put_nbi(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_ulong_put_nbi", 522, imp_shmem_ctx_ulong_put_nbi, probe_shmem_ctx_ulong_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulong_put_nbi(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int) {
-    strong!(522, imp_shmem_ctx_ulong_put_nbi, probe_shmem_ctx_ulong_put_nbi)
-}
-routine!(imp_shmem_ctx_ulong_put_nbi, probe_shmem_ctx_ulong_put_nbi, intercepted_shmem_ctx_ulong_put_nbi, 522, sized, (ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int), |m| [on(ctx, 522, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulonglong_put_nbi(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_ulonglong_put_nbi", 523, imp_shmem_ctx_ulonglong_put_nbi, probe_shmem_ctx_ulonglong_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulonglong_put_nbi(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int) {
-    strong!(523, imp_shmem_ctx_ulonglong_put_nbi, probe_shmem_ctx_ulonglong_put_nbi)
-}
-routine!(imp_shmem_ctx_ulonglong_put_nbi, probe_shmem_ctx_ulonglong_put_nbi, intercepted_shmem_ctx_ulonglong_put_nbi, 523, sized, (ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int), |m| [on(ctx, 523, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int8_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int8_put_nbi(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_int8_put_nbi", 524, imp_shmem_ctx_int8_put_nbi, probe_shmem_ctx_int8_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int8_put_nbi(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int) {
-    strong!(524, imp_shmem_ctx_int8_put_nbi, probe_shmem_ctx_int8_put_nbi)
-}
-routine!(imp_shmem_ctx_int8_put_nbi, probe_shmem_ctx_int8_put_nbi, intercepted_shmem_ctx_int8_put_nbi, 524, sized, (ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int), |m| [on(ctx, 524, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int16_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int16_put_nbi(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_int16_put_nbi", 525, imp_shmem_ctx_int16_put_nbi, probe_shmem_ctx_int16_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int16_put_nbi(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int) {
-    strong!(525, imp_shmem_ctx_int16_put_nbi, probe_shmem_ctx_int16_put_nbi)
-}
-routine!(imp_shmem_ctx_int16_put_nbi, probe_shmem_ctx_int16_put_nbi, intercepted_shmem_ctx_int16_put_nbi, 525, sized, (ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int), |m| [on(ctx, 525, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(2)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int32_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int32_put_nbi(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_int32_put_nbi", 526, imp_shmem_ctx_int32_put_nbi, probe_shmem_ctx_int32_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int32_put_nbi(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int) {
-    strong!(526, imp_shmem_ctx_int32_put_nbi, probe_shmem_ctx_int32_put_nbi)
-}
-routine!(imp_shmem_ctx_int32_put_nbi, probe_shmem_ctx_int32_put_nbi, intercepted_shmem_ctx_int32_put_nbi, 526, sized, (ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int), |m| [on(ctx, 526, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int64_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int64_put_nbi(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_int64_put_nbi", 527, imp_shmem_ctx_int64_put_nbi, probe_shmem_ctx_int64_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int64_put_nbi(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int) {
-    strong!(527, imp_shmem_ctx_int64_put_nbi, probe_shmem_ctx_int64_put_nbi)
-}
-routine!(imp_shmem_ctx_int64_put_nbi, probe_shmem_ctx_int64_put_nbi, intercepted_shmem_ctx_int64_put_nbi, 527, sized, (ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int), |m| [on(ctx, 527, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint8_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint8_put_nbi(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uint8_put_nbi", 528, imp_shmem_ctx_uint8_put_nbi, probe_shmem_ctx_uint8_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint8_put_nbi(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int) {
-    strong!(528, imp_shmem_ctx_uint8_put_nbi, probe_shmem_ctx_uint8_put_nbi)
-}
-routine!(imp_shmem_ctx_uint8_put_nbi, probe_shmem_ctx_uint8_put_nbi, intercepted_shmem_ctx_uint8_put_nbi, 528, sized, (ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int), |m| [on(ctx, 528, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint16_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint16_put_nbi(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uint16_put_nbi", 529, imp_shmem_ctx_uint16_put_nbi, probe_shmem_ctx_uint16_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint16_put_nbi(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int) {
-    strong!(529, imp_shmem_ctx_uint16_put_nbi, probe_shmem_ctx_uint16_put_nbi)
-}
-routine!(imp_shmem_ctx_uint16_put_nbi, probe_shmem_ctx_uint16_put_nbi, intercepted_shmem_ctx_uint16_put_nbi, 529, sized, (ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int), |m| [on(ctx, 529, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(2)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint32_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint32_put_nbi(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uint32_put_nbi", 530, imp_shmem_ctx_uint32_put_nbi, probe_shmem_ctx_uint32_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint32_put_nbi(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int) {
-    strong!(530, imp_shmem_ctx_uint32_put_nbi, probe_shmem_ctx_uint32_put_nbi)
-}
-routine!(imp_shmem_ctx_uint32_put_nbi, probe_shmem_ctx_uint32_put_nbi, intercepted_shmem_ctx_uint32_put_nbi, 530, sized, (ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int), |m| [on(ctx, 530, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint64_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint64_put_nbi(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uint64_put_nbi", 531, imp_shmem_ctx_uint64_put_nbi, probe_shmem_ctx_uint64_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint64_put_nbi(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int) {
-    strong!(531, imp_shmem_ctx_uint64_put_nbi, probe_shmem_ctx_uint64_put_nbi)
-}
-routine!(imp_shmem_ctx_uint64_put_nbi, probe_shmem_ctx_uint64_put_nbi, intercepted_shmem_ctx_uint64_put_nbi, 531, sized, (ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int), |m| [on(ctx, 531, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_size_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_size_put_nbi(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_size_put_nbi", 532, imp_shmem_ctx_size_put_nbi, probe_shmem_ctx_size_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_size_put_nbi(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int) {
-    strong!(532, imp_shmem_ctx_size_put_nbi, probe_shmem_ctx_size_put_nbi)
-}
-routine!(imp_shmem_ctx_size_put_nbi, probe_shmem_ctx_size_put_nbi, intercepted_shmem_ctx_size_put_nbi, 532, sized, (ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int), |m| [on(ctx, 532, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ptrdiff_put_nbi(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_ptrdiff_put_nbi", 533, imp_shmem_ctx_ptrdiff_put_nbi, probe_shmem_ctx_ptrdiff_put_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ptrdiff_put_nbi(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int) {
-    strong!(533, imp_shmem_ctx_ptrdiff_put_nbi, probe_shmem_ctx_ptrdiff_put_nbi)
-}
-routine!(imp_shmem_ctx_ptrdiff_put_nbi, probe_shmem_ctx_ptrdiff_put_nbi, intercepted_shmem_ctx_ptrdiff_put_nbi, 533, sized, (ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int), |m| [on(ctx, 533, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_put8_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_put8_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_put8_nbi", 534, imp_shmem_put8_nbi, brief_shmem_put8_nbi, kept_shmem_put8_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_put8_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(534, imp_shmem_put8_nbi, brief_shmem_put8_nbi, kept_shmem_put8_nbi)
-}
-routine!(brief brief_shmem_put8_nbi, kept_shmem_put8_nbi, imp_shmem_put8_nbi, probe_shmem_put8_nbi, intercepted_shmem_put8_nbi, 534, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_put16_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_put16_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_put16_nbi", 535, imp_shmem_put16_nbi, brief_shmem_put16_nbi, kept_shmem_put16_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_put16_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(535, imp_shmem_put16_nbi, brief_shmem_put16_nbi, kept_shmem_put16_nbi)
-}
-routine!(brief brief_shmem_put16_nbi, kept_shmem_put16_nbi, imp_shmem_put16_nbi, probe_shmem_put16_nbi, intercepted_shmem_put16_nbi, 535, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_put32_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_put32_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_put32_nbi", 536, imp_shmem_put32_nbi, brief_shmem_put32_nbi, kept_shmem_put32_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_put32_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(536, imp_shmem_put32_nbi, brief_shmem_put32_nbi, kept_shmem_put32_nbi)
-}
-routine!(brief brief_shmem_put32_nbi, kept_shmem_put32_nbi, imp_shmem_put32_nbi, probe_shmem_put32_nbi, intercepted_shmem_put32_nbi, 536, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_put64_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_put64_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_put64_nbi", 537, imp_shmem_put64_nbi, brief_shmem_put64_nbi, kept_shmem_put64_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_put64_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(537, imp_shmem_put64_nbi, brief_shmem_put64_nbi, kept_shmem_put64_nbi)
-}
-routine!(brief brief_shmem_put64_nbi, kept_shmem_put64_nbi, imp_shmem_put64_nbi, probe_shmem_put64_nbi, intercepted_shmem_put64_nbi, 537, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_put128_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_put128_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_put128_nbi", 538, imp_shmem_put128_nbi, brief_shmem_put128_nbi, kept_shmem_put128_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_put128_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(538, imp_shmem_put128_nbi, brief_shmem_put128_nbi, kept_shmem_put128_nbi)
-}
-routine!(brief brief_shmem_put128_nbi, kept_shmem_put128_nbi, imp_shmem_put128_nbi, probe_shmem_put128_nbi, intercepted_shmem_put128_nbi, 538, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(16)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_put8_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_put8_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_put8_nbi", 539, imp_shmem_ctx_put8_nbi, probe_shmem_ctx_put8_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_put8_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(539, imp_shmem_ctx_put8_nbi, probe_shmem_ctx_put8_nbi)
-}
-routine!(imp_shmem_ctx_put8_nbi, probe_shmem_ctx_put8_nbi, intercepted_shmem_ctx_put8_nbi, 539, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 539, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_put16_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_put16_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_put16_nbi", 540, imp_shmem_ctx_put16_nbi, probe_shmem_ctx_put16_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_put16_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(540, imp_shmem_ctx_put16_nbi, probe_shmem_ctx_put16_nbi)
-}
-routine!(imp_shmem_ctx_put16_nbi, probe_shmem_ctx_put16_nbi, intercepted_shmem_ctx_put16_nbi, 540, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 540, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(2)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_put32_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_put32_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_put32_nbi", 541, imp_shmem_ctx_put32_nbi, probe_shmem_ctx_put32_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_put32_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(541, imp_shmem_ctx_put32_nbi, probe_shmem_ctx_put32_nbi)
-}
-routine!(imp_shmem_ctx_put32_nbi, probe_shmem_ctx_put32_nbi, intercepted_shmem_ctx_put32_nbi, 541, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 541, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_put64_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_put64_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_put64_nbi", 542, imp_shmem_ctx_put64_nbi, probe_shmem_ctx_put64_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_put64_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(542, imp_shmem_ctx_put64_nbi, probe_shmem_ctx_put64_nbi)
-}
-routine!(imp_shmem_ctx_put64_nbi, probe_shmem_ctx_put64_nbi, intercepted_shmem_ctx_put64_nbi, 542, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 542, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_put128_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_put128_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_put128_nbi", 543, imp_shmem_ctx_put128_nbi, probe_shmem_ctx_put128_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_put128_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(543, imp_shmem_ctx_put128_nbi, probe_shmem_ctx_put128_nbi)
-}
-routine!(imp_shmem_ctx_put128_nbi, probe_shmem_ctx_put128_nbi, intercepted_shmem_ctx_put128_nbi, 543, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 543, nelems.wrapping_mul(16), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(16)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_putmem_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_putmem_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_putmem_nbi", 544, imp_shmem_putmem_nbi, brief_shmem_putmem_nbi, kept_shmem_putmem_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_putmem_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(544, imp_shmem_putmem_nbi, brief_shmem_putmem_nbi, kept_shmem_putmem_nbi)
-}
-routine!(brief brief_shmem_putmem_nbi, kept_shmem_putmem_nbi, imp_shmem_putmem_nbi, probe_shmem_putmem_nbi, intercepted_shmem_putmem_nbi, 544, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_putmem_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_putmem_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_putmem_nbi", 545, imp_shmem_ctx_putmem_nbi, probe_shmem_ctx_putmem_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_putmem_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(545, imp_shmem_ctx_putmem_nbi, probe_shmem_ctx_putmem_nbi)
-}
-routine!(imp_shmem_ctx_putmem_nbi, probe_shmem_ctx_putmem_nbi, intercepted_shmem_ctx_putmem_nbi, 545, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 545, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_float_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_get_nbi(dest: *mut f32, source: *const f32, nelems: usize, pe: c_int) {
-    weak!("shmem_float_get_nbi", 546, imp_shmem_float_get_nbi, brief_shmem_float_get_nbi, kept_shmem_float_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_get_nbi(dest: *mut f32, source: *const f32, nelems: usize, pe: c_int) {
-    strong!(546, imp_shmem_float_get_nbi, brief_shmem_float_get_nbi, kept_shmem_float_get_nbi)
-}
-routine!(brief brief_shmem_float_get_nbi, kept_shmem_float_get_nbi, imp_shmem_float_get_nbi, probe_shmem_float_get_nbi, intercepted_shmem_float_get_nbi, 546, sized, (dest: *mut f32, source: *const f32, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_double_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_get_nbi(dest: *mut f64, source: *const f64, nelems: usize, pe: c_int) {
-    weak!("shmem_double_get_nbi", 547, imp_shmem_double_get_nbi, brief_shmem_double_get_nbi, kept_shmem_double_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_get_nbi(dest: *mut f64, source: *const f64, nelems: usize, pe: c_int) {
-    strong!(547, imp_shmem_double_get_nbi, brief_shmem_double_get_nbi, kept_shmem_double_get_nbi)
-}
-routine!(brief brief_shmem_double_get_nbi, kept_shmem_double_get_nbi, imp_shmem_double_get_nbi, probe_shmem_double_get_nbi, intercepted_shmem_double_get_nbi, 547, sized, (dest: *mut f64, source: *const f64, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longdouble_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longdouble_get_nbi(dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int) {
-    weak!("shmem_longdouble_get_nbi", 548, imp_shmem_longdouble_get_nbi, brief_shmem_longdouble_get_nbi, kept_shmem_longdouble_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longdouble_get_nbi(dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int) {
-    strong!(548, imp_shmem_longdouble_get_nbi, brief_shmem_longdouble_get_nbi, kept_shmem_longdouble_get_nbi)
-}
-routine!(brief brief_shmem_longdouble_get_nbi, kept_shmem_longdouble_get_nbi, imp_shmem_longdouble_get_nbi, probe_shmem_longdouble_get_nbi, intercepted_shmem_longdouble_get_nbi, 548, sized, (dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(16)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_char_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_char_get_nbi(dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int) {
-    weak!("shmem_char_get_nbi", 549, imp_shmem_char_get_nbi, brief_shmem_char_get_nbi, kept_shmem_char_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_char_get_nbi(dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int) {
-    strong!(549, imp_shmem_char_get_nbi, brief_shmem_char_get_nbi, kept_shmem_char_get_nbi)
-}
-routine!(brief brief_shmem_char_get_nbi, kept_shmem_char_get_nbi, imp_shmem_char_get_nbi, probe_shmem_char_get_nbi, intercepted_shmem_char_get_nbi, 549, sized, (dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_schar_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_schar_get_nbi(dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int) {
-    weak!("shmem_schar_get_nbi", 550, imp_shmem_schar_get_nbi, brief_shmem_schar_get_nbi, kept_shmem_schar_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_schar_get_nbi(dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int) {
-    strong!(550, imp_shmem_schar_get_nbi, brief_shmem_schar_get_nbi, kept_shmem_schar_get_nbi)
-}
-routine!(brief brief_shmem_schar_get_nbi, kept_shmem_schar_get_nbi, imp_shmem_schar_get_nbi, probe_shmem_schar_get_nbi, intercepted_shmem_schar_get_nbi, 550, sized, (dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_short_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_short_get_nbi(dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int) {
-    weak!("shmem_short_get_nbi", 551, imp_shmem_short_get_nbi, brief_shmem_short_get_nbi, kept_shmem_short_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_short_get_nbi(dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int) {
-    strong!(551, imp_shmem_short_get_nbi, brief_shmem_short_get_nbi, kept_shmem_short_get_nbi)
-}
-routine!(brief brief_shmem_short_get_nbi, kept_shmem_short_get_nbi, imp_shmem_short_get_nbi, probe_shmem_short_get_nbi, intercepted_shmem_short_get_nbi, 551, sized, (dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_get_nbi(dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int) {
-    weak!("shmem_int_get_nbi", 552, imp_shmem_int_get_nbi, brief_shmem_int_get_nbi, kept_shmem_int_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_get_nbi(dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int) {
-    strong!(552, imp_shmem_int_get_nbi, brief_shmem_int_get_nbi, kept_shmem_int_get_nbi)
-}
-routine!(brief brief_shmem_int_get_nbi, kept_shmem_int_get_nbi, imp_shmem_int_get_nbi, probe_shmem_int_get_nbi, intercepted_shmem_int_get_nbi, 552, sized, (dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_get_nbi(dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int) {
-    weak!("shmem_long_get_nbi", 553, imp_shmem_long_get_nbi, brief_shmem_long_get_nbi, kept_shmem_long_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_get_nbi(dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int) {
-    strong!(553, imp_shmem_long_get_nbi, brief_shmem_long_get_nbi, kept_shmem_long_get_nbi)
-}
-routine!(brief brief_shmem_long_get_nbi, kept_shmem_long_get_nbi, imp_shmem_long_get_nbi, probe_shmem_long_get_nbi, intercepted_shmem_long_get_nbi, 553, sized, (dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_get_nbi(dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int) {
-    weak!("shmem_longlong_get_nbi", 554, imp_shmem_longlong_get_nbi, brief_shmem_longlong_get_nbi, kept_shmem_longlong_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_get_nbi(dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int) {
-    strong!(554, imp_shmem_longlong_get_nbi, brief_shmem_longlong_get_nbi, kept_shmem_longlong_get_nbi)
-}
-routine!(brief brief_shmem_longlong_get_nbi, kept_shmem_longlong_get_nbi, imp_shmem_longlong_get_nbi, probe_shmem_longlong_get_nbi, intercepted_shmem_longlong_get_nbi, 554, sized, (dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uchar_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uchar_get_nbi(dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int) {
-    weak!("shmem_uchar_get_nbi", 555, imp_shmem_uchar_get_nbi, brief_shmem_uchar_get_nbi, kept_shmem_uchar_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uchar_get_nbi(dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int) {
-    strong!(555, imp_shmem_uchar_get_nbi, brief_shmem_uchar_get_nbi, kept_shmem_uchar_get_nbi)
-}
-routine!(brief brief_shmem_uchar_get_nbi, kept_shmem_uchar_get_nbi, imp_shmem_uchar_get_nbi, probe_shmem_uchar_get_nbi, intercepted_shmem_uchar_get_nbi, 555, sized, (dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ushort_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ushort_get_nbi(dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int) {
-    weak!("shmem_ushort_get_nbi", 556, imp_shmem_ushort_get_nbi, brief_shmem_ushort_get_nbi, kept_shmem_ushort_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ushort_get_nbi(dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int) {
-    strong!(556, imp_shmem_ushort_get_nbi, brief_shmem_ushort_get_nbi, kept_shmem_ushort_get_nbi)
-}
-routine!(brief brief_shmem_ushort_get_nbi, kept_shmem_ushort_get_nbi, imp_shmem_ushort_get_nbi, probe_shmem_ushort_get_nbi, intercepted_shmem_ushort_get_nbi, 556, sized, (dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_get_nbi(dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int) {
-    weak!("shmem_uint_get_nbi", 557, imp_shmem_uint_get_nbi, brief_shmem_uint_get_nbi, kept_shmem_uint_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_get_nbi(dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int) {
-    strong!(557, imp_shmem_uint_get_nbi, brief_shmem_uint_get_nbi, kept_shmem_uint_get_nbi)
-}
-routine!(brief brief_shmem_uint_get_nbi, kept_shmem_uint_get_nbi, imp_shmem_uint_get_nbi, probe_shmem_uint_get_nbi, intercepted_shmem_uint_get_nbi, 557, sized, (dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_get_nbi(dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int) {
-    weak!("shmem_ulong_get_nbi", 558, imp_shmem_ulong_get_nbi, brief_shmem_ulong_get_nbi, kept_shmem_ulong_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_get_nbi(dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int) {
-    strong!(558, imp_shmem_ulong_get_nbi, brief_shmem_ulong_get_nbi, kept_shmem_ulong_get_nbi)
-}
-routine!(brief brief_shmem_ulong_get_nbi, kept_shmem_ulong_get_nbi, imp_shmem_ulong_get_nbi, probe_shmem_ulong_get_nbi, intercepted_shmem_ulong_get_nbi, 558, sized, (dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_get_nbi(dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int) {
-    weak!("shmem_ulonglong_get_nbi", 559, imp_shmem_ulonglong_get_nbi, brief_shmem_ulonglong_get_nbi, kept_shmem_ulonglong_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_get_nbi(dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int) {
-    strong!(559, imp_shmem_ulonglong_get_nbi, brief_shmem_ulonglong_get_nbi, kept_shmem_ulonglong_get_nbi)
-}
-routine!(brief brief_shmem_ulonglong_get_nbi, kept_shmem_ulonglong_get_nbi, imp_shmem_ulonglong_get_nbi, probe_shmem_ulonglong_get_nbi, intercepted_shmem_ulonglong_get_nbi, 559, sized, (dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int8_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int8_get_nbi(dest: *mut i8, source: *const i8, nelems: usize, pe: c_int) {
-    weak!("shmem_int8_get_nbi", 560, imp_shmem_int8_get_nbi, brief_shmem_int8_get_nbi, kept_shmem_int8_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int8_get_nbi(dest: *mut i8, source: *const i8, nelems: usize, pe: c_int) {
-    strong!(560, imp_shmem_int8_get_nbi, brief_shmem_int8_get_nbi, kept_shmem_int8_get_nbi)
-}
-routine!(brief brief_shmem_int8_get_nbi, kept_shmem_int8_get_nbi, imp_shmem_int8_get_nbi, probe_shmem_int8_get_nbi, intercepted_shmem_int8_get_nbi, 560, sized, (dest: *mut i8, source: *const i8, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int16_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int16_get_nbi(dest: *mut i16, source: *const i16, nelems: usize, pe: c_int) {
-    weak!("shmem_int16_get_nbi", 561, imp_shmem_int16_get_nbi, brief_shmem_int16_get_nbi, kept_shmem_int16_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int16_get_nbi(dest: *mut i16, source: *const i16, nelems: usize, pe: c_int) {
-    strong!(561, imp_shmem_int16_get_nbi, brief_shmem_int16_get_nbi, kept_shmem_int16_get_nbi)
-}
-routine!(brief brief_shmem_int16_get_nbi, kept_shmem_int16_get_nbi, imp_shmem_int16_get_nbi, probe_shmem_int16_get_nbi, intercepted_shmem_int16_get_nbi, 561, sized, (dest: *mut i16, source: *const i16, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_get_nbi(dest: *mut i32, source: *const i32, nelems: usize, pe: c_int) {
-    weak!("shmem_int32_get_nbi", 562, imp_shmem_int32_get_nbi, brief_shmem_int32_get_nbi, kept_shmem_int32_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_get_nbi(dest: *mut i32, source: *const i32, nelems: usize, pe: c_int) {
-    strong!(562, imp_shmem_int32_get_nbi, brief_shmem_int32_get_nbi, kept_shmem_int32_get_nbi)
-}
-routine!(brief brief_shmem_int32_get_nbi, kept_shmem_int32_get_nbi, imp_shmem_int32_get_nbi, probe_shmem_int32_get_nbi, intercepted_shmem_int32_get_nbi, 562, sized, (dest: *mut i32, source: *const i32, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_get_nbi(dest: *mut i64, source: *const i64, nelems: usize, pe: c_int) {
-    weak!("shmem_int64_get_nbi", 563, imp_shmem_int64_get_nbi, brief_shmem_int64_get_nbi, kept_shmem_int64_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_get_nbi(dest: *mut i64, source: *const i64, nelems: usize, pe: c_int) {
-    strong!(563, imp_shmem_int64_get_nbi, brief_shmem_int64_get_nbi, kept_shmem_int64_get_nbi)
-}
-routine!(brief brief_shmem_int64_get_nbi, kept_shmem_int64_get_nbi, imp_shmem_int64_get_nbi, probe_shmem_int64_get_nbi, intercepted_shmem_int64_get_nbi, 563, sized, (dest: *mut i64, source: *const i64, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint8_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint8_get_nbi(dest: *mut u8, source: *const u8, nelems: usize, pe: c_int) {
-    weak!("shmem_uint8_get_nbi", 564, imp_shmem_uint8_get_nbi, brief_shmem_uint8_get_nbi, kept_shmem_uint8_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint8_get_nbi(dest: *mut u8, source: *const u8, nelems: usize, pe: c_int) {
-    strong!(564, imp_shmem_uint8_get_nbi, brief_shmem_uint8_get_nbi, kept_shmem_uint8_get_nbi)
-}
-routine!(brief brief_shmem_uint8_get_nbi, kept_shmem_uint8_get_nbi, imp_shmem_uint8_get_nbi, probe_shmem_uint8_get_nbi, intercepted_shmem_uint8_get_nbi, 564, sized, (dest: *mut u8, source: *const u8, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint16_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint16_get_nbi(dest: *mut u16, source: *const u16, nelems: usize, pe: c_int) {
-    weak!("shmem_uint16_get_nbi", 565, imp_shmem_uint16_get_nbi, brief_shmem_uint16_get_nbi, kept_shmem_uint16_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint16_get_nbi(dest: *mut u16, source: *const u16, nelems: usize, pe: c_int) {
-    strong!(565, imp_shmem_uint16_get_nbi, brief_shmem_uint16_get_nbi, kept_shmem_uint16_get_nbi)
-}
-routine!(brief brief_shmem_uint16_get_nbi, kept_shmem_uint16_get_nbi, imp_shmem_uint16_get_nbi, probe_shmem_uint16_get_nbi, intercepted_shmem_uint16_get_nbi, 565, sized, (dest: *mut u16, source: *const u16, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_get_nbi(dest: *mut u32, source: *const u32, nelems: usize, pe: c_int) {
-    weak!("shmem_uint32_get_nbi", 566, imp_shmem_uint32_get_nbi, brief_shmem_uint32_get_nbi, kept_shmem_uint32_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_get_nbi(dest: *mut u32, source: *const u32, nelems: usize, pe: c_int) {
-    strong!(566, imp_shmem_uint32_get_nbi, brief_shmem_uint32_get_nbi, kept_shmem_uint32_get_nbi)
-}
-routine!(brief brief_shmem_uint32_get_nbi, kept_shmem_uint32_get_nbi, imp_shmem_uint32_get_nbi, probe_shmem_uint32_get_nbi, intercepted_shmem_uint32_get_nbi, 566, sized, (dest: *mut u32, source: *const u32, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_get_nbi(dest: *mut u64, source: *const u64, nelems: usize, pe: c_int) {
-    weak!("shmem_uint64_get_nbi", 567, imp_shmem_uint64_get_nbi, brief_shmem_uint64_get_nbi, kept_shmem_uint64_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_get_nbi(dest: *mut u64, source: *const u64, nelems: usize, pe: c_int) {
-    strong!(567, imp_shmem_uint64_get_nbi, brief_shmem_uint64_get_nbi, kept_shmem_uint64_get_nbi)
-}
-routine!(brief brief_shmem_uint64_get_nbi, kept_shmem_uint64_get_nbi, imp_shmem_uint64_get_nbi, probe_shmem_uint64_get_nbi, intercepted_shmem_uint64_get_nbi, 567, sized, (dest: *mut u64, source: *const u64, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_get_nbi(dest: *mut usize, source: *const usize, nelems: usize, pe: c_int) {
-    weak!("shmem_size_get_nbi", 568, imp_shmem_size_get_nbi, brief_shmem_size_get_nbi, kept_shmem_size_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_get_nbi(dest: *mut usize, source: *const usize, nelems: usize, pe: c_int) {
-    strong!(568, imp_shmem_size_get_nbi, brief_shmem_size_get_nbi, kept_shmem_size_get_nbi)
-}
-routine!(brief brief_shmem_size_get_nbi, kept_shmem_size_get_nbi, imp_shmem_size_get_nbi, probe_shmem_size_get_nbi, intercepted_shmem_size_get_nbi, 568, sized, (dest: *mut usize, source: *const usize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_get_nbi(dest: *mut isize, source: *const isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ptrdiff_get_nbi", 569, imp_shmem_ptrdiff_get_nbi, brief_shmem_ptrdiff_get_nbi, kept_shmem_ptrdiff_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_get_nbi(dest: *mut isize, source: *const isize, nelems: usize, pe: c_int) {
-    strong!(569, imp_shmem_ptrdiff_get_nbi, brief_shmem_ptrdiff_get_nbi, kept_shmem_ptrdiff_get_nbi)
-}
-routine!(brief brief_shmem_ptrdiff_get_nbi, kept_shmem_ptrdiff_get_nbi, imp_shmem_ptrdiff_get_nbi, probe_shmem_ptrdiff_get_nbi, intercepted_shmem_ptrdiff_get_nbi, 569, sized, (dest: *mut isize, source: *const isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_float_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_float_get_nbi(ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_float_get_nbi", 570, imp_shmem_ctx_float_get_nbi, probe_shmem_ctx_float_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_float_get_nbi(ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int) {
-    strong!(570, imp_shmem_ctx_float_get_nbi, probe_shmem_ctx_float_get_nbi)
-}
-routine!(imp_shmem_ctx_float_get_nbi, probe_shmem_ctx_float_get_nbi, intercepted_shmem_ctx_float_get_nbi, 570, sized, (ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int), |m| [on(ctx, 570, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_double_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_double_get_nbi(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_double_get_nbi", 571, imp_shmem_ctx_double_get_nbi, probe_shmem_ctx_double_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_double_get_nbi(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int) {
-    strong!(571, imp_shmem_ctx_double_get_nbi, probe_shmem_ctx_double_get_nbi)
-}
-routine!(imp_shmem_ctx_double_get_nbi, probe_shmem_ctx_double_get_nbi, intercepted_shmem_ctx_double_get_nbi, 571, sized, (ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int), |m| [on(ctx, 571, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longdouble_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longdouble_get_nbi(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_longdouble_get_nbi", 572, imp_shmem_ctx_longdouble_get_nbi, probe_shmem_ctx_longdouble_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longdouble_get_nbi(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int) {
-    strong!(572, imp_shmem_ctx_longdouble_get_nbi, probe_shmem_ctx_longdouble_get_nbi)
-}
-routine!(imp_shmem_ctx_longdouble_get_nbi, probe_shmem_ctx_longdouble_get_nbi, intercepted_shmem_ctx_longdouble_get_nbi, 572, sized, (ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int), |m| [on(ctx, 572, nelems.wrapping_mul(16), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(16)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_char_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_char_get_nbi(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_char_get_nbi", 573, imp_shmem_ctx_char_get_nbi, probe_shmem_ctx_char_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_char_get_nbi(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int) {
-    strong!(573, imp_shmem_ctx_char_get_nbi, probe_shmem_ctx_char_get_nbi)
-}
-routine!(imp_shmem_ctx_char_get_nbi, probe_shmem_ctx_char_get_nbi, intercepted_shmem_ctx_char_get_nbi, 573, sized, (ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int), |m| [on(ctx, 573, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_schar_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_schar_get_nbi(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_schar_get_nbi", 574, imp_shmem_ctx_schar_get_nbi, probe_shmem_ctx_schar_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_schar_get_nbi(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int) {
-    strong!(574, imp_shmem_ctx_schar_get_nbi, probe_shmem_ctx_schar_get_nbi)
-}
-routine!(imp_shmem_ctx_schar_get_nbi, probe_shmem_ctx_schar_get_nbi, intercepted_shmem_ctx_schar_get_nbi, 574, sized, (ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int), |m| [on(ctx, 574, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_short_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_short_get_nbi(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_short_get_nbi", 575, imp_shmem_ctx_short_get_nbi, probe_shmem_ctx_short_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_short_get_nbi(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int) {
-    strong!(575, imp_shmem_ctx_short_get_nbi, probe_shmem_ctx_short_get_nbi)
-}
-routine!(imp_shmem_ctx_short_get_nbi, probe_shmem_ctx_short_get_nbi, intercepted_shmem_ctx_short_get_nbi, 575, sized, (ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int), |m| [on(ctx, 575, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(2)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int_get_nbi(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_int_get_nbi", 576, imp_shmem_ctx_int_get_nbi, probe_shmem_ctx_int_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int_get_nbi(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int) {
-    strong!(576, imp_shmem_ctx_int_get_nbi, probe_shmem_ctx_int_get_nbi)
-}
-routine!(imp_shmem_ctx_int_get_nbi, probe_shmem_ctx_int_get_nbi, intercepted_shmem_ctx_int_get_nbi, 576, sized, (ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int), |m| [on(ctx, 576, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_long_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_long_get_nbi(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_long_get_nbi", 577, imp_shmem_ctx_long_get_nbi, probe_shmem_ctx_long_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_long_get_nbi(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int) {
-    strong!(577, imp_shmem_ctx_long_get_nbi, probe_shmem_ctx_long_get_nbi)
-}
-routine!(imp_shmem_ctx_long_get_nbi, probe_shmem_ctx_long_get_nbi, intercepted_shmem_ctx_long_get_nbi, 577, sized, (ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int), |m| [on(ctx, 577, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longlong_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longlong_get_nbi(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_longlong_get_nbi", 578, imp_shmem_ctx_longlong_get_nbi, probe_shmem_ctx_longlong_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longlong_get_nbi(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int) {
-    strong!(578, imp_shmem_ctx_longlong_get_nbi, probe_shmem_ctx_longlong_get_nbi)
-}
-routine!(imp_shmem_ctx_longlong_get_nbi, probe_shmem_ctx_longlong_get_nbi, intercepted_shmem_ctx_longlong_get_nbi, 578, sized, (ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int), |m| [on(ctx, 578, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uchar_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uchar_get_nbi(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uchar_get_nbi", 579, imp_shmem_ctx_uchar_get_nbi, probe_shmem_ctx_uchar_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uchar_get_nbi(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int) {
-    strong!(579, imp_shmem_ctx_uchar_get_nbi, probe_shmem_ctx_uchar_get_nbi)
-}
-routine!(imp_shmem_ctx_uchar_get_nbi, probe_shmem_ctx_uchar_get_nbi, intercepted_shmem_ctx_uchar_get_nbi, 579, sized, (ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int), |m| [on(ctx, 579, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ushort_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ushort_get_nbi(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_ushort_get_nbi", 580, imp_shmem_ctx_ushort_get_nbi, probe_shmem_ctx_ushort_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ushort_get_nbi(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int) {
-    strong!(580, imp_shmem_ctx_ushort_get_nbi, probe_shmem_ctx_ushort_get_nbi)
-}
-routine!(imp_shmem_ctx_ushort_get_nbi, probe_shmem_ctx_ushort_get_nbi, intercepted_shmem_ctx_ushort_get_nbi, 580, sized, (ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int), |m| [on(ctx, 580, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(2)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint_get_nbi(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uint_get_nbi", 581, imp_shmem_ctx_uint_get_nbi, probe_shmem_ctx_uint_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint_get_nbi(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int) {
-    strong!(581, imp_shmem_ctx_uint_get_nbi, probe_shmem_ctx_uint_get_nbi)
-}
-routine!(imp_shmem_ctx_uint_get_nbi, probe_shmem_ctx_uint_get_nbi, intercepted_shmem_ctx_uint_get_nbi, 581, sized, (ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int), |m| [on(ctx, 581, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulong_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulong_get_nbi(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_ulong_get_nbi", 582, imp_shmem_ctx_ulong_get_nbi, probe_shmem_ctx_ulong_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulong_get_nbi(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int) {
-    strong!(582, imp_shmem_ctx_ulong_get_nbi, probe_shmem_ctx_ulong_get_nbi)
-}
-routine!(imp_shmem_ctx_ulong_get_nbi, probe_shmem_ctx_ulong_get_nbi, intercepted_shmem_ctx_ulong_get_nbi, 582, sized, (ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int), |m| [on(ctx, 582, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulonglong_get_nbi(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_ulonglong_get_nbi", 583, imp_shmem_ctx_ulonglong_get_nbi, probe_shmem_ctx_ulonglong_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulonglong_get_nbi(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int) {
-    strong!(583, imp_shmem_ctx_ulonglong_get_nbi, probe_shmem_ctx_ulonglong_get_nbi)
-}
-routine!(imp_shmem_ctx_ulonglong_get_nbi, probe_shmem_ctx_ulonglong_get_nbi, intercepted_shmem_ctx_ulonglong_get_nbi, 583, sized, (ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int), |m| [on(ctx, 583, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int8_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int8_get_nbi(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_int8_get_nbi", 584, imp_shmem_ctx_int8_get_nbi, probe_shmem_ctx_int8_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int8_get_nbi(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int) {
-    strong!(584, imp_shmem_ctx_int8_get_nbi, probe_shmem_ctx_int8_get_nbi)
-}
-routine!(imp_shmem_ctx_int8_get_nbi, probe_shmem_ctx_int8_get_nbi, intercepted_shmem_ctx_int8_get_nbi, 584, sized, (ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int), |m| [on(ctx, 584, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int16_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int16_get_nbi(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_int16_get_nbi", 585, imp_shmem_ctx_int16_get_nbi, probe_shmem_ctx_int16_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int16_get_nbi(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int) {
-    strong!(585, imp_shmem_ctx_int16_get_nbi, probe_shmem_ctx_int16_get_nbi)
-}
-routine!(imp_shmem_ctx_int16_get_nbi, probe_shmem_ctx_int16_get_nbi, intercepted_shmem_ctx_int16_get_nbi, 585, sized, (ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int), |m| [on(ctx, 585, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(2)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int32_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int32_get_nbi(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_int32_get_nbi", 586, imp_shmem_ctx_int32_get_nbi, probe_shmem_ctx_int32_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int32_get_nbi(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int) {
-    strong!(586, imp_shmem_ctx_int32_get_nbi, probe_shmem_ctx_int32_get_nbi)
-}
-routine!(imp_shmem_ctx_int32_get_nbi, probe_shmem_ctx_int32_get_nbi, intercepted_shmem_ctx_int32_get_nbi, 586, sized, (ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int), |m| [on(ctx, 586, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int64_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int64_get_nbi(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_int64_get_nbi", 587, imp_shmem_ctx_int64_get_nbi, probe_shmem_ctx_int64_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int64_get_nbi(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int) {
-    strong!(587, imp_shmem_ctx_int64_get_nbi, probe_shmem_ctx_int64_get_nbi)
-}
-routine!(imp_shmem_ctx_int64_get_nbi, probe_shmem_ctx_int64_get_nbi, intercepted_shmem_ctx_int64_get_nbi, 587, sized, (ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int), |m| [on(ctx, 587, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint8_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint8_get_nbi(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uint8_get_nbi", 588, imp_shmem_ctx_uint8_get_nbi, probe_shmem_ctx_uint8_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint8_get_nbi(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int) {
-    strong!(588, imp_shmem_ctx_uint8_get_nbi, probe_shmem_ctx_uint8_get_nbi)
-}
-routine!(imp_shmem_ctx_uint8_get_nbi, probe_shmem_ctx_uint8_get_nbi, intercepted_shmem_ctx_uint8_get_nbi, 588, sized, (ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int), |m| [on(ctx, 588, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint16_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint16_get_nbi(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uint16_get_nbi", 589, imp_shmem_ctx_uint16_get_nbi, probe_shmem_ctx_uint16_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint16_get_nbi(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int) {
-    strong!(589, imp_shmem_ctx_uint16_get_nbi, probe_shmem_ctx_uint16_get_nbi)
-}
-routine!(imp_shmem_ctx_uint16_get_nbi, probe_shmem_ctx_uint16_get_nbi, intercepted_shmem_ctx_uint16_get_nbi, 589, sized, (ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int), |m| [on(ctx, 589, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(2)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint32_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint32_get_nbi(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uint32_get_nbi", 590, imp_shmem_ctx_uint32_get_nbi, probe_shmem_ctx_uint32_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint32_get_nbi(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int) {
-    strong!(590, imp_shmem_ctx_uint32_get_nbi, probe_shmem_ctx_uint32_get_nbi)
-}
-routine!(imp_shmem_ctx_uint32_get_nbi, probe_shmem_ctx_uint32_get_nbi, intercepted_shmem_ctx_uint32_get_nbi, 590, sized, (ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int), |m| [on(ctx, 590, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint64_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint64_get_nbi(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_uint64_get_nbi", 591, imp_shmem_ctx_uint64_get_nbi, probe_shmem_ctx_uint64_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint64_get_nbi(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int) {
-    strong!(591, imp_shmem_ctx_uint64_get_nbi, probe_shmem_ctx_uint64_get_nbi)
-}
-routine!(imp_shmem_ctx_uint64_get_nbi, probe_shmem_ctx_uint64_get_nbi, intercepted_shmem_ctx_uint64_get_nbi, 591, sized, (ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int), |m| [on(ctx, 591, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_size_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_size_get_nbi(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_size_get_nbi", 592, imp_shmem_ctx_size_get_nbi, probe_shmem_ctx_size_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_size_get_nbi(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int) {
-    strong!(592, imp_shmem_ctx_size_get_nbi, probe_shmem_ctx_size_get_nbi)
-}
-routine!(imp_shmem_ctx_size_get_nbi, probe_shmem_ctx_size_get_nbi, intercepted_shmem_ctx_size_get_nbi, 592, sized, (ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int), |m| [on(ctx, 592, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ptrdiff_get_nbi(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_ptrdiff_get_nbi", 593, imp_shmem_ctx_ptrdiff_get_nbi, probe_shmem_ctx_ptrdiff_get_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ptrdiff_get_nbi(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int) {
-    strong!(593, imp_shmem_ctx_ptrdiff_get_nbi, probe_shmem_ctx_ptrdiff_get_nbi)
-}
-routine!(imp_shmem_ctx_ptrdiff_get_nbi, probe_shmem_ctx_ptrdiff_get_nbi, intercepted_shmem_ctx_ptrdiff_get_nbi, 593, sized, (ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int), |m| [on(ctx, 593, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_get8_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_get8_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_get8_nbi", 594, imp_shmem_get8_nbi, brief_shmem_get8_nbi, kept_shmem_get8_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_get8_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(594, imp_shmem_get8_nbi, brief_shmem_get8_nbi, kept_shmem_get8_nbi)
-}
-routine!(brief brief_shmem_get8_nbi, kept_shmem_get8_nbi, imp_shmem_get8_nbi, probe_shmem_get8_nbi, intercepted_shmem_get8_nbi, 594, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_get16_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_get16_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_get16_nbi", 595, imp_shmem_get16_nbi, brief_shmem_get16_nbi, kept_shmem_get16_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_get16_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(595, imp_shmem_get16_nbi, brief_shmem_get16_nbi, kept_shmem_get16_nbi)
-}
-routine!(brief brief_shmem_get16_nbi, kept_shmem_get16_nbi, imp_shmem_get16_nbi, probe_shmem_get16_nbi, intercepted_shmem_get16_nbi, 595, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_get32_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_get32_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_get32_nbi", 596, imp_shmem_get32_nbi, brief_shmem_get32_nbi, kept_shmem_get32_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_get32_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(596, imp_shmem_get32_nbi, brief_shmem_get32_nbi, kept_shmem_get32_nbi)
-}
-routine!(brief brief_shmem_get32_nbi, kept_shmem_get32_nbi, imp_shmem_get32_nbi, probe_shmem_get32_nbi, intercepted_shmem_get32_nbi, 596, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_get64_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_get64_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_get64_nbi", 597, imp_shmem_get64_nbi, brief_shmem_get64_nbi, kept_shmem_get64_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_get64_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(597, imp_shmem_get64_nbi, brief_shmem_get64_nbi, kept_shmem_get64_nbi)
-}
-routine!(brief brief_shmem_get64_nbi, kept_shmem_get64_nbi, imp_shmem_get64_nbi, probe_shmem_get64_nbi, intercepted_shmem_get64_nbi, 597, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_get128_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_get128_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_get128_nbi", 598, imp_shmem_get128_nbi, brief_shmem_get128_nbi, kept_shmem_get128_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_get128_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(598, imp_shmem_get128_nbi, brief_shmem_get128_nbi, kept_shmem_get128_nbi)
-}
-routine!(brief brief_shmem_get128_nbi, kept_shmem_get128_nbi, imp_shmem_get128_nbi, probe_shmem_get128_nbi, intercepted_shmem_get128_nbi, 598, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(16)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_get8_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_get8_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_get8_nbi", 599, imp_shmem_ctx_get8_nbi, probe_shmem_ctx_get8_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_get8_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(599, imp_shmem_ctx_get8_nbi, probe_shmem_ctx_get8_nbi)
-}
-routine!(imp_shmem_ctx_get8_nbi, probe_shmem_ctx_get8_nbi, intercepted_shmem_ctx_get8_nbi, 599, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 599, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_get16_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_get16_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_get16_nbi", 600, imp_shmem_ctx_get16_nbi, probe_shmem_ctx_get16_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_get16_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(600, imp_shmem_ctx_get16_nbi, probe_shmem_ctx_get16_nbi)
-}
-routine!(imp_shmem_ctx_get16_nbi, probe_shmem_ctx_get16_nbi, intercepted_shmem_ctx_get16_nbi, 600, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 600, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(2)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_get32_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_get32_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_get32_nbi", 601, imp_shmem_ctx_get32_nbi, probe_shmem_ctx_get32_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_get32_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(601, imp_shmem_ctx_get32_nbi, probe_shmem_ctx_get32_nbi)
-}
-routine!(imp_shmem_ctx_get32_nbi, probe_shmem_ctx_get32_nbi, intercepted_shmem_ctx_get32_nbi, 601, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 601, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_get64_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_get64_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_get64_nbi", 602, imp_shmem_ctx_get64_nbi, probe_shmem_ctx_get64_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_get64_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(602, imp_shmem_ctx_get64_nbi, probe_shmem_ctx_get64_nbi)
-}
-routine!(imp_shmem_ctx_get64_nbi, probe_shmem_ctx_get64_nbi, intercepted_shmem_ctx_get64_nbi, 602, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 602, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_get128_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_get128_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_get128_nbi", 603, imp_shmem_ctx_get128_nbi, probe_shmem_ctx_get128_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_get128_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(603, imp_shmem_ctx_get128_nbi, probe_shmem_ctx_get128_nbi)
-}
-routine!(imp_shmem_ctx_get128_nbi, probe_shmem_ctx_get128_nbi, intercepted_shmem_ctx_get128_nbi, 603, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 603, nelems.wrapping_mul(16), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(16)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_getmem_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_getmem_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_getmem_nbi", 604, imp_shmem_getmem_nbi, brief_shmem_getmem_nbi, kept_shmem_getmem_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_getmem_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(604, imp_shmem_getmem_nbi, brief_shmem_getmem_nbi, kept_shmem_getmem_nbi)
-}
-routine!(brief brief_shmem_getmem_nbi, kept_shmem_getmem_nbi, imp_shmem_getmem_nbi, probe_shmem_getmem_nbi, intercepted_shmem_getmem_nbi, 604, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_getmem_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_getmem_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_ctx_getmem_nbi", 605, imp_shmem_ctx_getmem_nbi, probe_shmem_ctx_getmem_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_getmem_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(605, imp_shmem_ctx_getmem_nbi, probe_shmem_ctx_getmem_nbi)
-}
-routine!(imp_shmem_ctx_getmem_nbi, probe_shmem_ctx_getmem_nbi, intercepted_shmem_ctx_getmem_nbi, 605, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 605, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+unsafe extern "C" {
+    pub fn shmem_float_put_nbi(dest: *mut f32, source: *const f32, nelems: usize, pe: c_int);
+    pub fn pshmem_float_put_nbi(dest: *mut f32, source: *const f32, nelems: usize, pe: c_int);
+    pub fn shmem_double_put_nbi(dest: *mut f64, source: *const f64, nelems: usize, pe: c_int);
+    pub fn pshmem_double_put_nbi(dest: *mut f64, source: *const f64, nelems: usize, pe: c_int);
+    pub fn shmem_longdouble_put_nbi(dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int);
+    pub fn pshmem_longdouble_put_nbi(dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int);
+    pub fn shmem_char_put_nbi(dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int);
+    pub fn pshmem_char_put_nbi(dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int);
+    pub fn shmem_schar_put_nbi(dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int);
+    pub fn pshmem_schar_put_nbi(dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int);
+    pub fn shmem_short_put_nbi(dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int);
+    pub fn pshmem_short_put_nbi(dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int);
+    pub fn shmem_int_put_nbi(dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int);
+    pub fn pshmem_int_put_nbi(dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int);
+    pub fn shmem_long_put_nbi(dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int);
+    pub fn pshmem_long_put_nbi(dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int);
+    pub fn shmem_longlong_put_nbi(dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int);
+    pub fn pshmem_longlong_put_nbi(dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int);
+    pub fn shmem_uchar_put_nbi(dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int);
+    pub fn pshmem_uchar_put_nbi(dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int);
+    pub fn shmem_ushort_put_nbi(dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int);
+    pub fn pshmem_ushort_put_nbi(dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int);
+    pub fn shmem_uint_put_nbi(dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int);
+    pub fn pshmem_uint_put_nbi(dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int);
+    pub fn shmem_ulong_put_nbi(dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int);
+    pub fn pshmem_ulong_put_nbi(dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int);
+    pub fn shmem_ulonglong_put_nbi(dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int);
+    pub fn pshmem_ulonglong_put_nbi(dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int);
+    pub fn shmem_int8_put_nbi(dest: *mut i8, source: *const i8, nelems: usize, pe: c_int);
+    pub fn pshmem_int8_put_nbi(dest: *mut i8, source: *const i8, nelems: usize, pe: c_int);
+    pub fn shmem_int16_put_nbi(dest: *mut i16, source: *const i16, nelems: usize, pe: c_int);
+    pub fn pshmem_int16_put_nbi(dest: *mut i16, source: *const i16, nelems: usize, pe: c_int);
+    pub fn shmem_int32_put_nbi(dest: *mut i32, source: *const i32, nelems: usize, pe: c_int);
+    pub fn pshmem_int32_put_nbi(dest: *mut i32, source: *const i32, nelems: usize, pe: c_int);
+    pub fn shmem_int64_put_nbi(dest: *mut i64, source: *const i64, nelems: usize, pe: c_int);
+    pub fn pshmem_int64_put_nbi(dest: *mut i64, source: *const i64, nelems: usize, pe: c_int);
+    pub fn shmem_uint8_put_nbi(dest: *mut u8, source: *const u8, nelems: usize, pe: c_int);
+    pub fn pshmem_uint8_put_nbi(dest: *mut u8, source: *const u8, nelems: usize, pe: c_int);
+    pub fn shmem_uint16_put_nbi(dest: *mut u16, source: *const u16, nelems: usize, pe: c_int);
+    pub fn pshmem_uint16_put_nbi(dest: *mut u16, source: *const u16, nelems: usize, pe: c_int);
+    pub fn shmem_uint32_put_nbi(dest: *mut u32, source: *const u32, nelems: usize, pe: c_int);
+    pub fn pshmem_uint32_put_nbi(dest: *mut u32, source: *const u32, nelems: usize, pe: c_int);
+    pub fn shmem_uint64_put_nbi(dest: *mut u64, source: *const u64, nelems: usize, pe: c_int);
+    pub fn pshmem_uint64_put_nbi(dest: *mut u64, source: *const u64, nelems: usize, pe: c_int);
+    pub fn shmem_size_put_nbi(dest: *mut usize, source: *const usize, nelems: usize, pe: c_int);
+    pub fn pshmem_size_put_nbi(dest: *mut usize, source: *const usize, nelems: usize, pe: c_int);
+    pub fn shmem_ptrdiff_put_nbi(dest: *mut isize, source: *const isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ptrdiff_put_nbi(dest: *mut isize, source: *const isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_float_put_nbi(ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_float_put_nbi(ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_double_put_nbi(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_double_put_nbi(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_longdouble_put_nbi(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_longdouble_put_nbi(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_char_put_nbi(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_char_put_nbi(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_schar_put_nbi(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_schar_put_nbi(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_short_put_nbi(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_short_put_nbi(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_int_put_nbi(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_int_put_nbi(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_long_put_nbi(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_long_put_nbi(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_longlong_put_nbi(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_longlong_put_nbi(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uchar_put_nbi(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uchar_put_nbi(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_ushort_put_nbi(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_ushort_put_nbi(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uint_put_nbi(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uint_put_nbi(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_ulong_put_nbi(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_ulong_put_nbi(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_ulonglong_put_nbi(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_ulonglong_put_nbi(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_int8_put_nbi(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_int8_put_nbi(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_int16_put_nbi(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_int16_put_nbi(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_int32_put_nbi(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_int32_put_nbi(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_int64_put_nbi(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_int64_put_nbi(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uint8_put_nbi(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uint8_put_nbi(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uint16_put_nbi(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uint16_put_nbi(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uint32_put_nbi(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uint32_put_nbi(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uint64_put_nbi(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uint64_put_nbi(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_size_put_nbi(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_size_put_nbi(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_ptrdiff_put_nbi(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_ptrdiff_put_nbi(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int);
+    pub fn shmem_put8_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_put8_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_put16_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_put16_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_put32_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_put32_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_put64_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_put64_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_put128_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_put128_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_put8_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_put8_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_put16_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_put16_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_put32_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_put32_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_put64_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_put64_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_put128_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_put128_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_putmem_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_putmem_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_putmem_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_putmem_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_float_get_nbi(dest: *mut f32, source: *const f32, nelems: usize, pe: c_int);
+    pub fn pshmem_float_get_nbi(dest: *mut f32, source: *const f32, nelems: usize, pe: c_int);
+    pub fn shmem_double_get_nbi(dest: *mut f64, source: *const f64, nelems: usize, pe: c_int);
+    pub fn pshmem_double_get_nbi(dest: *mut f64, source: *const f64, nelems: usize, pe: c_int);
+    pub fn shmem_longdouble_get_nbi(dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int);
+    pub fn pshmem_longdouble_get_nbi(dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int);
+    pub fn shmem_char_get_nbi(dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int);
+    pub fn pshmem_char_get_nbi(dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int);
+    pub fn shmem_schar_get_nbi(dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int);
+    pub fn pshmem_schar_get_nbi(dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int);
+    pub fn shmem_short_get_nbi(dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int);
+    pub fn pshmem_short_get_nbi(dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int);
+    pub fn shmem_int_get_nbi(dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int);
+    pub fn pshmem_int_get_nbi(dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int);
+    pub fn shmem_long_get_nbi(dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int);
+    pub fn pshmem_long_get_nbi(dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int);
+    pub fn shmem_longlong_get_nbi(dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int);
+    pub fn pshmem_longlong_get_nbi(dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int);
+    pub fn shmem_uchar_get_nbi(dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int);
+    pub fn pshmem_uchar_get_nbi(dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int);
+    pub fn shmem_ushort_get_nbi(dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int);
+    pub fn pshmem_ushort_get_nbi(dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int);
+    pub fn shmem_uint_get_nbi(dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int);
+    pub fn pshmem_uint_get_nbi(dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int);
+    pub fn shmem_ulong_get_nbi(dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int);
+    pub fn pshmem_ulong_get_nbi(dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int);
+    pub fn shmem_ulonglong_get_nbi(dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int);
+    pub fn pshmem_ulonglong_get_nbi(dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int);
+    pub fn shmem_int8_get_nbi(dest: *mut i8, source: *const i8, nelems: usize, pe: c_int);
+    pub fn pshmem_int8_get_nbi(dest: *mut i8, source: *const i8, nelems: usize, pe: c_int);
+    pub fn shmem_int16_get_nbi(dest: *mut i16, source: *const i16, nelems: usize, pe: c_int);
+    pub fn pshmem_int16_get_nbi(dest: *mut i16, source: *const i16, nelems: usize, pe: c_int);
+    pub fn shmem_int32_get_nbi(dest: *mut i32, source: *const i32, nelems: usize, pe: c_int);
+    pub fn pshmem_int32_get_nbi(dest: *mut i32, source: *const i32, nelems: usize, pe: c_int);
+    pub fn shmem_int64_get_nbi(dest: *mut i64, source: *const i64, nelems: usize, pe: c_int);
+    pub fn pshmem_int64_get_nbi(dest: *mut i64, source: *const i64, nelems: usize, pe: c_int);
+    pub fn shmem_uint8_get_nbi(dest: *mut u8, source: *const u8, nelems: usize, pe: c_int);
+    pub fn pshmem_uint8_get_nbi(dest: *mut u8, source: *const u8, nelems: usize, pe: c_int);
+    pub fn shmem_uint16_get_nbi(dest: *mut u16, source: *const u16, nelems: usize, pe: c_int);
+    pub fn pshmem_uint16_get_nbi(dest: *mut u16, source: *const u16, nelems: usize, pe: c_int);
+    pub fn shmem_uint32_get_nbi(dest: *mut u32, source: *const u32, nelems: usize, pe: c_int);
+    pub fn pshmem_uint32_get_nbi(dest: *mut u32, source: *const u32, nelems: usize, pe: c_int);
+    pub fn shmem_uint64_get_nbi(dest: *mut u64, source: *const u64, nelems: usize, pe: c_int);
+    pub fn pshmem_uint64_get_nbi(dest: *mut u64, source: *const u64, nelems: usize, pe: c_int);
+    pub fn shmem_size_get_nbi(dest: *mut usize, source: *const usize, nelems: usize, pe: c_int);
+    pub fn pshmem_size_get_nbi(dest: *mut usize, source: *const usize, nelems: usize, pe: c_int);
+    pub fn shmem_ptrdiff_get_nbi(dest: *mut isize, source: *const isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ptrdiff_get_nbi(dest: *mut isize, source: *const isize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_float_get_nbi(ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_float_get_nbi(ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_double_get_nbi(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_double_get_nbi(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_longdouble_get_nbi(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_longdouble_get_nbi(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_char_get_nbi(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_char_get_nbi(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_schar_get_nbi(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_schar_get_nbi(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_short_get_nbi(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_short_get_nbi(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_int_get_nbi(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_int_get_nbi(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_long_get_nbi(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_long_get_nbi(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_longlong_get_nbi(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_longlong_get_nbi(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uchar_get_nbi(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uchar_get_nbi(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_ushort_get_nbi(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_ushort_get_nbi(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uint_get_nbi(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uint_get_nbi(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_ulong_get_nbi(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_ulong_get_nbi(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_ulonglong_get_nbi(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_ulonglong_get_nbi(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_int8_get_nbi(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_int8_get_nbi(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_int16_get_nbi(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_int16_get_nbi(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_int32_get_nbi(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_int32_get_nbi(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_int64_get_nbi(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_int64_get_nbi(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uint8_get_nbi(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uint8_get_nbi(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uint16_get_nbi(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uint16_get_nbi(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uint32_get_nbi(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uint32_get_nbi(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_uint64_get_nbi(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_uint64_get_nbi(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_size_get_nbi(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_size_get_nbi(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_ptrdiff_get_nbi(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_ptrdiff_get_nbi(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int);
+    pub fn shmem_get8_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_get8_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_get16_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_get16_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_get32_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_get32_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_get64_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_get64_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_get128_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_get128_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_get8_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_get8_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_get16_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_get16_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_get32_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_get32_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_get64_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_get64_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_get128_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_get128_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_getmem_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_getmem_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn shmem_ctx_getmem_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+    pub fn pshmem_ctx_getmem_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int);
+}
+
+routine!(brief pellucid_brief_shmem_float_put_nbi, pellucid_kept_shmem_float_put_nbi, [pe, ()], pellucid_imp_shmem_float_put_nbi, pellucid_probe_shmem_float_put_nbi, 486, number, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe));
+routine!(brief pellucid_brief_shmem_double_put_nbi, pellucid_kept_shmem_double_put_nbi, [pe, ()], pellucid_imp_shmem_double_put_nbi, pellucid_probe_shmem_double_put_nbi, 487, number, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe));
+routine!(brief pellucid_brief_shmem_longdouble_put_nbi, pellucid_kept_shmem_longdouble_put_nbi, [pe, ()], pellucid_imp_shmem_longdouble_put_nbi, pellucid_probe_shmem_longdouble_put_nbi, 488, number, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [pe, dest.addr(), nelems.wrapping_mul(16)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<W128>(nelems), pe));
+routine!(brief pellucid_brief_shmem_char_put_nbi, pellucid_kept_shmem_char_put_nbi, [pe, ()], pellucid_imp_shmem_char_put_nbi, pellucid_probe_shmem_char_put_nbi, 489, number, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe));
+routine!(brief pellucid_brief_shmem_short_put_nbi, pellucid_kept_shmem_short_put_nbi, [pe, ()], pellucid_imp_shmem_short_put_nbi, pellucid_probe_shmem_short_put_nbi, 491, number, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe));
+routine!(brief pellucid_brief_shmem_ctx_float_put_nbi, pellucid_kept_shmem_ctx_float_put_nbi, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(4))], pellucid_imp_shmem_ctx_float_put_nbi, pellucid_probe_shmem_ctx_float_put_nbi, 510, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [on(ctx, op(number), nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe));
+routine!(brief pellucid_brief_shmem_ctx_double_put_nbi, pellucid_kept_shmem_ctx_double_put_nbi, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(8))], pellucid_imp_shmem_ctx_double_put_nbi, pellucid_probe_shmem_ctx_double_put_nbi, 511, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [on(ctx, op(number), nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe));
+routine!(brief pellucid_brief_shmem_ctx_longdouble_put_nbi, pellucid_kept_shmem_ctx_longdouble_put_nbi, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(16))], pellucid_imp_shmem_ctx_longdouble_put_nbi, pellucid_probe_shmem_ctx_longdouble_put_nbi, 512, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [on(ctx, op(number), nelems.wrapping_mul(16), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(16)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), pe));
+routine!(brief pellucid_brief_shmem_ctx_char_put_nbi, pellucid_kept_shmem_ctx_char_put_nbi, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(1))], pellucid_imp_shmem_ctx_char_put_nbi, pellucid_probe_shmem_ctx_char_put_nbi, 513, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [on(ctx, op(number), nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe));
+routine!(brief pellucid_brief_shmem_ctx_short_put_nbi, pellucid_kept_shmem_ctx_short_put_nbi, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(2))], pellucid_imp_shmem_ctx_short_put_nbi, pellucid_probe_shmem_ctx_short_put_nbi, 515, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [on(ctx, op(number), nelems.wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(2)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe));
+routine!(brief pellucid_brief_shmem_float_get_nbi, pellucid_kept_shmem_float_get_nbi, [pe, ()], pellucid_imp_shmem_float_get_nbi, pellucid_probe_shmem_float_get_nbi, 546, number, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe));
+routine!(brief pellucid_brief_shmem_double_get_nbi, pellucid_kept_shmem_double_get_nbi, [pe, ()], pellucid_imp_shmem_double_get_nbi, pellucid_probe_shmem_double_get_nbi, 547, number, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe));
+routine!(brief pellucid_brief_shmem_longdouble_get_nbi, pellucid_kept_shmem_longdouble_get_nbi, [pe, ()], pellucid_imp_shmem_longdouble_get_nbi, pellucid_probe_shmem_longdouble_get_nbi, 548, number, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [pe, source.addr(), nelems.wrapping_mul(16)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<W128>(nelems), pe));
+routine!(brief pellucid_brief_shmem_char_get_nbi, pellucid_kept_shmem_char_get_nbi, [pe, ()], pellucid_imp_shmem_char_get_nbi, pellucid_probe_shmem_char_get_nbi, 549, number, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe));
+routine!(brief pellucid_brief_shmem_short_get_nbi, pellucid_kept_shmem_short_get_nbi, [pe, ()], pellucid_imp_shmem_short_get_nbi, pellucid_probe_shmem_short_get_nbi, 551, number, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [pe, source.addr(), nelems.wrapping_mul(2)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe));
+routine!(brief pellucid_brief_shmem_ctx_float_get_nbi, pellucid_kept_shmem_ctx_float_get_nbi, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(4))], pellucid_imp_shmem_ctx_float_get_nbi, pellucid_probe_shmem_ctx_float_get_nbi, 570, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [on(ctx, op(number), nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe));
+routine!(brief pellucid_brief_shmem_ctx_double_get_nbi, pellucid_kept_shmem_ctx_double_get_nbi, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(8))], pellucid_imp_shmem_ctx_double_get_nbi, pellucid_probe_shmem_ctx_double_get_nbi, 571, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [on(ctx, op(number), nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe));
+routine!(brief pellucid_brief_shmem_ctx_longdouble_get_nbi, pellucid_kept_shmem_ctx_longdouble_get_nbi, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(16))], pellucid_imp_shmem_ctx_longdouble_get_nbi, pellucid_probe_shmem_ctx_longdouble_get_nbi, 572, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [on(ctx, op(number), nelems.wrapping_mul(16), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(16)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), pe));
+routine!(brief pellucid_brief_shmem_ctx_char_get_nbi, pellucid_kept_shmem_ctx_char_get_nbi, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(1))], pellucid_imp_shmem_ctx_char_get_nbi, pellucid_probe_shmem_ctx_char_get_nbi, 573, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [on(ctx, op(number), nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe));
+routine!(brief pellucid_brief_shmem_ctx_short_get_nbi, pellucid_kept_shmem_ctx_short_get_nbi, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(2))], pellucid_imp_shmem_ctx_short_get_nbi, pellucid_probe_shmem_ctx_short_get_nbi, 575, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int, number: u32), |m| [on(ctx, op(number), nelems.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(2)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe));

@@ -4,22 +4,12 @@
 use crate::routine::prelude::*;
 use pellucid_core::context;
 
-#[unsafe(export_name = "pellucid_shmem_ctx_session_start")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_session_start(ctx: Ctx, options: c_long, config: *const SessionConfig, config_mask: c_long) {
-    weak!("shmem_ctx_session_start", 1219, imp_shmem_ctx_session_start, probe_shmem_ctx_session_start)
+unsafe extern "C" {
+    pub fn shmem_ctx_session_start(ctx: Ctx, options: c_long, config: *const SessionConfig, config_mask: c_long);
+    pub fn pshmem_ctx_session_start(ctx: Ctx, options: c_long, config: *const SessionConfig, config_mask: c_long);
+    pub fn shmem_ctx_session_stop(ctx: Ctx);
+    pub fn pshmem_ctx_session_stop(ctx: Ctx);
 }
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_session_start(ctx: Ctx, options: c_long, config: *const SessionConfig, config_mask: c_long) {
-    strong!(1219, imp_shmem_ctx_session_start, probe_shmem_ctx_session_start)
-}
-routine!(imp_shmem_ctx_session_start, probe_shmem_ctx_session_start, intercepted_shmem_ctx_session_start, 1219, sampled, (ctx: Ctx, options: c_long, config: *const SessionConfig, config_mask: c_long), |m| [-1, 0, 0] context::session_start(m, ctx, options, config, config_mask), args [0, 0, word(ctx), 0]);
 
-#[unsafe(export_name = "pellucid_shmem_ctx_session_stop")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_session_stop(ctx: Ctx) {
-    weak!("shmem_ctx_session_stop", 1220, imp_shmem_ctx_session_stop, probe_shmem_ctx_session_stop)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_session_stop(ctx: Ctx) {
-    strong!(1220, imp_shmem_ctx_session_stop, probe_shmem_ctx_session_stop)
-}
-routine!(imp_shmem_ctx_session_stop, probe_shmem_ctx_session_stop, intercepted_shmem_ctx_session_stop, 1220, sampled, (ctx: Ctx), |m| [-1, 0, 0] context::session_stop(m, ctx), args [0, 0, word(ctx), 0]);
+routine!(brief pellucid_brief_shmem_ctx_session_start, pellucid_kept_shmem_ctx_session_start, [-1, ()], pellucid_imp_shmem_ctx_session_start, pellucid_probe_shmem_ctx_session_start, 1219, 1219_u16, sampled, (ctx: Ctx, options: c_long, config: *const SessionConfig, config_mask: c_long), |m| [-1, 0, 0] context::session_start(m, ctx, options, config, config_mask));
+routine!(brief pellucid_brief_shmem_ctx_session_stop, pellucid_kept_shmem_ctx_session_stop, [-1, ()], pellucid_imp_shmem_ctx_session_stop, pellucid_probe_shmem_ctx_session_stop, 1220, 1220_u16, sampled, (ctx: Ctx), |m| [-1, 0, 0] context::session_stop(m, ctx));

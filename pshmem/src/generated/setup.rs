@@ -7,152 +7,49 @@ use pellucid_core::team;
 use crate::info;
 use crate::init;
 
-#[unsafe(export_name = "pellucid_shmem_init")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_init() {
-    weak!("shmem_init", 0, imp_shmem_init, probe_shmem_init)
+unsafe extern "C" {
+    pub fn shmem_init();
+    pub fn pshmem_init();
+    pub fn shmem_my_pe() -> c_int;
+    pub fn pshmem_my_pe() -> c_int;
+    pub fn shmem_n_pes() -> c_int;
+    pub fn pshmem_n_pes() -> c_int;
+    pub fn shmem_finalize();
+    pub fn pshmem_finalize();
+    pub fn shmem_query_initialized(initialized: *mut c_int);
+    pub fn pshmem_query_initialized(initialized: *mut c_int);
+    pub fn shmem_global_exit(status: c_int) -> !;
+    pub fn pshmem_global_exit(status: c_int) -> !;
+    pub fn shmem_pe_accessible(pe: c_int) -> c_int;
+    pub fn pshmem_pe_accessible(pe: c_int) -> c_int;
+    pub fn shmem_addr_accessible(addr: *const c_void, pe: c_int) -> c_int;
+    pub fn pshmem_addr_accessible(addr: *const c_void, pe: c_int) -> c_int;
+    pub fn shmem_ptr(dest: *const c_void, pe: c_int) -> *mut c_void;
+    pub fn pshmem_ptr(dest: *const c_void, pe: c_int) -> *mut c_void;
+    pub fn shmem_team_ptr(team: Team, dest: *const c_void, pe: c_int) -> *mut c_void;
+    pub fn pshmem_team_ptr(team: Team, dest: *const c_void, pe: c_int) -> *mut c_void;
+    pub fn shmem_info_get_version(major: *mut c_int, minor: *mut c_int);
+    pub fn pshmem_info_get_version(major: *mut c_int, minor: *mut c_int);
+    pub fn shmem_info_get_name(name: *mut c_char);
+    pub fn pshmem_info_get_name(name: *mut c_char);
+    pub fn start_pes(npes: c_int);
+    pub fn pstart_pes(npes: c_int);
+    pub fn _my_pe() -> c_int;
+    pub fn p_my_pe() -> c_int;
+    pub fn _num_pes() -> c_int;
+    pub fn p_num_pes() -> c_int;
 }
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_init() {
-    strong!(0, imp_shmem_init, probe_shmem_init)
-}
-routine!(imp_shmem_init, probe_shmem_init, intercepted_shmem_init, 0, timed, (), [-1, 0, 0] init::init(), args [0, 0, 0, 0]);
 
-#[unsafe(export_name = "pellucid_shmem_my_pe")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_my_pe() -> c_int {
-    weak!("shmem_my_pe", 1, imp_shmem_my_pe, probe_shmem_my_pe)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_my_pe() -> c_int {
-    strong!(1, imp_shmem_my_pe, probe_shmem_my_pe)
-}
-routine!(imp_shmem_my_pe, probe_shmem_my_pe, intercepted_shmem_my_pe, 1, sampled, () -> c_int, [-1, 0, 0] runtime::my_pe(), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_n_pes")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_n_pes() -> c_int {
-    weak!("shmem_n_pes", 2, imp_shmem_n_pes, probe_shmem_n_pes)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_n_pes() -> c_int {
-    strong!(2, imp_shmem_n_pes, probe_shmem_n_pes)
-}
-routine!(imp_shmem_n_pes, probe_shmem_n_pes, intercepted_shmem_n_pes, 2, sampled, () -> c_int, [-1, 0, 0] runtime::n_pes(), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_finalize")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_finalize() {
-    weak!("shmem_finalize", 3, imp_shmem_finalize, probe_shmem_finalize)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_finalize() {
-    strong!(3, imp_shmem_finalize, probe_shmem_finalize)
-}
-routine!(imp_shmem_finalize, probe_shmem_finalize, intercepted_shmem_finalize, 3, timed, (), [-1, 0, 0] init::finalize(), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_query_initialized")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_query_initialized(initialized: *mut c_int) {
-    weak!("shmem_query_initialized", 4, imp_shmem_query_initialized, probe_shmem_query_initialized)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_query_initialized(initialized: *mut c_int) {
-    strong!(4, imp_shmem_query_initialized, probe_shmem_query_initialized)
-}
-routine!(imp_shmem_query_initialized, probe_shmem_query_initialized, intercepted_shmem_query_initialized, 4, sampled, (initialized: *mut c_int), [-1, 0, 0] info::initialized(initialized), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_global_exit")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_global_exit(status: c_int) -> ! {
-    weak!("shmem_global_exit", 5, imp_shmem_global_exit, probe_shmem_global_exit)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_global_exit(status: c_int) -> ! {
-    strong!(5, imp_shmem_global_exit, probe_shmem_global_exit)
-}
-routine!(never imp_shmem_global_exit, probe_shmem_global_exit, intercepted_shmem_global_exit, 5, timed, (status: c_int) -> !, [-1, 0, 0] runtime::global_exit(status), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_pe_accessible")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_pe_accessible(pe: c_int) -> c_int {
-    weak!("shmem_pe_accessible", 6, imp_shmem_pe_accessible, probe_shmem_pe_accessible)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_pe_accessible(pe: c_int) -> c_int {
-    strong!(6, imp_shmem_pe_accessible, probe_shmem_pe_accessible)
-}
-routine!(imp_shmem_pe_accessible, probe_shmem_pe_accessible, intercepted_shmem_pe_accessible, 6, sampled, (pe: c_int) -> c_int, |m| [pe, 0, 0] runtime::memory::pe_accessible(m, pe), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_addr_accessible")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_addr_accessible(addr: *const c_void, pe: c_int) -> c_int {
-    weak!("shmem_addr_accessible", 7, imp_shmem_addr_accessible, probe_shmem_addr_accessible)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_addr_accessible(addr: *const c_void, pe: c_int) -> c_int {
-    strong!(7, imp_shmem_addr_accessible, probe_shmem_addr_accessible)
-}
-routine!(imp_shmem_addr_accessible, probe_shmem_addr_accessible, intercepted_shmem_addr_accessible, 7, sampled, (addr: *const c_void, pe: c_int) -> c_int, |m| [pe, addr.addr(), 0] runtime::memory::addr_accessible(m, addr, pe), args [addr.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptr")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptr(dest: *const c_void, pe: c_int) -> *mut c_void {
-    weak!("shmem_ptr", 8, imp_shmem_ptr, probe_shmem_ptr)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptr(dest: *const c_void, pe: c_int) -> *mut c_void {
-    strong!(8, imp_shmem_ptr, probe_shmem_ptr)
-}
-routine!(imp_shmem_ptr, probe_shmem_ptr, intercepted_shmem_ptr, 8, sampled, (dest: *const c_void, pe: c_int) -> *mut c_void, |m| [pe, dest.addr(), 0] runtime::memory::ptr(m, dest, pe), args [dest.addr(), 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_team_ptr")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_team_ptr(team: Team, dest: *const c_void, pe: c_int) -> *mut c_void {
-    weak!("shmem_team_ptr", 9, imp_shmem_team_ptr, probe_shmem_team_ptr)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_team_ptr(team: Team, dest: *const c_void, pe: c_int) -> *mut c_void {
-    strong!(9, imp_shmem_team_ptr, probe_shmem_team_ptr)
-}
-routine!(imp_shmem_team_ptr, probe_shmem_team_ptr, intercepted_shmem_team_ptr, 9, sampled, (team: Team, dest: *const c_void, pe: c_int) -> *mut c_void, |m| [-1, dest.addr(), 0] team::team_ptr(m, team, dest, pe), args [dest.addr(), 0, 0, word(team)]);
-
-#[unsafe(export_name = "pellucid_shmem_info_get_version")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_info_get_version(major: *mut c_int, minor: *mut c_int) {
-    weak!("shmem_info_get_version", 10, imp_shmem_info_get_version, probe_shmem_info_get_version)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_info_get_version(major: *mut c_int, minor: *mut c_int) {
-    strong!(10, imp_shmem_info_get_version, probe_shmem_info_get_version)
-}
-routine!(imp_shmem_info_get_version, probe_shmem_info_get_version, intercepted_shmem_info_get_version, 10, sampled, (major: *mut c_int, minor: *mut c_int), [-1, 0, 0] info::version(major, minor), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_shmem_info_get_name")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_info_get_name(name: *mut c_char) {
-    weak!("shmem_info_get_name", 11, imp_shmem_info_get_name, probe_shmem_info_get_name)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_info_get_name(name: *mut c_char) {
-    strong!(11, imp_shmem_info_get_name, probe_shmem_info_get_name)
-}
-routine!(imp_shmem_info_get_name, probe_shmem_info_get_name, intercepted_shmem_info_get_name, 11, sampled, (name: *mut c_char), [-1, 0, 0] info::name(name), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid_start_pes")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn start_pes(npes: c_int) {
-    weak!("start_pes", 12, imp_start_pes, probe_start_pes)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pstart_pes(npes: c_int) {
-    strong!(12, imp_start_pes, probe_start_pes)
-}
-routine!(imp_start_pes, probe_start_pes, intercepted_start_pes, 12, timed, (npes: c_int), [-1, 0, 0] init::start_pes(npes), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid__my_pe")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn _my_pe() -> c_int {
-    weak!("_my_pe", 13, imp__my_pe, probe__my_pe)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn p_my_pe() -> c_int {
-    strong!(13, imp__my_pe, probe__my_pe)
-}
-routine!(imp__my_pe, probe__my_pe, intercepted__my_pe, 13, sampled, () -> c_int, [-1, 0, 0] runtime::my_pe(), args [0, 0, 0, 0]);
-
-#[unsafe(export_name = "pellucid__num_pes")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn _num_pes() -> c_int {
-    weak!("_num_pes", 14, imp__num_pes, probe__num_pes)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn p_num_pes() -> c_int {
-    strong!(14, imp__num_pes, probe__num_pes)
-}
-routine!(imp__num_pes, probe__num_pes, intercepted__num_pes, 14, sampled, () -> c_int, [-1, 0, 0] runtime::n_pes(), args [0, 0, 0, 0]);
+routine!(pellucid_imp_shmem_init, pellucid_probe_shmem_init, 0, 0_u16, timed, (), [-1, 0, 0] init::init());
+routine!(brief pellucid_brief_shmem_my_pe, pellucid_kept_shmem_my_pe, [-1, ()], pellucid_imp_shmem_my_pe, pellucid_probe_shmem_my_pe, 1, number, sampled, (number: u32) -> c_int, [-1, 0, 0] runtime::my_pe());
+routine!(brief pellucid_brief_shmem_n_pes, pellucid_kept_shmem_n_pes, [-1, ()], pellucid_imp_shmem_n_pes, pellucid_probe_shmem_n_pes, 2, number, sampled, (number: u32) -> c_int, [-1, 0, 0] runtime::n_pes());
+routine!(pellucid_imp_shmem_finalize, pellucid_probe_shmem_finalize, 3, 3_u16, timed, (), [-1, 0, 0] init::finalize());
+routine!(brief pellucid_brief_shmem_query_initialized, pellucid_kept_shmem_query_initialized, [-1, ()], pellucid_imp_shmem_query_initialized, pellucid_probe_shmem_query_initialized, 4, 4_u16, sampled, (initialized: *mut c_int), [-1, 0, 0] info::initialized(initialized));
+routine!(never pellucid_intercepted_shmem_global_exit, pellucid_imp_shmem_global_exit, pellucid_probe_shmem_global_exit, 5, 5_u16, timed, (status: c_int) -> !, [-1, 0, 0] runtime::global_exit(status), args [0, 0, 0, 0]);
+routine!(brief pellucid_brief_shmem_pe_accessible, pellucid_kept_shmem_pe_accessible, [pe, ()], pellucid_imp_shmem_pe_accessible, pellucid_probe_shmem_pe_accessible, 6, 6_u16, sampled, (pe: c_int) -> c_int, |m| [pe, 0, 0] runtime::memory::pe_accessible(m, pe));
+routine!(brief pellucid_brief_shmem_addr_accessible, pellucid_kept_shmem_addr_accessible, [pe, ()], pellucid_imp_shmem_addr_accessible, pellucid_probe_shmem_addr_accessible, 7, 7_u16, sampled, (addr: *const c_void, pe: c_int) -> c_int, |m| [pe, addr.addr(), 0] runtime::memory::addr_accessible(m, addr, pe));
+routine!(brief pellucid_brief_shmem_ptr, pellucid_kept_shmem_ptr, [pe, ()], pellucid_imp_shmem_ptr, pellucid_probe_shmem_ptr, 8, 8_u16, sampled, (dest: *const c_void, pe: c_int) -> *mut c_void, |m| [pe, dest.addr(), 0] runtime::memory::ptr(m, dest, pe));
+routine!(brief pellucid_brief_shmem_team_ptr, pellucid_kept_shmem_team_ptr, [-1, ()], pellucid_imp_shmem_team_ptr, pellucid_probe_shmem_team_ptr, 9, 9_u16, sampled, (team: Team, dest: *const c_void, pe: c_int) -> *mut c_void, |m| [-1, dest.addr(), 0] team::team_ptr(m, team, dest, pe));
+routine!(brief pellucid_brief_shmem_info_get_version, pellucid_kept_shmem_info_get_version, [-1, ()], pellucid_imp_shmem_info_get_version, pellucid_probe_shmem_info_get_version, 10, 10_u16, sampled, (major: *mut c_int, minor: *mut c_int), [-1, 0, 0] info::version(major, minor));
+routine!(brief pellucid_brief_shmem_info_get_name, pellucid_kept_shmem_info_get_name, [-1, ()], pellucid_imp_shmem_info_get_name, pellucid_probe_shmem_info_get_name, 11, 11_u16, sampled, (name: *mut c_char), [-1, 0, 0] info::name(name));
+routine!(pellucid_imp_start_pes, pellucid_probe_start_pes, 12, 12_u16, timed, (npes: c_int), [-1, 0, 0] init::start_pes(npes));

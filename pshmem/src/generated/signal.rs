@@ -4,1252 +4,281 @@
 use crate::routine::prelude::*;
 use pellucid_core::context::signal as signaling;
 
-#[unsafe(export_name = "pellucid_shmem_float_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_put_signal(dest: *mut f32, source: *const f32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_float_put_signal", 1094, imp_shmem_float_put_signal, probe_shmem_float_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_put_signal(dest: *mut f32, source: *const f32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1094, imp_shmem_float_put_signal, probe_shmem_float_put_signal)
-}
-routine!(imp_shmem_float_put_signal, probe_shmem_float_put_signal, intercepted_shmem_float_put_signal, 1094, sized, (dest: *mut f32, source: *const f32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_double_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_put_signal(dest: *mut f64, source: *const f64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_double_put_signal", 1095, imp_shmem_double_put_signal, probe_shmem_double_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_put_signal(dest: *mut f64, source: *const f64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1095, imp_shmem_double_put_signal, probe_shmem_double_put_signal)
-}
-routine!(imp_shmem_double_put_signal, probe_shmem_double_put_signal, intercepted_shmem_double_put_signal, 1095, sized, (dest: *mut f64, source: *const f64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longdouble_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longdouble_put_signal(dest: *mut LongDouble, source: *const LongDouble, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_longdouble_put_signal", 1096, imp_shmem_longdouble_put_signal, probe_shmem_longdouble_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longdouble_put_signal(dest: *mut LongDouble, source: *const LongDouble, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1096, imp_shmem_longdouble_put_signal, probe_shmem_longdouble_put_signal)
-}
-routine!(imp_shmem_longdouble_put_signal, probe_shmem_longdouble_put_signal, intercepted_shmem_longdouble_put_signal, 1096, sized, (dest: *mut LongDouble, source: *const LongDouble, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(16)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<W128>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_char_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_char_put_signal(dest: *mut c_char, source: *const c_char, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_char_put_signal", 1097, imp_shmem_char_put_signal, probe_shmem_char_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_char_put_signal(dest: *mut c_char, source: *const c_char, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1097, imp_shmem_char_put_signal, probe_shmem_char_put_signal)
-}
-routine!(imp_shmem_char_put_signal, probe_shmem_char_put_signal, intercepted_shmem_char_put_signal, 1097, sized, (dest: *mut c_char, source: *const c_char, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_schar_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_schar_put_signal(dest: *mut c_schar, source: *const c_schar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_schar_put_signal", 1098, imp_shmem_schar_put_signal, probe_shmem_schar_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_schar_put_signal(dest: *mut c_schar, source: *const c_schar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1098, imp_shmem_schar_put_signal, probe_shmem_schar_put_signal)
-}
-routine!(imp_shmem_schar_put_signal, probe_shmem_schar_put_signal, intercepted_shmem_schar_put_signal, 1098, sized, (dest: *mut c_schar, source: *const c_schar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_short_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_short_put_signal(dest: *mut c_short, source: *const c_short, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_short_put_signal", 1099, imp_shmem_short_put_signal, probe_shmem_short_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_short_put_signal(dest: *mut c_short, source: *const c_short, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1099, imp_shmem_short_put_signal, probe_shmem_short_put_signal)
-}
-routine!(imp_shmem_short_put_signal, probe_shmem_short_put_signal, intercepted_shmem_short_put_signal, 1099, sized, (dest: *mut c_short, source: *const c_short, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_put_signal(dest: *mut c_int, source: *const c_int, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_int_put_signal", 1100, imp_shmem_int_put_signal, probe_shmem_int_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_put_signal(dest: *mut c_int, source: *const c_int, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1100, imp_shmem_int_put_signal, probe_shmem_int_put_signal)
-}
-routine!(imp_shmem_int_put_signal, probe_shmem_int_put_signal, intercepted_shmem_int_put_signal, 1100, sized, (dest: *mut c_int, source: *const c_int, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_put_signal(dest: *mut c_long, source: *const c_long, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_long_put_signal", 1101, imp_shmem_long_put_signal, probe_shmem_long_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_put_signal(dest: *mut c_long, source: *const c_long, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1101, imp_shmem_long_put_signal, probe_shmem_long_put_signal)
-}
-routine!(imp_shmem_long_put_signal, probe_shmem_long_put_signal, intercepted_shmem_long_put_signal, 1101, sized, (dest: *mut c_long, source: *const c_long, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_put_signal(dest: *mut c_longlong, source: *const c_longlong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_longlong_put_signal", 1102, imp_shmem_longlong_put_signal, probe_shmem_longlong_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_put_signal(dest: *mut c_longlong, source: *const c_longlong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1102, imp_shmem_longlong_put_signal, probe_shmem_longlong_put_signal)
-}
-routine!(imp_shmem_longlong_put_signal, probe_shmem_longlong_put_signal, intercepted_shmem_longlong_put_signal, 1102, sized, (dest: *mut c_longlong, source: *const c_longlong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uchar_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uchar_put_signal(dest: *mut c_uchar, source: *const c_uchar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_uchar_put_signal", 1103, imp_shmem_uchar_put_signal, probe_shmem_uchar_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uchar_put_signal(dest: *mut c_uchar, source: *const c_uchar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1103, imp_shmem_uchar_put_signal, probe_shmem_uchar_put_signal)
-}
-routine!(imp_shmem_uchar_put_signal, probe_shmem_uchar_put_signal, intercepted_shmem_uchar_put_signal, 1103, sized, (dest: *mut c_uchar, source: *const c_uchar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ushort_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ushort_put_signal(dest: *mut c_ushort, source: *const c_ushort, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ushort_put_signal", 1104, imp_shmem_ushort_put_signal, probe_shmem_ushort_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ushort_put_signal(dest: *mut c_ushort, source: *const c_ushort, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1104, imp_shmem_ushort_put_signal, probe_shmem_ushort_put_signal)
-}
-routine!(imp_shmem_ushort_put_signal, probe_shmem_ushort_put_signal, intercepted_shmem_ushort_put_signal, 1104, sized, (dest: *mut c_ushort, source: *const c_ushort, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_put_signal(dest: *mut c_uint, source: *const c_uint, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_uint_put_signal", 1105, imp_shmem_uint_put_signal, probe_shmem_uint_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_put_signal(dest: *mut c_uint, source: *const c_uint, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1105, imp_shmem_uint_put_signal, probe_shmem_uint_put_signal)
-}
-routine!(imp_shmem_uint_put_signal, probe_shmem_uint_put_signal, intercepted_shmem_uint_put_signal, 1105, sized, (dest: *mut c_uint, source: *const c_uint, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_put_signal(dest: *mut c_ulong, source: *const c_ulong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ulong_put_signal", 1106, imp_shmem_ulong_put_signal, probe_shmem_ulong_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_put_signal(dest: *mut c_ulong, source: *const c_ulong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1106, imp_shmem_ulong_put_signal, probe_shmem_ulong_put_signal)
-}
-routine!(imp_shmem_ulong_put_signal, probe_shmem_ulong_put_signal, intercepted_shmem_ulong_put_signal, 1106, sized, (dest: *mut c_ulong, source: *const c_ulong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_put_signal(dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ulonglong_put_signal", 1107, imp_shmem_ulonglong_put_signal, probe_shmem_ulonglong_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_put_signal(dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1107, imp_shmem_ulonglong_put_signal, probe_shmem_ulonglong_put_signal)
-}
-routine!(imp_shmem_ulonglong_put_signal, probe_shmem_ulonglong_put_signal, intercepted_shmem_ulonglong_put_signal, 1107, sized, (dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int8_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int8_put_signal(dest: *mut i8, source: *const i8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_int8_put_signal", 1108, imp_shmem_int8_put_signal, probe_shmem_int8_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int8_put_signal(dest: *mut i8, source: *const i8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1108, imp_shmem_int8_put_signal, probe_shmem_int8_put_signal)
-}
-routine!(imp_shmem_int8_put_signal, probe_shmem_int8_put_signal, intercepted_shmem_int8_put_signal, 1108, sized, (dest: *mut i8, source: *const i8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int16_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int16_put_signal(dest: *mut i16, source: *const i16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_int16_put_signal", 1109, imp_shmem_int16_put_signal, probe_shmem_int16_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int16_put_signal(dest: *mut i16, source: *const i16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1109, imp_shmem_int16_put_signal, probe_shmem_int16_put_signal)
-}
-routine!(imp_shmem_int16_put_signal, probe_shmem_int16_put_signal, intercepted_shmem_int16_put_signal, 1109, sized, (dest: *mut i16, source: *const i16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_put_signal(dest: *mut i32, source: *const i32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_int32_put_signal", 1110, imp_shmem_int32_put_signal, probe_shmem_int32_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_put_signal(dest: *mut i32, source: *const i32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1110, imp_shmem_int32_put_signal, probe_shmem_int32_put_signal)
-}
-routine!(imp_shmem_int32_put_signal, probe_shmem_int32_put_signal, intercepted_shmem_int32_put_signal, 1110, sized, (dest: *mut i32, source: *const i32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_put_signal(dest: *mut i64, source: *const i64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_int64_put_signal", 1111, imp_shmem_int64_put_signal, probe_shmem_int64_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_put_signal(dest: *mut i64, source: *const i64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1111, imp_shmem_int64_put_signal, probe_shmem_int64_put_signal)
-}
-routine!(imp_shmem_int64_put_signal, probe_shmem_int64_put_signal, intercepted_shmem_int64_put_signal, 1111, sized, (dest: *mut i64, source: *const i64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint8_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint8_put_signal(dest: *mut u8, source: *const u8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_uint8_put_signal", 1112, imp_shmem_uint8_put_signal, probe_shmem_uint8_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint8_put_signal(dest: *mut u8, source: *const u8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1112, imp_shmem_uint8_put_signal, probe_shmem_uint8_put_signal)
-}
-routine!(imp_shmem_uint8_put_signal, probe_shmem_uint8_put_signal, intercepted_shmem_uint8_put_signal, 1112, sized, (dest: *mut u8, source: *const u8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint16_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint16_put_signal(dest: *mut u16, source: *const u16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_uint16_put_signal", 1113, imp_shmem_uint16_put_signal, probe_shmem_uint16_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint16_put_signal(dest: *mut u16, source: *const u16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1113, imp_shmem_uint16_put_signal, probe_shmem_uint16_put_signal)
-}
-routine!(imp_shmem_uint16_put_signal, probe_shmem_uint16_put_signal, intercepted_shmem_uint16_put_signal, 1113, sized, (dest: *mut u16, source: *const u16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_put_signal(dest: *mut u32, source: *const u32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_uint32_put_signal", 1114, imp_shmem_uint32_put_signal, probe_shmem_uint32_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_put_signal(dest: *mut u32, source: *const u32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1114, imp_shmem_uint32_put_signal, probe_shmem_uint32_put_signal)
-}
-routine!(imp_shmem_uint32_put_signal, probe_shmem_uint32_put_signal, intercepted_shmem_uint32_put_signal, 1114, sized, (dest: *mut u32, source: *const u32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_put_signal(dest: *mut u64, source: *const u64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_uint64_put_signal", 1115, imp_shmem_uint64_put_signal, probe_shmem_uint64_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_put_signal(dest: *mut u64, source: *const u64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1115, imp_shmem_uint64_put_signal, probe_shmem_uint64_put_signal)
-}
-routine!(imp_shmem_uint64_put_signal, probe_shmem_uint64_put_signal, intercepted_shmem_uint64_put_signal, 1115, sized, (dest: *mut u64, source: *const u64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_put_signal(dest: *mut usize, source: *const usize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_size_put_signal", 1116, imp_shmem_size_put_signal, probe_shmem_size_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_put_signal(dest: *mut usize, source: *const usize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1116, imp_shmem_size_put_signal, probe_shmem_size_put_signal)
-}
-routine!(imp_shmem_size_put_signal, probe_shmem_size_put_signal, intercepted_shmem_size_put_signal, 1116, sized, (dest: *mut usize, source: *const usize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_put_signal(dest: *mut isize, source: *const isize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ptrdiff_put_signal", 1117, imp_shmem_ptrdiff_put_signal, probe_shmem_ptrdiff_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_put_signal(dest: *mut isize, source: *const isize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1117, imp_shmem_ptrdiff_put_signal, probe_shmem_ptrdiff_put_signal)
-}
-routine!(imp_shmem_ptrdiff_put_signal, probe_shmem_ptrdiff_put_signal, intercepted_shmem_ptrdiff_put_signal, 1117, sized, (dest: *mut isize, source: *const isize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_float_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_float_put_signal(ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_float_put_signal", 1118, imp_shmem_ctx_float_put_signal, probe_shmem_ctx_float_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_float_put_signal(ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1118, imp_shmem_ctx_float_put_signal, probe_shmem_ctx_float_put_signal)
-}
-routine!(imp_shmem_ctx_float_put_signal, probe_shmem_ctx_float_put_signal, intercepted_shmem_ctx_float_put_signal, 1118, sized, (ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1118, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_double_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_double_put_signal(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_double_put_signal", 1119, imp_shmem_ctx_double_put_signal, probe_shmem_ctx_double_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_double_put_signal(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1119, imp_shmem_ctx_double_put_signal, probe_shmem_ctx_double_put_signal)
-}
-routine!(imp_shmem_ctx_double_put_signal, probe_shmem_ctx_double_put_signal, intercepted_shmem_ctx_double_put_signal, 1119, sized, (ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1119, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longdouble_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longdouble_put_signal(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_longdouble_put_signal", 1120, imp_shmem_ctx_longdouble_put_signal, probe_shmem_ctx_longdouble_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longdouble_put_signal(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1120, imp_shmem_ctx_longdouble_put_signal, probe_shmem_ctx_longdouble_put_signal)
-}
-routine!(imp_shmem_ctx_longdouble_put_signal, probe_shmem_ctx_longdouble_put_signal, intercepted_shmem_ctx_longdouble_put_signal, 1120, sized, (ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1120, nelems.wrapping_mul(16), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(16)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_char_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_char_put_signal(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_char_put_signal", 1121, imp_shmem_ctx_char_put_signal, probe_shmem_ctx_char_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_char_put_signal(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1121, imp_shmem_ctx_char_put_signal, probe_shmem_ctx_char_put_signal)
-}
-routine!(imp_shmem_ctx_char_put_signal, probe_shmem_ctx_char_put_signal, intercepted_shmem_ctx_char_put_signal, 1121, sized, (ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1121, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_schar_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_schar_put_signal(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_schar_put_signal", 1122, imp_shmem_ctx_schar_put_signal, probe_shmem_ctx_schar_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_schar_put_signal(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1122, imp_shmem_ctx_schar_put_signal, probe_shmem_ctx_schar_put_signal)
-}
-routine!(imp_shmem_ctx_schar_put_signal, probe_shmem_ctx_schar_put_signal, intercepted_shmem_ctx_schar_put_signal, 1122, sized, (ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1122, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_short_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_short_put_signal(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_short_put_signal", 1123, imp_shmem_ctx_short_put_signal, probe_shmem_ctx_short_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_short_put_signal(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1123, imp_shmem_ctx_short_put_signal, probe_shmem_ctx_short_put_signal)
-}
-routine!(imp_shmem_ctx_short_put_signal, probe_shmem_ctx_short_put_signal, intercepted_shmem_ctx_short_put_signal, 1123, sized, (ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1123, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int_put_signal(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_int_put_signal", 1124, imp_shmem_ctx_int_put_signal, probe_shmem_ctx_int_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int_put_signal(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1124, imp_shmem_ctx_int_put_signal, probe_shmem_ctx_int_put_signal)
-}
-routine!(imp_shmem_ctx_int_put_signal, probe_shmem_ctx_int_put_signal, intercepted_shmem_ctx_int_put_signal, 1124, sized, (ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1124, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_long_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_long_put_signal(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_long_put_signal", 1125, imp_shmem_ctx_long_put_signal, probe_shmem_ctx_long_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_long_put_signal(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1125, imp_shmem_ctx_long_put_signal, probe_shmem_ctx_long_put_signal)
-}
-routine!(imp_shmem_ctx_long_put_signal, probe_shmem_ctx_long_put_signal, intercepted_shmem_ctx_long_put_signal, 1125, sized, (ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1125, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longlong_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longlong_put_signal(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_longlong_put_signal", 1126, imp_shmem_ctx_longlong_put_signal, probe_shmem_ctx_longlong_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longlong_put_signal(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1126, imp_shmem_ctx_longlong_put_signal, probe_shmem_ctx_longlong_put_signal)
-}
-routine!(imp_shmem_ctx_longlong_put_signal, probe_shmem_ctx_longlong_put_signal, intercepted_shmem_ctx_longlong_put_signal, 1126, sized, (ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1126, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uchar_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uchar_put_signal(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_uchar_put_signal", 1127, imp_shmem_ctx_uchar_put_signal, probe_shmem_ctx_uchar_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uchar_put_signal(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1127, imp_shmem_ctx_uchar_put_signal, probe_shmem_ctx_uchar_put_signal)
-}
-routine!(imp_shmem_ctx_uchar_put_signal, probe_shmem_ctx_uchar_put_signal, intercepted_shmem_ctx_uchar_put_signal, 1127, sized, (ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1127, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ushort_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ushort_put_signal(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_ushort_put_signal", 1128, imp_shmem_ctx_ushort_put_signal, probe_shmem_ctx_ushort_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ushort_put_signal(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1128, imp_shmem_ctx_ushort_put_signal, probe_shmem_ctx_ushort_put_signal)
-}
-routine!(imp_shmem_ctx_ushort_put_signal, probe_shmem_ctx_ushort_put_signal, intercepted_shmem_ctx_ushort_put_signal, 1128, sized, (ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1128, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint_put_signal(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_uint_put_signal", 1129, imp_shmem_ctx_uint_put_signal, probe_shmem_ctx_uint_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint_put_signal(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1129, imp_shmem_ctx_uint_put_signal, probe_shmem_ctx_uint_put_signal)
-}
-routine!(imp_shmem_ctx_uint_put_signal, probe_shmem_ctx_uint_put_signal, intercepted_shmem_ctx_uint_put_signal, 1129, sized, (ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1129, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulong_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulong_put_signal(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_ulong_put_signal", 1130, imp_shmem_ctx_ulong_put_signal, probe_shmem_ctx_ulong_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulong_put_signal(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1130, imp_shmem_ctx_ulong_put_signal, probe_shmem_ctx_ulong_put_signal)
-}
-routine!(imp_shmem_ctx_ulong_put_signal, probe_shmem_ctx_ulong_put_signal, intercepted_shmem_ctx_ulong_put_signal, 1130, sized, (ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1130, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulonglong_put_signal(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_ulonglong_put_signal", 1131, imp_shmem_ctx_ulonglong_put_signal, probe_shmem_ctx_ulonglong_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulonglong_put_signal(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1131, imp_shmem_ctx_ulonglong_put_signal, probe_shmem_ctx_ulonglong_put_signal)
-}
-routine!(imp_shmem_ctx_ulonglong_put_signal, probe_shmem_ctx_ulonglong_put_signal, intercepted_shmem_ctx_ulonglong_put_signal, 1131, sized, (ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1131, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int8_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int8_put_signal(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_int8_put_signal", 1132, imp_shmem_ctx_int8_put_signal, probe_shmem_ctx_int8_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int8_put_signal(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1132, imp_shmem_ctx_int8_put_signal, probe_shmem_ctx_int8_put_signal)
-}
-routine!(imp_shmem_ctx_int8_put_signal, probe_shmem_ctx_int8_put_signal, intercepted_shmem_ctx_int8_put_signal, 1132, sized, (ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1132, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int16_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int16_put_signal(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_int16_put_signal", 1133, imp_shmem_ctx_int16_put_signal, probe_shmem_ctx_int16_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int16_put_signal(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1133, imp_shmem_ctx_int16_put_signal, probe_shmem_ctx_int16_put_signal)
-}
-routine!(imp_shmem_ctx_int16_put_signal, probe_shmem_ctx_int16_put_signal, intercepted_shmem_ctx_int16_put_signal, 1133, sized, (ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1133, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int32_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int32_put_signal(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_int32_put_signal", 1134, imp_shmem_ctx_int32_put_signal, probe_shmem_ctx_int32_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int32_put_signal(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1134, imp_shmem_ctx_int32_put_signal, probe_shmem_ctx_int32_put_signal)
-}
-routine!(imp_shmem_ctx_int32_put_signal, probe_shmem_ctx_int32_put_signal, intercepted_shmem_ctx_int32_put_signal, 1134, sized, (ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1134, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int64_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int64_put_signal(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_int64_put_signal", 1135, imp_shmem_ctx_int64_put_signal, probe_shmem_ctx_int64_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int64_put_signal(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1135, imp_shmem_ctx_int64_put_signal, probe_shmem_ctx_int64_put_signal)
-}
-routine!(imp_shmem_ctx_int64_put_signal, probe_shmem_ctx_int64_put_signal, intercepted_shmem_ctx_int64_put_signal, 1135, sized, (ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1135, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint8_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint8_put_signal(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_uint8_put_signal", 1136, imp_shmem_ctx_uint8_put_signal, probe_shmem_ctx_uint8_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint8_put_signal(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1136, imp_shmem_ctx_uint8_put_signal, probe_shmem_ctx_uint8_put_signal)
-}
-routine!(imp_shmem_ctx_uint8_put_signal, probe_shmem_ctx_uint8_put_signal, intercepted_shmem_ctx_uint8_put_signal, 1136, sized, (ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1136, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint16_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint16_put_signal(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_uint16_put_signal", 1137, imp_shmem_ctx_uint16_put_signal, probe_shmem_ctx_uint16_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint16_put_signal(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1137, imp_shmem_ctx_uint16_put_signal, probe_shmem_ctx_uint16_put_signal)
-}
-routine!(imp_shmem_ctx_uint16_put_signal, probe_shmem_ctx_uint16_put_signal, intercepted_shmem_ctx_uint16_put_signal, 1137, sized, (ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1137, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint32_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint32_put_signal(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_uint32_put_signal", 1138, imp_shmem_ctx_uint32_put_signal, probe_shmem_ctx_uint32_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint32_put_signal(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1138, imp_shmem_ctx_uint32_put_signal, probe_shmem_ctx_uint32_put_signal)
-}
-routine!(imp_shmem_ctx_uint32_put_signal, probe_shmem_ctx_uint32_put_signal, intercepted_shmem_ctx_uint32_put_signal, 1138, sized, (ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1138, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint64_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint64_put_signal(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_uint64_put_signal", 1139, imp_shmem_ctx_uint64_put_signal, probe_shmem_ctx_uint64_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint64_put_signal(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1139, imp_shmem_ctx_uint64_put_signal, probe_shmem_ctx_uint64_put_signal)
-}
-routine!(imp_shmem_ctx_uint64_put_signal, probe_shmem_ctx_uint64_put_signal, intercepted_shmem_ctx_uint64_put_signal, 1139, sized, (ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1139, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_size_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_size_put_signal(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_size_put_signal", 1140, imp_shmem_ctx_size_put_signal, probe_shmem_ctx_size_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_size_put_signal(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1140, imp_shmem_ctx_size_put_signal, probe_shmem_ctx_size_put_signal)
-}
-routine!(imp_shmem_ctx_size_put_signal, probe_shmem_ctx_size_put_signal, intercepted_shmem_ctx_size_put_signal, 1140, sized, (ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1140, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ptrdiff_put_signal(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_ptrdiff_put_signal", 1141, imp_shmem_ctx_ptrdiff_put_signal, probe_shmem_ctx_ptrdiff_put_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ptrdiff_put_signal(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1141, imp_shmem_ctx_ptrdiff_put_signal, probe_shmem_ctx_ptrdiff_put_signal)
-}
-routine!(imp_shmem_ctx_ptrdiff_put_signal, probe_shmem_ctx_ptrdiff_put_signal, intercepted_shmem_ctx_ptrdiff_put_signal, 1141, sized, (ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1141, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_put8_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_put8_signal(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_put8_signal", 1142, imp_shmem_put8_signal, probe_shmem_put8_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_put8_signal(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1142, imp_shmem_put8_signal, probe_shmem_put8_signal)
-}
-routine!(imp_shmem_put8_signal, probe_shmem_put8_signal, intercepted_shmem_put8_signal, 1142, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_put16_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_put16_signal(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_put16_signal", 1143, imp_shmem_put16_signal, probe_shmem_put16_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_put16_signal(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1143, imp_shmem_put16_signal, probe_shmem_put16_signal)
-}
-routine!(imp_shmem_put16_signal, probe_shmem_put16_signal, intercepted_shmem_put16_signal, 1143, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_put32_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_put32_signal(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_put32_signal", 1144, imp_shmem_put32_signal, probe_shmem_put32_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_put32_signal(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1144, imp_shmem_put32_signal, probe_shmem_put32_signal)
-}
-routine!(imp_shmem_put32_signal, probe_shmem_put32_signal, intercepted_shmem_put32_signal, 1144, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_put64_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_put64_signal(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_put64_signal", 1145, imp_shmem_put64_signal, probe_shmem_put64_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_put64_signal(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1145, imp_shmem_put64_signal, probe_shmem_put64_signal)
-}
-routine!(imp_shmem_put64_signal, probe_shmem_put64_signal, intercepted_shmem_put64_signal, 1145, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_put128_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_put128_signal(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_put128_signal", 1146, imp_shmem_put128_signal, probe_shmem_put128_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_put128_signal(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1146, imp_shmem_put128_signal, probe_shmem_put128_signal)
-}
-routine!(imp_shmem_put128_signal, probe_shmem_put128_signal, intercepted_shmem_put128_signal, 1146, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(16)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<W128>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_put8_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_put8_signal(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_put8_signal", 1147, imp_shmem_ctx_put8_signal, probe_shmem_ctx_put8_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_put8_signal(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1147, imp_shmem_ctx_put8_signal, probe_shmem_ctx_put8_signal)
-}
-routine!(imp_shmem_ctx_put8_signal, probe_shmem_ctx_put8_signal, intercepted_shmem_ctx_put8_signal, 1147, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1147, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_put16_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_put16_signal(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_put16_signal", 1148, imp_shmem_ctx_put16_signal, probe_shmem_ctx_put16_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_put16_signal(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1148, imp_shmem_ctx_put16_signal, probe_shmem_ctx_put16_signal)
-}
-routine!(imp_shmem_ctx_put16_signal, probe_shmem_ctx_put16_signal, intercepted_shmem_ctx_put16_signal, 1148, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1148, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_put32_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_put32_signal(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_put32_signal", 1149, imp_shmem_ctx_put32_signal, probe_shmem_ctx_put32_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_put32_signal(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1149, imp_shmem_ctx_put32_signal, probe_shmem_ctx_put32_signal)
-}
-routine!(imp_shmem_ctx_put32_signal, probe_shmem_ctx_put32_signal, intercepted_shmem_ctx_put32_signal, 1149, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1149, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_put64_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_put64_signal(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_put64_signal", 1150, imp_shmem_ctx_put64_signal, probe_shmem_ctx_put64_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_put64_signal(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1150, imp_shmem_ctx_put64_signal, probe_shmem_ctx_put64_signal)
-}
-routine!(imp_shmem_ctx_put64_signal, probe_shmem_ctx_put64_signal, intercepted_shmem_ctx_put64_signal, 1150, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1150, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_put128_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_put128_signal(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_put128_signal", 1151, imp_shmem_ctx_put128_signal, probe_shmem_ctx_put128_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_put128_signal(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1151, imp_shmem_ctx_put128_signal, probe_shmem_ctx_put128_signal)
-}
-routine!(imp_shmem_ctx_put128_signal, probe_shmem_ctx_put128_signal, intercepted_shmem_ctx_put128_signal, 1151, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1151, nelems.wrapping_mul(16), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(16)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_putmem_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_putmem_signal(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_putmem_signal", 1152, imp_shmem_putmem_signal, probe_shmem_putmem_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_putmem_signal(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1152, imp_shmem_putmem_signal, probe_shmem_putmem_signal)
-}
-routine!(imp_shmem_putmem_signal, probe_shmem_putmem_signal, intercepted_shmem_putmem_signal, 1152, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_putmem_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_putmem_signal(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_putmem_signal", 1153, imp_shmem_ctx_putmem_signal, probe_shmem_ctx_putmem_signal)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_putmem_signal(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1153, imp_shmem_ctx_putmem_signal, probe_shmem_ctx_putmem_signal)
-}
-routine!(imp_shmem_ctx_putmem_signal, probe_shmem_ctx_putmem_signal, intercepted_shmem_ctx_putmem_signal, 1153, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1153, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_float_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_float_put_signal_nbi(dest: *mut f32, source: *const f32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_float_put_signal_nbi", 1154, imp_shmem_float_put_signal_nbi, probe_shmem_float_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_float_put_signal_nbi(dest: *mut f32, source: *const f32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1154, imp_shmem_float_put_signal_nbi, probe_shmem_float_put_signal_nbi)
-}
-routine!(imp_shmem_float_put_signal_nbi, probe_shmem_float_put_signal_nbi, intercepted_shmem_float_put_signal_nbi, 1154, sized, (dest: *mut f32, source: *const f32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_double_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_double_put_signal_nbi(dest: *mut f64, source: *const f64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_double_put_signal_nbi", 1155, imp_shmem_double_put_signal_nbi, probe_shmem_double_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_double_put_signal_nbi(dest: *mut f64, source: *const f64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1155, imp_shmem_double_put_signal_nbi, probe_shmem_double_put_signal_nbi)
-}
-routine!(imp_shmem_double_put_signal_nbi, probe_shmem_double_put_signal_nbi, intercepted_shmem_double_put_signal_nbi, 1155, sized, (dest: *mut f64, source: *const f64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longdouble_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longdouble_put_signal_nbi(dest: *mut LongDouble, source: *const LongDouble, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_longdouble_put_signal_nbi", 1156, imp_shmem_longdouble_put_signal_nbi, probe_shmem_longdouble_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longdouble_put_signal_nbi(dest: *mut LongDouble, source: *const LongDouble, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1156, imp_shmem_longdouble_put_signal_nbi, probe_shmem_longdouble_put_signal_nbi)
-}
-routine!(imp_shmem_longdouble_put_signal_nbi, probe_shmem_longdouble_put_signal_nbi, intercepted_shmem_longdouble_put_signal_nbi, 1156, sized, (dest: *mut LongDouble, source: *const LongDouble, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(16)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<W128>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_char_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_char_put_signal_nbi(dest: *mut c_char, source: *const c_char, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_char_put_signal_nbi", 1157, imp_shmem_char_put_signal_nbi, probe_shmem_char_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_char_put_signal_nbi(dest: *mut c_char, source: *const c_char, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1157, imp_shmem_char_put_signal_nbi, probe_shmem_char_put_signal_nbi)
-}
-routine!(imp_shmem_char_put_signal_nbi, probe_shmem_char_put_signal_nbi, intercepted_shmem_char_put_signal_nbi, 1157, sized, (dest: *mut c_char, source: *const c_char, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_schar_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_schar_put_signal_nbi(dest: *mut c_schar, source: *const c_schar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_schar_put_signal_nbi", 1158, imp_shmem_schar_put_signal_nbi, probe_shmem_schar_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_schar_put_signal_nbi(dest: *mut c_schar, source: *const c_schar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1158, imp_shmem_schar_put_signal_nbi, probe_shmem_schar_put_signal_nbi)
-}
-routine!(imp_shmem_schar_put_signal_nbi, probe_shmem_schar_put_signal_nbi, intercepted_shmem_schar_put_signal_nbi, 1158, sized, (dest: *mut c_schar, source: *const c_schar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_short_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_short_put_signal_nbi(dest: *mut c_short, source: *const c_short, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_short_put_signal_nbi", 1159, imp_shmem_short_put_signal_nbi, probe_shmem_short_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_short_put_signal_nbi(dest: *mut c_short, source: *const c_short, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1159, imp_shmem_short_put_signal_nbi, probe_shmem_short_put_signal_nbi)
-}
-routine!(imp_shmem_short_put_signal_nbi, probe_shmem_short_put_signal_nbi, intercepted_shmem_short_put_signal_nbi, 1159, sized, (dest: *mut c_short, source: *const c_short, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int_put_signal_nbi(dest: *mut c_int, source: *const c_int, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_int_put_signal_nbi", 1160, imp_shmem_int_put_signal_nbi, probe_shmem_int_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int_put_signal_nbi(dest: *mut c_int, source: *const c_int, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1160, imp_shmem_int_put_signal_nbi, probe_shmem_int_put_signal_nbi)
-}
-routine!(imp_shmem_int_put_signal_nbi, probe_shmem_int_put_signal_nbi, intercepted_shmem_int_put_signal_nbi, 1160, sized, (dest: *mut c_int, source: *const c_int, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_long_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_long_put_signal_nbi(dest: *mut c_long, source: *const c_long, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_long_put_signal_nbi", 1161, imp_shmem_long_put_signal_nbi, probe_shmem_long_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_long_put_signal_nbi(dest: *mut c_long, source: *const c_long, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1161, imp_shmem_long_put_signal_nbi, probe_shmem_long_put_signal_nbi)
-}
-routine!(imp_shmem_long_put_signal_nbi, probe_shmem_long_put_signal_nbi, intercepted_shmem_long_put_signal_nbi, 1161, sized, (dest: *mut c_long, source: *const c_long, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_longlong_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_longlong_put_signal_nbi(dest: *mut c_longlong, source: *const c_longlong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_longlong_put_signal_nbi", 1162, imp_shmem_longlong_put_signal_nbi, probe_shmem_longlong_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_longlong_put_signal_nbi(dest: *mut c_longlong, source: *const c_longlong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1162, imp_shmem_longlong_put_signal_nbi, probe_shmem_longlong_put_signal_nbi)
-}
-routine!(imp_shmem_longlong_put_signal_nbi, probe_shmem_longlong_put_signal_nbi, intercepted_shmem_longlong_put_signal_nbi, 1162, sized, (dest: *mut c_longlong, source: *const c_longlong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uchar_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uchar_put_signal_nbi(dest: *mut c_uchar, source: *const c_uchar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_uchar_put_signal_nbi", 1163, imp_shmem_uchar_put_signal_nbi, probe_shmem_uchar_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uchar_put_signal_nbi(dest: *mut c_uchar, source: *const c_uchar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1163, imp_shmem_uchar_put_signal_nbi, probe_shmem_uchar_put_signal_nbi)
-}
-routine!(imp_shmem_uchar_put_signal_nbi, probe_shmem_uchar_put_signal_nbi, intercepted_shmem_uchar_put_signal_nbi, 1163, sized, (dest: *mut c_uchar, source: *const c_uchar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ushort_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ushort_put_signal_nbi(dest: *mut c_ushort, source: *const c_ushort, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ushort_put_signal_nbi", 1164, imp_shmem_ushort_put_signal_nbi, probe_shmem_ushort_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ushort_put_signal_nbi(dest: *mut c_ushort, source: *const c_ushort, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1164, imp_shmem_ushort_put_signal_nbi, probe_shmem_ushort_put_signal_nbi)
-}
-routine!(imp_shmem_ushort_put_signal_nbi, probe_shmem_ushort_put_signal_nbi, intercepted_shmem_ushort_put_signal_nbi, 1164, sized, (dest: *mut c_ushort, source: *const c_ushort, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint_put_signal_nbi(dest: *mut c_uint, source: *const c_uint, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_uint_put_signal_nbi", 1165, imp_shmem_uint_put_signal_nbi, probe_shmem_uint_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint_put_signal_nbi(dest: *mut c_uint, source: *const c_uint, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1165, imp_shmem_uint_put_signal_nbi, probe_shmem_uint_put_signal_nbi)
-}
-routine!(imp_shmem_uint_put_signal_nbi, probe_shmem_uint_put_signal_nbi, intercepted_shmem_uint_put_signal_nbi, 1165, sized, (dest: *mut c_uint, source: *const c_uint, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulong_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulong_put_signal_nbi(dest: *mut c_ulong, source: *const c_ulong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ulong_put_signal_nbi", 1166, imp_shmem_ulong_put_signal_nbi, probe_shmem_ulong_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulong_put_signal_nbi(dest: *mut c_ulong, source: *const c_ulong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1166, imp_shmem_ulong_put_signal_nbi, probe_shmem_ulong_put_signal_nbi)
-}
-routine!(imp_shmem_ulong_put_signal_nbi, probe_shmem_ulong_put_signal_nbi, intercepted_shmem_ulong_put_signal_nbi, 1166, sized, (dest: *mut c_ulong, source: *const c_ulong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ulonglong_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ulonglong_put_signal_nbi(dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ulonglong_put_signal_nbi", 1167, imp_shmem_ulonglong_put_signal_nbi, probe_shmem_ulonglong_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ulonglong_put_signal_nbi(dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1167, imp_shmem_ulonglong_put_signal_nbi, probe_shmem_ulonglong_put_signal_nbi)
-}
-routine!(imp_shmem_ulonglong_put_signal_nbi, probe_shmem_ulonglong_put_signal_nbi, intercepted_shmem_ulonglong_put_signal_nbi, 1167, sized, (dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int8_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int8_put_signal_nbi(dest: *mut i8, source: *const i8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_int8_put_signal_nbi", 1168, imp_shmem_int8_put_signal_nbi, probe_shmem_int8_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int8_put_signal_nbi(dest: *mut i8, source: *const i8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1168, imp_shmem_int8_put_signal_nbi, probe_shmem_int8_put_signal_nbi)
-}
-routine!(imp_shmem_int8_put_signal_nbi, probe_shmem_int8_put_signal_nbi, intercepted_shmem_int8_put_signal_nbi, 1168, sized, (dest: *mut i8, source: *const i8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int16_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int16_put_signal_nbi(dest: *mut i16, source: *const i16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_int16_put_signal_nbi", 1169, imp_shmem_int16_put_signal_nbi, probe_shmem_int16_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int16_put_signal_nbi(dest: *mut i16, source: *const i16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1169, imp_shmem_int16_put_signal_nbi, probe_shmem_int16_put_signal_nbi)
-}
-routine!(imp_shmem_int16_put_signal_nbi, probe_shmem_int16_put_signal_nbi, intercepted_shmem_int16_put_signal_nbi, 1169, sized, (dest: *mut i16, source: *const i16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int32_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int32_put_signal_nbi(dest: *mut i32, source: *const i32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_int32_put_signal_nbi", 1170, imp_shmem_int32_put_signal_nbi, probe_shmem_int32_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int32_put_signal_nbi(dest: *mut i32, source: *const i32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1170, imp_shmem_int32_put_signal_nbi, probe_shmem_int32_put_signal_nbi)
-}
-routine!(imp_shmem_int32_put_signal_nbi, probe_shmem_int32_put_signal_nbi, intercepted_shmem_int32_put_signal_nbi, 1170, sized, (dest: *mut i32, source: *const i32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_int64_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_int64_put_signal_nbi(dest: *mut i64, source: *const i64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_int64_put_signal_nbi", 1171, imp_shmem_int64_put_signal_nbi, probe_shmem_int64_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_int64_put_signal_nbi(dest: *mut i64, source: *const i64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1171, imp_shmem_int64_put_signal_nbi, probe_shmem_int64_put_signal_nbi)
-}
-routine!(imp_shmem_int64_put_signal_nbi, probe_shmem_int64_put_signal_nbi, intercepted_shmem_int64_put_signal_nbi, 1171, sized, (dest: *mut i64, source: *const i64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint8_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint8_put_signal_nbi(dest: *mut u8, source: *const u8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_uint8_put_signal_nbi", 1172, imp_shmem_uint8_put_signal_nbi, probe_shmem_uint8_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint8_put_signal_nbi(dest: *mut u8, source: *const u8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1172, imp_shmem_uint8_put_signal_nbi, probe_shmem_uint8_put_signal_nbi)
-}
-routine!(imp_shmem_uint8_put_signal_nbi, probe_shmem_uint8_put_signal_nbi, intercepted_shmem_uint8_put_signal_nbi, 1172, sized, (dest: *mut u8, source: *const u8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint16_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint16_put_signal_nbi(dest: *mut u16, source: *const u16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_uint16_put_signal_nbi", 1173, imp_shmem_uint16_put_signal_nbi, probe_shmem_uint16_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint16_put_signal_nbi(dest: *mut u16, source: *const u16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1173, imp_shmem_uint16_put_signal_nbi, probe_shmem_uint16_put_signal_nbi)
-}
-routine!(imp_shmem_uint16_put_signal_nbi, probe_shmem_uint16_put_signal_nbi, intercepted_shmem_uint16_put_signal_nbi, 1173, sized, (dest: *mut u16, source: *const u16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint32_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint32_put_signal_nbi(dest: *mut u32, source: *const u32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_uint32_put_signal_nbi", 1174, imp_shmem_uint32_put_signal_nbi, probe_shmem_uint32_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint32_put_signal_nbi(dest: *mut u32, source: *const u32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1174, imp_shmem_uint32_put_signal_nbi, probe_shmem_uint32_put_signal_nbi)
-}
-routine!(imp_shmem_uint32_put_signal_nbi, probe_shmem_uint32_put_signal_nbi, intercepted_shmem_uint32_put_signal_nbi, 1174, sized, (dest: *mut u32, source: *const u32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_uint64_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_uint64_put_signal_nbi(dest: *mut u64, source: *const u64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_uint64_put_signal_nbi", 1175, imp_shmem_uint64_put_signal_nbi, probe_shmem_uint64_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_uint64_put_signal_nbi(dest: *mut u64, source: *const u64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1175, imp_shmem_uint64_put_signal_nbi, probe_shmem_uint64_put_signal_nbi)
-}
-routine!(imp_shmem_uint64_put_signal_nbi, probe_shmem_uint64_put_signal_nbi, intercepted_shmem_uint64_put_signal_nbi, 1175, sized, (dest: *mut u64, source: *const u64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_size_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_size_put_signal_nbi(dest: *mut usize, source: *const usize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_size_put_signal_nbi", 1176, imp_shmem_size_put_signal_nbi, probe_shmem_size_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_size_put_signal_nbi(dest: *mut usize, source: *const usize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1176, imp_shmem_size_put_signal_nbi, probe_shmem_size_put_signal_nbi)
-}
-routine!(imp_shmem_size_put_signal_nbi, probe_shmem_size_put_signal_nbi, intercepted_shmem_size_put_signal_nbi, 1176, sized, (dest: *mut usize, source: *const usize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ptrdiff_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ptrdiff_put_signal_nbi(dest: *mut isize, source: *const isize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ptrdiff_put_signal_nbi", 1177, imp_shmem_ptrdiff_put_signal_nbi, probe_shmem_ptrdiff_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ptrdiff_put_signal_nbi(dest: *mut isize, source: *const isize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1177, imp_shmem_ptrdiff_put_signal_nbi, probe_shmem_ptrdiff_put_signal_nbi)
-}
-routine!(imp_shmem_ptrdiff_put_signal_nbi, probe_shmem_ptrdiff_put_signal_nbi, intercepted_shmem_ptrdiff_put_signal_nbi, 1177, sized, (dest: *mut isize, source: *const isize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_float_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_float_put_signal_nbi(ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_float_put_signal_nbi", 1178, imp_shmem_ctx_float_put_signal_nbi, probe_shmem_ctx_float_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_float_put_signal_nbi(ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1178, imp_shmem_ctx_float_put_signal_nbi, probe_shmem_ctx_float_put_signal_nbi)
-}
-routine!(imp_shmem_ctx_float_put_signal_nbi, probe_shmem_ctx_float_put_signal_nbi, intercepted_shmem_ctx_float_put_signal_nbi, 1178, sized, (ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1178, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_double_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_double_put_signal_nbi(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_double_put_signal_nbi", 1179, imp_shmem_ctx_double_put_signal_nbi, probe_shmem_ctx_double_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_double_put_signal_nbi(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1179, imp_shmem_ctx_double_put_signal_nbi, probe_shmem_ctx_double_put_signal_nbi)
-}
-routine!(imp_shmem_ctx_double_put_signal_nbi, probe_shmem_ctx_double_put_signal_nbi, intercepted_shmem_ctx_double_put_signal_nbi, 1179, sized, (ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1179, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longdouble_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longdouble_put_signal_nbi(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_longdouble_put_signal_nbi", 1180, imp_shmem_ctx_longdouble_put_signal_nbi, probe_shmem_ctx_longdouble_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longdouble_put_signal_nbi(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1180, imp_shmem_ctx_longdouble_put_signal_nbi, probe_shmem_ctx_longdouble_put_signal_nbi)
-}
-routine!(imp_shmem_ctx_longdouble_put_signal_nbi, probe_shmem_ctx_longdouble_put_signal_nbi, intercepted_shmem_ctx_longdouble_put_signal_nbi, 1180, sized, (ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1180, nelems.wrapping_mul(16), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(16)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_char_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_char_put_signal_nbi(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_char_put_signal_nbi", 1181, imp_shmem_ctx_char_put_signal_nbi, probe_shmem_ctx_char_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_char_put_signal_nbi(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1181, imp_shmem_ctx_char_put_signal_nbi, probe_shmem_ctx_char_put_signal_nbi)
-}
-routine!(imp_shmem_ctx_char_put_signal_nbi, probe_shmem_ctx_char_put_signal_nbi, intercepted_shmem_ctx_char_put_signal_nbi, 1181, sized, (ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1181, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_schar_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_schar_put_signal_nbi(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_schar_put_signal_nbi", 1182, imp_shmem_ctx_schar_put_signal_nbi, probe_shmem_ctx_schar_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_schar_put_signal_nbi(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1182, imp_shmem_ctx_schar_put_signal_nbi, probe_shmem_ctx_schar_put_signal_nbi)
-}
-routine!(imp_shmem_ctx_schar_put_signal_nbi, probe_shmem_ctx_schar_put_signal_nbi, intercepted_shmem_ctx_schar_put_signal_nbi, 1182, sized, (ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1182, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_short_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_short_put_signal_nbi(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_short_put_signal_nbi", 1183, imp_shmem_ctx_short_put_signal_nbi, probe_shmem_ctx_short_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_short_put_signal_nbi(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1183, imp_shmem_ctx_short_put_signal_nbi, probe_shmem_ctx_short_put_signal_nbi)
-}
-routine!(imp_shmem_ctx_short_put_signal_nbi, probe_shmem_ctx_short_put_signal_nbi, intercepted_shmem_ctx_short_put_signal_nbi, 1183, sized, (ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1183, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int_put_signal_nbi(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_int_put_signal_nbi", 1184, imp_shmem_ctx_int_put_signal_nbi, probe_shmem_ctx_int_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int_put_signal_nbi(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1184, imp_shmem_ctx_int_put_signal_nbi, probe_shmem_ctx_int_put_signal_nbi)
-}
-routine!(imp_shmem_ctx_int_put_signal_nbi, probe_shmem_ctx_int_put_signal_nbi, intercepted_shmem_ctx_int_put_signal_nbi, 1184, sized, (ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1184, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_long_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_long_put_signal_nbi(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_long_put_signal_nbi", 1185, imp_shmem_ctx_long_put_signal_nbi, probe_shmem_ctx_long_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_long_put_signal_nbi(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1185, imp_shmem_ctx_long_put_signal_nbi, probe_shmem_ctx_long_put_signal_nbi)
-}
-routine!(imp_shmem_ctx_long_put_signal_nbi, probe_shmem_ctx_long_put_signal_nbi, intercepted_shmem_ctx_long_put_signal_nbi, 1185, sized, (ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1185, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_longlong_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_longlong_put_signal_nbi(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_longlong_put_signal_nbi", 1186, imp_shmem_ctx_longlong_put_signal_nbi, probe_shmem_ctx_longlong_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_longlong_put_signal_nbi(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1186, imp_shmem_ctx_longlong_put_signal_nbi, probe_shmem_ctx_longlong_put_signal_nbi)
-}
-routine!(imp_shmem_ctx_longlong_put_signal_nbi, probe_shmem_ctx_longlong_put_signal_nbi, intercepted_shmem_ctx_longlong_put_signal_nbi, 1186, sized, (ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1186, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uchar_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uchar_put_signal_nbi(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_uchar_put_signal_nbi", 1187, imp_shmem_ctx_uchar_put_signal_nbi, probe_shmem_ctx_uchar_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uchar_put_signal_nbi(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1187, imp_shmem_ctx_uchar_put_signal_nbi, probe_shmem_ctx_uchar_put_signal_nbi)
-}
-routine!(imp_shmem_ctx_uchar_put_signal_nbi, probe_shmem_ctx_uchar_put_signal_nbi, intercepted_shmem_ctx_uchar_put_signal_nbi, 1187, sized, (ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1187, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ushort_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ushort_put_signal_nbi(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_ushort_put_signal_nbi", 1188, imp_shmem_ctx_ushort_put_signal_nbi, probe_shmem_ctx_ushort_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ushort_put_signal_nbi(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1188, imp_shmem_ctx_ushort_put_signal_nbi, probe_shmem_ctx_ushort_put_signal_nbi)
-}
-routine!(imp_shmem_ctx_ushort_put_signal_nbi, probe_shmem_ctx_ushort_put_signal_nbi, intercepted_shmem_ctx_ushort_put_signal_nbi, 1188, sized, (ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1188, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint_put_signal_nbi(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_uint_put_signal_nbi", 1189, imp_shmem_ctx_uint_put_signal_nbi, probe_shmem_ctx_uint_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint_put_signal_nbi(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1189, imp_shmem_ctx_uint_put_signal_nbi, probe_shmem_ctx_uint_put_signal_nbi)
-}
-routine!(imp_shmem_ctx_uint_put_signal_nbi, probe_shmem_ctx_uint_put_signal_nbi, intercepted_shmem_ctx_uint_put_signal_nbi, 1189, sized, (ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1189, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulong_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulong_put_signal_nbi(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_ulong_put_signal_nbi", 1190, imp_shmem_ctx_ulong_put_signal_nbi, probe_shmem_ctx_ulong_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulong_put_signal_nbi(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1190, imp_shmem_ctx_ulong_put_signal_nbi, probe_shmem_ctx_ulong_put_signal_nbi)
-}
-routine!(imp_shmem_ctx_ulong_put_signal_nbi, probe_shmem_ctx_ulong_put_signal_nbi, intercepted_shmem_ctx_ulong_put_signal_nbi, 1190, sized, (ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1190, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ulonglong_put_signal_nbi(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_ulonglong_put_signal_nbi", 1191, imp_shmem_ctx_ulonglong_put_signal_nbi, probe_shmem_ctx_ulonglong_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ulonglong_put_signal_nbi(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1191, imp_shmem_ctx_ulonglong_put_signal_nbi, probe_shmem_ctx_ulonglong_put_signal_nbi)
-}
-routine!(imp_shmem_ctx_ulonglong_put_signal_nbi, probe_shmem_ctx_ulonglong_put_signal_nbi, intercepted_shmem_ctx_ulonglong_put_signal_nbi, 1191, sized, (ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1191, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int8_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int8_put_signal_nbi(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_int8_put_signal_nbi", 1192, imp_shmem_ctx_int8_put_signal_nbi, probe_shmem_ctx_int8_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int8_put_signal_nbi(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1192, imp_shmem_ctx_int8_put_signal_nbi, probe_shmem_ctx_int8_put_signal_nbi)
-}
-routine!(imp_shmem_ctx_int8_put_signal_nbi, probe_shmem_ctx_int8_put_signal_nbi, intercepted_shmem_ctx_int8_put_signal_nbi, 1192, sized, (ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1192, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int16_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int16_put_signal_nbi(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_int16_put_signal_nbi", 1193, imp_shmem_ctx_int16_put_signal_nbi, probe_shmem_ctx_int16_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int16_put_signal_nbi(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1193, imp_shmem_ctx_int16_put_signal_nbi, probe_shmem_ctx_int16_put_signal_nbi)
-}
-routine!(imp_shmem_ctx_int16_put_signal_nbi, probe_shmem_ctx_int16_put_signal_nbi, intercepted_shmem_ctx_int16_put_signal_nbi, 1193, sized, (ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1193, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int32_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int32_put_signal_nbi(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_int32_put_signal_nbi", 1194, imp_shmem_ctx_int32_put_signal_nbi, probe_shmem_ctx_int32_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int32_put_signal_nbi(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1194, imp_shmem_ctx_int32_put_signal_nbi, probe_shmem_ctx_int32_put_signal_nbi)
-}
-routine!(imp_shmem_ctx_int32_put_signal_nbi, probe_shmem_ctx_int32_put_signal_nbi, intercepted_shmem_ctx_int32_put_signal_nbi, 1194, sized, (ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1194, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_int64_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_int64_put_signal_nbi(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_int64_put_signal_nbi", 1195, imp_shmem_ctx_int64_put_signal_nbi, probe_shmem_ctx_int64_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_int64_put_signal_nbi(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1195, imp_shmem_ctx_int64_put_signal_nbi, probe_shmem_ctx_int64_put_signal_nbi)
-}
-routine!(imp_shmem_ctx_int64_put_signal_nbi, probe_shmem_ctx_int64_put_signal_nbi, intercepted_shmem_ctx_int64_put_signal_nbi, 1195, sized, (ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1195, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint8_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint8_put_signal_nbi(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_uint8_put_signal_nbi", 1196, imp_shmem_ctx_uint8_put_signal_nbi, probe_shmem_ctx_uint8_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint8_put_signal_nbi(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1196, imp_shmem_ctx_uint8_put_signal_nbi, probe_shmem_ctx_uint8_put_signal_nbi)
-}
-routine!(imp_shmem_ctx_uint8_put_signal_nbi, probe_shmem_ctx_uint8_put_signal_nbi, intercepted_shmem_ctx_uint8_put_signal_nbi, 1196, sized, (ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1196, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint16_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint16_put_signal_nbi(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_uint16_put_signal_nbi", 1197, imp_shmem_ctx_uint16_put_signal_nbi, probe_shmem_ctx_uint16_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint16_put_signal_nbi(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1197, imp_shmem_ctx_uint16_put_signal_nbi, probe_shmem_ctx_uint16_put_signal_nbi)
-}
-routine!(imp_shmem_ctx_uint16_put_signal_nbi, probe_shmem_ctx_uint16_put_signal_nbi, intercepted_shmem_ctx_uint16_put_signal_nbi, 1197, sized, (ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1197, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint32_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint32_put_signal_nbi(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_uint32_put_signal_nbi", 1198, imp_shmem_ctx_uint32_put_signal_nbi, probe_shmem_ctx_uint32_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint32_put_signal_nbi(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1198, imp_shmem_ctx_uint32_put_signal_nbi, probe_shmem_ctx_uint32_put_signal_nbi)
-}
-routine!(imp_shmem_ctx_uint32_put_signal_nbi, probe_shmem_ctx_uint32_put_signal_nbi, intercepted_shmem_ctx_uint32_put_signal_nbi, 1198, sized, (ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1198, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_uint64_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_uint64_put_signal_nbi(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_uint64_put_signal_nbi", 1199, imp_shmem_ctx_uint64_put_signal_nbi, probe_shmem_ctx_uint64_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_uint64_put_signal_nbi(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1199, imp_shmem_ctx_uint64_put_signal_nbi, probe_shmem_ctx_uint64_put_signal_nbi)
-}
-routine!(imp_shmem_ctx_uint64_put_signal_nbi, probe_shmem_ctx_uint64_put_signal_nbi, intercepted_shmem_ctx_uint64_put_signal_nbi, 1199, sized, (ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1199, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_size_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_size_put_signal_nbi(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_size_put_signal_nbi", 1200, imp_shmem_ctx_size_put_signal_nbi, probe_shmem_ctx_size_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_size_put_signal_nbi(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1200, imp_shmem_ctx_size_put_signal_nbi, probe_shmem_ctx_size_put_signal_nbi)
-}
-routine!(imp_shmem_ctx_size_put_signal_nbi, probe_shmem_ctx_size_put_signal_nbi, intercepted_shmem_ctx_size_put_signal_nbi, 1200, sized, (ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1200, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_ptrdiff_put_signal_nbi(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_ptrdiff_put_signal_nbi", 1201, imp_shmem_ctx_ptrdiff_put_signal_nbi, probe_shmem_ctx_ptrdiff_put_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_ptrdiff_put_signal_nbi(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1201, imp_shmem_ctx_ptrdiff_put_signal_nbi, probe_shmem_ctx_ptrdiff_put_signal_nbi)
-}
-routine!(imp_shmem_ctx_ptrdiff_put_signal_nbi, probe_shmem_ctx_ptrdiff_put_signal_nbi, intercepted_shmem_ctx_ptrdiff_put_signal_nbi, 1201, sized, (ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1201, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_put8_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_put8_signal_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_put8_signal_nbi", 1202, imp_shmem_put8_signal_nbi, probe_shmem_put8_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_put8_signal_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1202, imp_shmem_put8_signal_nbi, probe_shmem_put8_signal_nbi)
-}
-routine!(imp_shmem_put8_signal_nbi, probe_shmem_put8_signal_nbi, intercepted_shmem_put8_signal_nbi, 1202, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_put16_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_put16_signal_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_put16_signal_nbi", 1203, imp_shmem_put16_signal_nbi, probe_shmem_put16_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_put16_signal_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1203, imp_shmem_put16_signal_nbi, probe_shmem_put16_signal_nbi)
-}
-routine!(imp_shmem_put16_signal_nbi, probe_shmem_put16_signal_nbi, intercepted_shmem_put16_signal_nbi, 1203, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_put32_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_put32_signal_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_put32_signal_nbi", 1204, imp_shmem_put32_signal_nbi, probe_shmem_put32_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_put32_signal_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1204, imp_shmem_put32_signal_nbi, probe_shmem_put32_signal_nbi)
-}
-routine!(imp_shmem_put32_signal_nbi, probe_shmem_put32_signal_nbi, intercepted_shmem_put32_signal_nbi, 1204, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_put64_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_put64_signal_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_put64_signal_nbi", 1205, imp_shmem_put64_signal_nbi, probe_shmem_put64_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_put64_signal_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1205, imp_shmem_put64_signal_nbi, probe_shmem_put64_signal_nbi)
-}
-routine!(imp_shmem_put64_signal_nbi, probe_shmem_put64_signal_nbi, intercepted_shmem_put64_signal_nbi, 1205, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_put128_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_put128_signal_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_put128_signal_nbi", 1206, imp_shmem_put128_signal_nbi, probe_shmem_put128_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_put128_signal_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1206, imp_shmem_put128_signal_nbi, probe_shmem_put128_signal_nbi)
-}
-routine!(imp_shmem_put128_signal_nbi, probe_shmem_put128_signal_nbi, intercepted_shmem_put128_signal_nbi, 1206, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(16)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<W128>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_put8_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_put8_signal_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_put8_signal_nbi", 1207, imp_shmem_ctx_put8_signal_nbi, probe_shmem_ctx_put8_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_put8_signal_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1207, imp_shmem_ctx_put8_signal_nbi, probe_shmem_ctx_put8_signal_nbi)
-}
-routine!(imp_shmem_ctx_put8_signal_nbi, probe_shmem_ctx_put8_signal_nbi, intercepted_shmem_ctx_put8_signal_nbi, 1207, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1207, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_put16_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_put16_signal_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_put16_signal_nbi", 1208, imp_shmem_ctx_put16_signal_nbi, probe_shmem_ctx_put16_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_put16_signal_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1208, imp_shmem_ctx_put16_signal_nbi, probe_shmem_ctx_put16_signal_nbi)
-}
-routine!(imp_shmem_ctx_put16_signal_nbi, probe_shmem_ctx_put16_signal_nbi, intercepted_shmem_ctx_put16_signal_nbi, 1208, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1208, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_put32_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_put32_signal_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_put32_signal_nbi", 1209, imp_shmem_ctx_put32_signal_nbi, probe_shmem_ctx_put32_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_put32_signal_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1209, imp_shmem_ctx_put32_signal_nbi, probe_shmem_ctx_put32_signal_nbi)
-}
-routine!(imp_shmem_ctx_put32_signal_nbi, probe_shmem_ctx_put32_signal_nbi, intercepted_shmem_ctx_put32_signal_nbi, 1209, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1209, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_put64_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_put64_signal_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_put64_signal_nbi", 1210, imp_shmem_ctx_put64_signal_nbi, probe_shmem_ctx_put64_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_put64_signal_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1210, imp_shmem_ctx_put64_signal_nbi, probe_shmem_ctx_put64_signal_nbi)
-}
-routine!(imp_shmem_ctx_put64_signal_nbi, probe_shmem_ctx_put64_signal_nbi, intercepted_shmem_ctx_put64_signal_nbi, 1210, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1210, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_put128_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_put128_signal_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_put128_signal_nbi", 1211, imp_shmem_ctx_put128_signal_nbi, probe_shmem_ctx_put128_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_put128_signal_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1211, imp_shmem_ctx_put128_signal_nbi, probe_shmem_ctx_put128_signal_nbi)
-}
-routine!(imp_shmem_ctx_put128_signal_nbi, probe_shmem_ctx_put128_signal_nbi, intercepted_shmem_ctx_put128_signal_nbi, 1211, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1211, nelems.wrapping_mul(16), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(16)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_putmem_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_putmem_signal_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_putmem_signal_nbi", 1212, imp_shmem_putmem_signal_nbi, probe_shmem_putmem_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_putmem_signal_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1212, imp_shmem_putmem_signal_nbi, probe_shmem_putmem_signal_nbi)
-}
-routine!(imp_shmem_putmem_signal_nbi, probe_shmem_putmem_signal_nbi, intercepted_shmem_putmem_signal_nbi, 1212, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_putmem_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_putmem_signal_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    weak!("shmem_ctx_putmem_signal_nbi", 1213, imp_shmem_ctx_putmem_signal_nbi, probe_shmem_ctx_putmem_signal_nbi)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_putmem_signal_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
-    strong!(1213, imp_shmem_ctx_putmem_signal_nbi, probe_shmem_ctx_putmem_signal_nbi)
-}
-routine!(imp_shmem_ctx_putmem_signal_nbi, probe_shmem_ctx_putmem_signal_nbi, intercepted_shmem_ctx_putmem_signal_nbi, 1213, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1213, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_signal_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_signal_add(sig_addr: *mut u64, signal: u64, pe: c_int) {
-    weak!("shmem_signal_add", 1214, imp_shmem_signal_add, probe_shmem_signal_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_signal_add(sig_addr: *mut u64, signal: u64, pe: c_int) {
-    strong!(1214, imp_shmem_signal_add, probe_shmem_signal_add)
-}
-routine!(imp_shmem_signal_add, probe_shmem_signal_add, intercepted_shmem_signal_add, 1214, sampled, (sig_addr: *mut u64, signal: u64, pe: c_int), |m| [pe, sig_addr.addr(), 8] signaling::add(m, Ctx::DEFAULT, sig_addr, signal, pe), args [sig_addr.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_signal_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_signal_add(ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: c_int) {
-    weak!("shmem_ctx_signal_add", 1215, imp_shmem_ctx_signal_add, probe_shmem_ctx_signal_add)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_signal_add(ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: c_int) {
-    strong!(1215, imp_shmem_ctx_signal_add, probe_shmem_ctx_signal_add)
-}
-routine!(imp_shmem_ctx_signal_add, probe_shmem_ctx_signal_add, intercepted_shmem_ctx_signal_add, 1215, sampled, (ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: c_int), |m| [on(ctx, 1215, 8, world_pe(m, ctx, pe)), sig_addr.addr(), 8] signaling::add(m, ctx, sig_addr, signal, pe), args [sig_addr.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_signal_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_signal_set(sig_addr: *mut u64, signal: u64, pe: c_int) {
-    weak!("shmem_signal_set", 1216, imp_shmem_signal_set, probe_shmem_signal_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_signal_set(sig_addr: *mut u64, signal: u64, pe: c_int) {
-    strong!(1216, imp_shmem_signal_set, probe_shmem_signal_set)
-}
-routine!(imp_shmem_signal_set, probe_shmem_signal_set, intercepted_shmem_signal_set, 1216, sampled, (sig_addr: *mut u64, signal: u64, pe: c_int), |m| [pe, sig_addr.addr(), 8] signaling::set(m, Ctx::DEFAULT, sig_addr, signal, pe), args [sig_addr.addr(), 0, word(Ctx::DEFAULT), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_ctx_signal_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_ctx_signal_set(ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: c_int) {
-    weak!("shmem_ctx_signal_set", 1217, imp_shmem_ctx_signal_set, probe_shmem_ctx_signal_set)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_ctx_signal_set(ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: c_int) {
-    strong!(1217, imp_shmem_ctx_signal_set, probe_shmem_ctx_signal_set)
-}
-routine!(imp_shmem_ctx_signal_set, probe_shmem_ctx_signal_set, intercepted_shmem_ctx_signal_set, 1217, sampled, (ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: c_int), |m| [on(ctx, 1217, 8, world_pe(m, ctx, pe)), sig_addr.addr(), 8] signaling::set(m, ctx, sig_addr, signal, pe), args [sig_addr.addr(), 0, word(ctx), 0]);
-
-#[unsafe(export_name = "pellucid_shmem_signal_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_signal_fetch(sig_addr: *const u64) -> u64 {
-    weak!("shmem_signal_fetch", 1218, imp_shmem_signal_fetch, probe_shmem_signal_fetch)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_signal_fetch(sig_addr: *const u64) -> u64 {
-    strong!(1218, imp_shmem_signal_fetch, probe_shmem_signal_fetch)
-}
-routine!(imp_shmem_signal_fetch, probe_shmem_signal_fetch, intercepted_shmem_signal_fetch, 1218, sampled, (sig_addr: *const u64) -> u64, |m| [-1, sig_addr.addr(), 0] signaling::fetch(m, sig_addr), args [sig_addr.addr(), 0, 0, 0]);
+unsafe extern "C" {
+    pub fn shmem_float_put_signal(dest: *mut f32, source: *const f32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_float_put_signal(dest: *mut f32, source: *const f32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_double_put_signal(dest: *mut f64, source: *const f64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_double_put_signal(dest: *mut f64, source: *const f64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_longdouble_put_signal(dest: *mut LongDouble, source: *const LongDouble, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_longdouble_put_signal(dest: *mut LongDouble, source: *const LongDouble, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_char_put_signal(dest: *mut c_char, source: *const c_char, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_char_put_signal(dest: *mut c_char, source: *const c_char, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_schar_put_signal(dest: *mut c_schar, source: *const c_schar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_schar_put_signal(dest: *mut c_schar, source: *const c_schar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_short_put_signal(dest: *mut c_short, source: *const c_short, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_short_put_signal(dest: *mut c_short, source: *const c_short, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_int_put_signal(dest: *mut c_int, source: *const c_int, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_int_put_signal(dest: *mut c_int, source: *const c_int, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_long_put_signal(dest: *mut c_long, source: *const c_long, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_long_put_signal(dest: *mut c_long, source: *const c_long, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_longlong_put_signal(dest: *mut c_longlong, source: *const c_longlong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_longlong_put_signal(dest: *mut c_longlong, source: *const c_longlong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_uchar_put_signal(dest: *mut c_uchar, source: *const c_uchar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_uchar_put_signal(dest: *mut c_uchar, source: *const c_uchar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ushort_put_signal(dest: *mut c_ushort, source: *const c_ushort, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ushort_put_signal(dest: *mut c_ushort, source: *const c_ushort, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_uint_put_signal(dest: *mut c_uint, source: *const c_uint, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_uint_put_signal(dest: *mut c_uint, source: *const c_uint, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ulong_put_signal(dest: *mut c_ulong, source: *const c_ulong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ulong_put_signal(dest: *mut c_ulong, source: *const c_ulong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ulonglong_put_signal(dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ulonglong_put_signal(dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_int8_put_signal(dest: *mut i8, source: *const i8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_int8_put_signal(dest: *mut i8, source: *const i8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_int16_put_signal(dest: *mut i16, source: *const i16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_int16_put_signal(dest: *mut i16, source: *const i16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_int32_put_signal(dest: *mut i32, source: *const i32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_int32_put_signal(dest: *mut i32, source: *const i32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_int64_put_signal(dest: *mut i64, source: *const i64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_int64_put_signal(dest: *mut i64, source: *const i64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_uint8_put_signal(dest: *mut u8, source: *const u8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_uint8_put_signal(dest: *mut u8, source: *const u8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_uint16_put_signal(dest: *mut u16, source: *const u16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_uint16_put_signal(dest: *mut u16, source: *const u16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_uint32_put_signal(dest: *mut u32, source: *const u32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_uint32_put_signal(dest: *mut u32, source: *const u32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_uint64_put_signal(dest: *mut u64, source: *const u64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_uint64_put_signal(dest: *mut u64, source: *const u64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_size_put_signal(dest: *mut usize, source: *const usize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_size_put_signal(dest: *mut usize, source: *const usize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ptrdiff_put_signal(dest: *mut isize, source: *const isize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ptrdiff_put_signal(dest: *mut isize, source: *const isize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_float_put_signal(ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_float_put_signal(ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_double_put_signal(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_double_put_signal(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_longdouble_put_signal(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_longdouble_put_signal(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_char_put_signal(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_char_put_signal(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_schar_put_signal(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_schar_put_signal(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_short_put_signal(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_short_put_signal(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_int_put_signal(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_int_put_signal(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_long_put_signal(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_long_put_signal(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_longlong_put_signal(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_longlong_put_signal(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_uchar_put_signal(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_uchar_put_signal(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_ushort_put_signal(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_ushort_put_signal(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_uint_put_signal(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_uint_put_signal(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_ulong_put_signal(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_ulong_put_signal(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_ulonglong_put_signal(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_ulonglong_put_signal(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_int8_put_signal(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_int8_put_signal(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_int16_put_signal(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_int16_put_signal(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_int32_put_signal(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_int32_put_signal(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_int64_put_signal(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_int64_put_signal(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_uint8_put_signal(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_uint8_put_signal(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_uint16_put_signal(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_uint16_put_signal(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_uint32_put_signal(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_uint32_put_signal(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_uint64_put_signal(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_uint64_put_signal(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_size_put_signal(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_size_put_signal(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_ptrdiff_put_signal(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_ptrdiff_put_signal(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_put8_signal(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_put8_signal(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_put16_signal(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_put16_signal(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_put32_signal(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_put32_signal(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_put64_signal(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_put64_signal(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_put128_signal(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_put128_signal(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_put8_signal(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_put8_signal(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_put16_signal(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_put16_signal(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_put32_signal(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_put32_signal(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_put64_signal(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_put64_signal(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_put128_signal(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_put128_signal(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_putmem_signal(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_putmem_signal(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_putmem_signal(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_putmem_signal(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_float_put_signal_nbi(dest: *mut f32, source: *const f32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_float_put_signal_nbi(dest: *mut f32, source: *const f32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_double_put_signal_nbi(dest: *mut f64, source: *const f64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_double_put_signal_nbi(dest: *mut f64, source: *const f64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_longdouble_put_signal_nbi(dest: *mut LongDouble, source: *const LongDouble, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_longdouble_put_signal_nbi(dest: *mut LongDouble, source: *const LongDouble, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_char_put_signal_nbi(dest: *mut c_char, source: *const c_char, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_char_put_signal_nbi(dest: *mut c_char, source: *const c_char, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_schar_put_signal_nbi(dest: *mut c_schar, source: *const c_schar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_schar_put_signal_nbi(dest: *mut c_schar, source: *const c_schar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_short_put_signal_nbi(dest: *mut c_short, source: *const c_short, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_short_put_signal_nbi(dest: *mut c_short, source: *const c_short, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_int_put_signal_nbi(dest: *mut c_int, source: *const c_int, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_int_put_signal_nbi(dest: *mut c_int, source: *const c_int, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_long_put_signal_nbi(dest: *mut c_long, source: *const c_long, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_long_put_signal_nbi(dest: *mut c_long, source: *const c_long, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_longlong_put_signal_nbi(dest: *mut c_longlong, source: *const c_longlong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_longlong_put_signal_nbi(dest: *mut c_longlong, source: *const c_longlong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_uchar_put_signal_nbi(dest: *mut c_uchar, source: *const c_uchar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_uchar_put_signal_nbi(dest: *mut c_uchar, source: *const c_uchar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ushort_put_signal_nbi(dest: *mut c_ushort, source: *const c_ushort, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ushort_put_signal_nbi(dest: *mut c_ushort, source: *const c_ushort, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_uint_put_signal_nbi(dest: *mut c_uint, source: *const c_uint, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_uint_put_signal_nbi(dest: *mut c_uint, source: *const c_uint, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ulong_put_signal_nbi(dest: *mut c_ulong, source: *const c_ulong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ulong_put_signal_nbi(dest: *mut c_ulong, source: *const c_ulong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ulonglong_put_signal_nbi(dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ulonglong_put_signal_nbi(dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_int8_put_signal_nbi(dest: *mut i8, source: *const i8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_int8_put_signal_nbi(dest: *mut i8, source: *const i8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_int16_put_signal_nbi(dest: *mut i16, source: *const i16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_int16_put_signal_nbi(dest: *mut i16, source: *const i16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_int32_put_signal_nbi(dest: *mut i32, source: *const i32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_int32_put_signal_nbi(dest: *mut i32, source: *const i32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_int64_put_signal_nbi(dest: *mut i64, source: *const i64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_int64_put_signal_nbi(dest: *mut i64, source: *const i64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_uint8_put_signal_nbi(dest: *mut u8, source: *const u8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_uint8_put_signal_nbi(dest: *mut u8, source: *const u8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_uint16_put_signal_nbi(dest: *mut u16, source: *const u16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_uint16_put_signal_nbi(dest: *mut u16, source: *const u16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_uint32_put_signal_nbi(dest: *mut u32, source: *const u32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_uint32_put_signal_nbi(dest: *mut u32, source: *const u32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_uint64_put_signal_nbi(dest: *mut u64, source: *const u64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_uint64_put_signal_nbi(dest: *mut u64, source: *const u64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_size_put_signal_nbi(dest: *mut usize, source: *const usize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_size_put_signal_nbi(dest: *mut usize, source: *const usize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ptrdiff_put_signal_nbi(dest: *mut isize, source: *const isize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ptrdiff_put_signal_nbi(dest: *mut isize, source: *const isize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_float_put_signal_nbi(ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_float_put_signal_nbi(ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_double_put_signal_nbi(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_double_put_signal_nbi(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_longdouble_put_signal_nbi(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_longdouble_put_signal_nbi(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_char_put_signal_nbi(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_char_put_signal_nbi(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_schar_put_signal_nbi(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_schar_put_signal_nbi(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_short_put_signal_nbi(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_short_put_signal_nbi(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_int_put_signal_nbi(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_int_put_signal_nbi(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_long_put_signal_nbi(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_long_put_signal_nbi(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_longlong_put_signal_nbi(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_longlong_put_signal_nbi(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_uchar_put_signal_nbi(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_uchar_put_signal_nbi(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_ushort_put_signal_nbi(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_ushort_put_signal_nbi(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_uint_put_signal_nbi(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_uint_put_signal_nbi(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_ulong_put_signal_nbi(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_ulong_put_signal_nbi(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_ulonglong_put_signal_nbi(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_ulonglong_put_signal_nbi(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_int8_put_signal_nbi(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_int8_put_signal_nbi(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_int16_put_signal_nbi(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_int16_put_signal_nbi(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_int32_put_signal_nbi(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_int32_put_signal_nbi(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_int64_put_signal_nbi(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_int64_put_signal_nbi(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_uint8_put_signal_nbi(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_uint8_put_signal_nbi(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_uint16_put_signal_nbi(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_uint16_put_signal_nbi(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_uint32_put_signal_nbi(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_uint32_put_signal_nbi(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_uint64_put_signal_nbi(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_uint64_put_signal_nbi(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_size_put_signal_nbi(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_size_put_signal_nbi(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_ptrdiff_put_signal_nbi(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_ptrdiff_put_signal_nbi(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_put8_signal_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_put8_signal_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_put16_signal_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_put16_signal_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_put32_signal_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_put32_signal_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_put64_signal_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_put64_signal_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_put128_signal_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_put128_signal_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_put8_signal_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_put8_signal_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_put16_signal_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_put16_signal_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_put32_signal_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_put32_signal_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_put64_signal_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_put64_signal_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_put128_signal_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_put128_signal_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_putmem_signal_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_putmem_signal_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_ctx_putmem_signal_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn pshmem_ctx_putmem_signal_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int);
+    pub fn shmem_signal_add(sig_addr: *mut u64, signal: u64, pe: c_int);
+    pub fn pshmem_signal_add(sig_addr: *mut u64, signal: u64, pe: c_int);
+    pub fn shmem_ctx_signal_add(ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: c_int);
+    pub fn pshmem_ctx_signal_add(ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: c_int);
+    pub fn shmem_signal_set(sig_addr: *mut u64, signal: u64, pe: c_int);
+    pub fn pshmem_signal_set(sig_addr: *mut u64, signal: u64, pe: c_int);
+    pub fn shmem_ctx_signal_set(ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: c_int);
+    pub fn pshmem_ctx_signal_set(ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: c_int);
+    pub fn shmem_signal_fetch(sig_addr: *const u64) -> u64;
+    pub fn pshmem_signal_fetch(sig_addr: *const u64) -> u64;
+}
+
+routine!(brief pellucid_brief_shmem_float_put_signal, pellucid_kept_shmem_float_put_signal, [pe, ()], pellucid_imp_shmem_float_put_signal, pellucid_probe_shmem_float_put_signal, 1094, number, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int, number: f64), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe));
+routine!(brief pellucid_brief_shmem_double_put_signal, pellucid_kept_shmem_double_put_signal, [pe, ()], pellucid_imp_shmem_double_put_signal, pellucid_probe_shmem_double_put_signal, 1095, number, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int, number: f64), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe));
+routine!(brief pellucid_brief_shmem_longdouble_put_signal, pellucid_kept_shmem_longdouble_put_signal, [pe, ()], pellucid_imp_shmem_longdouble_put_signal, pellucid_probe_shmem_longdouble_put_signal, 1096, number, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int, number: f64), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(16)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<W128>(nelems), sig_addr, signal, sig_op, pe));
+routine!(brief pellucid_brief_shmem_char_put_signal, pellucid_kept_shmem_char_put_signal, [pe, ()], pellucid_imp_shmem_char_put_signal, pellucid_probe_shmem_char_put_signal, 1097, number, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int, number: f64), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe));
+routine!(brief pellucid_brief_shmem_short_put_signal, pellucid_kept_shmem_short_put_signal, [pe, ()], pellucid_imp_shmem_short_put_signal, pellucid_probe_shmem_short_put_signal, 1099, number, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int, number: f64), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe));
+routine!(brief pellucid_brief_shmem_ctx_float_put_signal, pellucid_kept_shmem_ctx_float_put_signal, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(4))], pellucid_imp_shmem_ctx_float_put_signal, pellucid_probe_shmem_ctx_float_put_signal, 1118, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int, number: f64), |m| [on(ctx, op(number), nelems.wrapping_mul(4), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe));
+routine!(brief pellucid_brief_shmem_ctx_double_put_signal, pellucid_kept_shmem_ctx_double_put_signal, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(8))], pellucid_imp_shmem_ctx_double_put_signal, pellucid_probe_shmem_ctx_double_put_signal, 1119, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int, number: f64), |m| [on(ctx, op(number), nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe));
+routine!(brief pellucid_brief_shmem_ctx_longdouble_put_signal, pellucid_kept_shmem_ctx_longdouble_put_signal, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(16))], pellucid_imp_shmem_ctx_longdouble_put_signal, pellucid_probe_shmem_ctx_longdouble_put_signal, 1120, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int, number: f64), |m| [on(ctx, op(number), nelems.wrapping_mul(16), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(16)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), sig_addr, signal, sig_op, pe));
+routine!(brief pellucid_brief_shmem_ctx_char_put_signal, pellucid_kept_shmem_ctx_char_put_signal, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(1))], pellucid_imp_shmem_ctx_char_put_signal, pellucid_probe_shmem_ctx_char_put_signal, 1121, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int, number: f64), |m| [on(ctx, op(number), nelems.wrapping_mul(1), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe));
+routine!(brief pellucid_brief_shmem_ctx_short_put_signal, pellucid_kept_shmem_ctx_short_put_signal, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(2))], pellucid_imp_shmem_ctx_short_put_signal, pellucid_probe_shmem_ctx_short_put_signal, 1123, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int, number: f64), |m| [on(ctx, op(number), nelems.wrapping_mul(2), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe));
+routine!(brief pellucid_brief_shmem_float_put_signal_nbi, pellucid_kept_shmem_float_put_signal_nbi, [pe, ()], pellucid_imp_shmem_float_put_signal_nbi, pellucid_probe_shmem_float_put_signal_nbi, 1154, number, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int, number: f64), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe));
+routine!(brief pellucid_brief_shmem_double_put_signal_nbi, pellucid_kept_shmem_double_put_signal_nbi, [pe, ()], pellucid_imp_shmem_double_put_signal_nbi, pellucid_probe_shmem_double_put_signal_nbi, 1155, number, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int, number: f64), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe));
+routine!(brief pellucid_brief_shmem_longdouble_put_signal_nbi, pellucid_kept_shmem_longdouble_put_signal_nbi, [pe, ()], pellucid_imp_shmem_longdouble_put_signal_nbi, pellucid_probe_shmem_longdouble_put_signal_nbi, 1156, number, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int, number: f64), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(16)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<W128>(nelems), sig_addr, signal, sig_op, pe));
+routine!(brief pellucid_brief_shmem_char_put_signal_nbi, pellucid_kept_shmem_char_put_signal_nbi, [pe, ()], pellucid_imp_shmem_char_put_signal_nbi, pellucid_probe_shmem_char_put_signal_nbi, 1157, number, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int, number: f64), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe));
+routine!(brief pellucid_brief_shmem_short_put_signal_nbi, pellucid_kept_shmem_short_put_signal_nbi, [pe, ()], pellucid_imp_shmem_short_put_signal_nbi, pellucid_probe_shmem_short_put_signal_nbi, 1159, number, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int, number: f64), |m| [pe, sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe));
+routine!(brief pellucid_brief_shmem_ctx_float_put_signal_nbi, pellucid_kept_shmem_ctx_float_put_signal_nbi, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(4))], pellucid_imp_shmem_ctx_float_put_signal_nbi, pellucid_probe_shmem_ctx_float_put_signal_nbi, 1178, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int, number: f64), |m| [on(ctx, op(number), nelems.wrapping_mul(4), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe));
+routine!(brief pellucid_brief_shmem_ctx_double_put_signal_nbi, pellucid_kept_shmem_ctx_double_put_signal_nbi, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(8))], pellucid_imp_shmem_ctx_double_put_signal_nbi, pellucid_probe_shmem_ctx_double_put_signal_nbi, 1179, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int, number: f64), |m| [on(ctx, op(number), nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe));
+routine!(brief pellucid_brief_shmem_ctx_longdouble_put_signal_nbi, pellucid_kept_shmem_ctx_longdouble_put_signal_nbi, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(16))], pellucid_imp_shmem_ctx_longdouble_put_signal_nbi, pellucid_probe_shmem_ctx_longdouble_put_signal_nbi, 1180, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int, number: f64), |m| [on(ctx, op(number), nelems.wrapping_mul(16), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(16)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), sig_addr, signal, sig_op, pe));
+routine!(brief pellucid_brief_shmem_ctx_char_put_signal_nbi, pellucid_kept_shmem_ctx_char_put_signal_nbi, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(1))], pellucid_imp_shmem_ctx_char_put_signal_nbi, pellucid_probe_shmem_ctx_char_put_signal_nbi, 1181, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int, number: f64), |m| [on(ctx, op(number), nelems.wrapping_mul(1), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe));
+routine!(brief pellucid_brief_shmem_ctx_short_put_signal_nbi, pellucid_kept_shmem_ctx_short_put_signal_nbi, [world_pe(m, ctx, pe), note(ctx, op(number), nelems.wrapping_mul(2))], pellucid_imp_shmem_ctx_short_put_signal_nbi, pellucid_probe_shmem_ctx_short_put_signal_nbi, 1183, number, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int, number: f64), |m| [on(ctx, op(number), nelems.wrapping_mul(2), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe));
+routine!(brief pellucid_brief_shmem_signal_add, pellucid_kept_shmem_signal_add, [pe, ()], pellucid_imp_shmem_signal_add, pellucid_probe_shmem_signal_add, 1214, 1214_u16, sampled, (sig_addr: *mut u64, signal: u64, pe: c_int), |m| [pe, sig_addr.addr(), 8] signaling::add(m, Ctx::DEFAULT, sig_addr, signal, pe));
+routine!(brief pellucid_brief_shmem_ctx_signal_add, pellucid_kept_shmem_ctx_signal_add, [world_pe(m, ctx, pe), note(ctx, 1215, 8)], pellucid_imp_shmem_ctx_signal_add, pellucid_probe_shmem_ctx_signal_add, 1215, 1215_u16, sampled, (ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: c_int), |m| [on(ctx, 1215, 8, world_pe(m, ctx, pe)), sig_addr.addr(), 8] signaling::add(m, ctx, sig_addr, signal, pe));
+routine!(brief pellucid_brief_shmem_signal_set, pellucid_kept_shmem_signal_set, [pe, ()], pellucid_imp_shmem_signal_set, pellucid_probe_shmem_signal_set, 1216, 1216_u16, sampled, (sig_addr: *mut u64, signal: u64, pe: c_int), |m| [pe, sig_addr.addr(), 8] signaling::set(m, Ctx::DEFAULT, sig_addr, signal, pe));
+routine!(brief pellucid_brief_shmem_ctx_signal_set, pellucid_kept_shmem_ctx_signal_set, [world_pe(m, ctx, pe), note(ctx, 1217, 8)], pellucid_imp_shmem_ctx_signal_set, pellucid_probe_shmem_ctx_signal_set, 1217, 1217_u16, sampled, (ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: c_int), |m| [on(ctx, 1217, 8, world_pe(m, ctx, pe)), sig_addr.addr(), 8] signaling::set(m, ctx, sig_addr, signal, pe));
+routine!(brief pellucid_brief_shmem_signal_fetch, pellucid_kept_shmem_signal_fetch, [-1, ()], pellucid_imp_shmem_signal_fetch, pellucid_probe_shmem_signal_fetch, 1218, 1218_u16, sampled, (sig_addr: *const u64) -> u64, |m| [-1, sig_addr.addr(), 0] signaling::fetch(m, sig_addr));

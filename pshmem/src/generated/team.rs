@@ -4,72 +4,27 @@
 use crate::routine::prelude::*;
 use pellucid_core::team;
 
-#[unsafe(export_name = "pellucid_shmem_team_my_pe")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_team_my_pe(team: Team) -> c_int {
-    weak!("shmem_team_my_pe", 27, imp_shmem_team_my_pe, probe_shmem_team_my_pe)
+unsafe extern "C" {
+    pub fn shmem_team_my_pe(team: Team) -> c_int;
+    pub fn pshmem_team_my_pe(team: Team) -> c_int;
+    pub fn shmem_team_n_pes(team: Team) -> c_int;
+    pub fn pshmem_team_n_pes(team: Team) -> c_int;
+    pub fn shmem_team_get_config(team: Team, config_mask: c_long, config: *mut TeamConfig) -> c_int;
+    pub fn pshmem_team_get_config(team: Team, config_mask: c_long, config: *mut TeamConfig) -> c_int;
+    pub fn shmem_team_translate_pe(src_team: Team, src_pe: c_int, dest_team: Team) -> c_int;
+    pub fn pshmem_team_translate_pe(src_team: Team, src_pe: c_int, dest_team: Team) -> c_int;
+    pub fn shmem_team_split_strided(parent_team: Team, start: c_int, stride: c_int, size: c_int, config: *const TeamConfig, config_mask: c_long, new_team: *mut Team) -> c_int;
+    pub fn pshmem_team_split_strided(parent_team: Team, start: c_int, stride: c_int, size: c_int, config: *const TeamConfig, config_mask: c_long, new_team: *mut Team) -> c_int;
+    pub fn shmem_team_split_2d(parent_team: Team, xrange: c_int, xaxis_config: *const TeamConfig, xaxis_mask: c_long, xaxis_team: *mut Team, yaxis_config: *const TeamConfig, yaxis_mask: c_long, yaxis_team: *mut Team) -> c_int;
+    pub fn pshmem_team_split_2d(parent_team: Team, xrange: c_int, xaxis_config: *const TeamConfig, xaxis_mask: c_long, xaxis_team: *mut Team, yaxis_config: *const TeamConfig, yaxis_mask: c_long, yaxis_team: *mut Team) -> c_int;
+    pub fn shmem_team_destroy(team: Team);
+    pub fn pshmem_team_destroy(team: Team);
 }
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_team_my_pe(team: Team) -> c_int {
-    strong!(27, imp_shmem_team_my_pe, probe_shmem_team_my_pe)
-}
-routine!(imp_shmem_team_my_pe, probe_shmem_team_my_pe, intercepted_shmem_team_my_pe, 27, sampled, (team: Team) -> c_int, |m| [-1, 0, 0] team::my_pe(m, team), args [0, 0, 0, word(team)]);
 
-#[unsafe(export_name = "pellucid_shmem_team_n_pes")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_team_n_pes(team: Team) -> c_int {
-    weak!("shmem_team_n_pes", 28, imp_shmem_team_n_pes, probe_shmem_team_n_pes)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_team_n_pes(team: Team) -> c_int {
-    strong!(28, imp_shmem_team_n_pes, probe_shmem_team_n_pes)
-}
-routine!(imp_shmem_team_n_pes, probe_shmem_team_n_pes, intercepted_shmem_team_n_pes, 28, sampled, (team: Team) -> c_int, |m| [-1, 0, 0] team::n_pes(m, team), args [0, 0, 0, word(team)]);
-
-#[unsafe(export_name = "pellucid_shmem_team_get_config")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_team_get_config(team: Team, config_mask: c_long, config: *mut TeamConfig) -> c_int {
-    weak!("shmem_team_get_config", 29, imp_shmem_team_get_config, probe_shmem_team_get_config)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_team_get_config(team: Team, config_mask: c_long, config: *mut TeamConfig) -> c_int {
-    strong!(29, imp_shmem_team_get_config, probe_shmem_team_get_config)
-}
-routine!(imp_shmem_team_get_config, probe_shmem_team_get_config, intercepted_shmem_team_get_config, 29, sampled, (team: Team, config_mask: c_long, config: *mut TeamConfig) -> c_int, |m| [-1, 0, 0] team::get_config(m, team, config_mask, config), args [0, 0, 0, word(team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_team_translate_pe")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_team_translate_pe(src_team: Team, src_pe: c_int, dest_team: Team) -> c_int {
-    weak!("shmem_team_translate_pe", 30, imp_shmem_team_translate_pe, probe_shmem_team_translate_pe)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_team_translate_pe(src_team: Team, src_pe: c_int, dest_team: Team) -> c_int {
-    strong!(30, imp_shmem_team_translate_pe, probe_shmem_team_translate_pe)
-}
-routine!(imp_shmem_team_translate_pe, probe_shmem_team_translate_pe, intercepted_shmem_team_translate_pe, 30, sampled, (src_team: Team, src_pe: c_int, dest_team: Team) -> c_int, |m| [-1, 0, 0] team::translate_pe(m, src_team, src_pe, dest_team), args [0, 0, 0, word(src_team)]);
-
-#[unsafe(export_name = "pellucid_shmem_team_split_strided")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_team_split_strided(parent_team: Team, start: c_int, stride: c_int, size: c_int, config: *const TeamConfig, config_mask: c_long, new_team: *mut Team) -> c_int {
-    weak!("shmem_team_split_strided", 31, imp_shmem_team_split_strided, probe_shmem_team_split_strided)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_team_split_strided(parent_team: Team, start: c_int, stride: c_int, size: c_int, config: *const TeamConfig, config_mask: c_long, new_team: *mut Team) -> c_int {
-    strong!(31, imp_shmem_team_split_strided, probe_shmem_team_split_strided)
-}
-routine!(imp_shmem_team_split_strided, probe_shmem_team_split_strided, intercepted_shmem_team_split_strided, 31, timed, (parent_team: Team, start: c_int, stride: c_int, size: c_int, config: *const TeamConfig, config_mask: c_long, new_team: *mut Team) -> c_int, |m| [-1, 0, 0] team::split_strided(m, parent_team, start, stride, size, config, config_mask, new_team), args [0, 0, 0, word(parent_team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_team_split_2d")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_team_split_2d(parent_team: Team, xrange: c_int, xaxis_config: *const TeamConfig, xaxis_mask: c_long, xaxis_team: *mut Team, yaxis_config: *const TeamConfig, yaxis_mask: c_long, yaxis_team: *mut Team) -> c_int {
-    weak!("shmem_team_split_2d", 32, imp_shmem_team_split_2d, probe_shmem_team_split_2d)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_team_split_2d(parent_team: Team, xrange: c_int, xaxis_config: *const TeamConfig, xaxis_mask: c_long, xaxis_team: *mut Team, yaxis_config: *const TeamConfig, yaxis_mask: c_long, yaxis_team: *mut Team) -> c_int {
-    strong!(32, imp_shmem_team_split_2d, probe_shmem_team_split_2d)
-}
-routine!(imp_shmem_team_split_2d, probe_shmem_team_split_2d, intercepted_shmem_team_split_2d, 32, timed, (parent_team: Team, xrange: c_int, xaxis_config: *const TeamConfig, xaxis_mask: c_long, xaxis_team: *mut Team, yaxis_config: *const TeamConfig, yaxis_mask: c_long, yaxis_team: *mut Team) -> c_int, |m| [-1, 0, 0] team::split_2d(m, parent_team, xrange, xaxis_config, xaxis_mask, xaxis_team, yaxis_config, yaxis_mask, yaxis_team), args [0, 0, 0, word(parent_team)], failed |r| r != 0);
-
-#[unsafe(export_name = "pellucid_shmem_team_destroy")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_team_destroy(team: Team) {
-    weak!("shmem_team_destroy", 33, imp_shmem_team_destroy, probe_shmem_team_destroy)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_team_destroy(team: Team) {
-    strong!(33, imp_shmem_team_destroy, probe_shmem_team_destroy)
-}
-routine!(imp_shmem_team_destroy, probe_shmem_team_destroy, intercepted_shmem_team_destroy, 33, timed, (team: Team), |m| [-1, 0, 0] team::destroy(m, team), args [0, 0, 0, word(team)]);
+routine!(brief pellucid_brief_shmem_team_my_pe, pellucid_kept_shmem_team_my_pe, [-1, ()], pellucid_imp_shmem_team_my_pe, pellucid_probe_shmem_team_my_pe, 27, 27_u16, sampled, (team: Team) -> c_int, |m| [-1, 0, 0] team::my_pe(m, team));
+routine!(brief pellucid_brief_shmem_team_n_pes, pellucid_kept_shmem_team_n_pes, [-1, ()], pellucid_imp_shmem_team_n_pes, pellucid_probe_shmem_team_n_pes, 28, 28_u16, sampled, (team: Team) -> c_int, |m| [-1, 0, 0] team::n_pes(m, team));
+routine!(pellucid_imp_shmem_team_get_config, pellucid_probe_shmem_team_get_config, 29, 29_u16, sampled, (team: Team, config_mask: c_long, config: *mut TeamConfig) -> c_int, |m| [-1, 0, 0] team::get_config(m, team, config_mask, config), failed |r: c_int| r != 0);
+routine!(brief pellucid_brief_shmem_team_translate_pe, pellucid_kept_shmem_team_translate_pe, [-1, ()], pellucid_imp_shmem_team_translate_pe, pellucid_probe_shmem_team_translate_pe, 30, 30_u16, sampled, (src_team: Team, src_pe: c_int, dest_team: Team) -> c_int, |m| [-1, 0, 0] team::translate_pe(m, src_team, src_pe, dest_team));
+routine!(pellucid_imp_shmem_team_split_strided, pellucid_probe_shmem_team_split_strided, 31, 31_u16, timed, (parent_team: Team, start: c_int, stride: c_int, size: c_int, config: *const TeamConfig, config_mask: c_long, new_team: *mut Team) -> c_int, |m| [-1, 0, 0] team::split_strided(m, parent_team, start, stride, size, config, config_mask, new_team), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_team_split_2d, pellucid_probe_shmem_team_split_2d, 32, 32_u16, timed, (parent_team: Team, xrange: c_int, xaxis_config: *const TeamConfig, xaxis_mask: c_long, xaxis_team: *mut Team, yaxis_config: *const TeamConfig, yaxis_mask: c_long, yaxis_team: *mut Team) -> c_int, |m| [-1, 0, 0] team::split_2d(m, parent_team, xrange, xaxis_config, xaxis_mask, xaxis_team, yaxis_config, yaxis_mask, yaxis_team), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_team_destroy, pellucid_probe_shmem_team_destroy, 33, 33_u16, timed, (team: Team), |m| [-1, 0, 0] team::destroy(m, team));

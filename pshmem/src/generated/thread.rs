@@ -5,22 +5,12 @@ use crate::routine::prelude::*;
 use crate::info;
 use crate::init;
 
-#[unsafe(export_name = "pellucid_shmem_init_thread")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_init_thread(requested: c_int, provided: *mut c_int) -> c_int {
-    weak!("shmem_init_thread", 15, imp_shmem_init_thread, probe_shmem_init_thread)
+unsafe extern "C" {
+    pub fn shmem_init_thread(requested: c_int, provided: *mut c_int) -> c_int;
+    pub fn pshmem_init_thread(requested: c_int, provided: *mut c_int) -> c_int;
+    pub fn shmem_query_thread(provided: *mut c_int);
+    pub fn pshmem_query_thread(provided: *mut c_int);
 }
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_init_thread(requested: c_int, provided: *mut c_int) -> c_int {
-    strong!(15, imp_shmem_init_thread, probe_shmem_init_thread)
-}
-routine!(imp_shmem_init_thread, probe_shmem_init_thread, intercepted_shmem_init_thread, 15, timed, (requested: c_int, provided: *mut c_int) -> c_int, [-1, 0, 0] init::init_thread(requested, provided), args [0, 0, 0, 0], failed |r| r != 0);
 
-#[unsafe(export_name = "pellucid_shmem_query_thread")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn shmem_query_thread(provided: *mut c_int) {
-    weak!("shmem_query_thread", 16, imp_shmem_query_thread, probe_shmem_query_thread)
-}
-#[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
-pub unsafe extern "C" fn pshmem_query_thread(provided: *mut c_int) {
-    strong!(16, imp_shmem_query_thread, probe_shmem_query_thread)
-}
-routine!(imp_shmem_query_thread, probe_shmem_query_thread, intercepted_shmem_query_thread, 16, sampled, (provided: *mut c_int), [-1, 0, 0] info::thread(provided), args [0, 0, 0, 0]);
+routine!(pellucid_imp_shmem_init_thread, pellucid_probe_shmem_init_thread, 15, 15_u16, timed, (requested: c_int, provided: *mut c_int) -> c_int, [-1, 0, 0] init::init_thread(requested, provided), failed |r: c_int| r != 0);
+routine!(brief pellucid_brief_shmem_query_thread, pellucid_kept_shmem_query_thread, [-1, ()], pellucid_imp_shmem_query_thread, pellucid_probe_shmem_query_thread, 16, 16_u16, sampled, (provided: *mut c_int), [-1, 0, 0] info::thread(provided));

@@ -7,17 +7,18 @@
 
 use super::objects::{self, Object};
 use super::{Tool, exports, functions, load, lookup, relocate};
-use crate::generated::addresses::WAYS;
+use crate::entry;
+use crate::generated::addresses::BOUND;
 use crate::tool::is_own;
 
 /// Those tools, in the order of loading.
 pub fn all() -> Vec<Tool> {
     // As good as always there are none.
-    if WAYS.iter().all(|ways| is_own(ways.bound.0)) || !load::has_loader() {
+    if BOUND.iter().all(|bound| is_own(bound.0)) || !load::has_loader() {
         return Vec::new();
     }
     let objects = objects::all();
-    let is_library = |object: &Object| object.contains(WAYS[0].entry.0 as usize);
+    let is_library = |object: &Object| object.contains(entry::first());
     match objects.first() {
         Some(program) if !is_library(program) => {}
         _ => return Vec::new(),
@@ -40,13 +41,13 @@ fn tool(object: &Object) -> Option<Tool> {
 /// Brings the references of everybody else to routines of these tools back to this library, now and later.
 pub fn redirect(tools: &[Tool]) {
     let adopted = |op: usize| tools.iter().any(|tool| tool.adopted && tool.functions[op] != 0);
-    let entry = |name: &str| lookup::find(name).filter(|&op| adopted(op)).map(|op| WAYS[op].entry.0 as usize);
+    let entry = |name: &str| lookup::find(name).filter(|&op| adopted(op)).map(entry::weak);
     for object in tools.iter().filter(|tool| tool.adopted).flat_map(|tool| &tool.objects) {
         exports::redefine(object, entry);
     }
     let is_tool = |object: &Object| tools.iter().flat_map(|tool| &tool.objects).any(|other| other.is(object));
     for object in objects::all() {
-        if object.contains(WAYS[0].entry.0 as usize) || is_tool(&object) {
+        if object.contains(entry::first()) || is_tool(&object) {
             continue;
         }
         relocate::rewrite(&object, entry);

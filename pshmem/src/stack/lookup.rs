@@ -11,14 +11,14 @@ use pellucid_profile::op::OPS;
 use super::exports::{redefine, restore};
 use super::objects::Object;
 use super::{TOOLS, Tool, first, load, next, own};
-use crate::generated::addresses::WAYS;
+use crate::entry;
 use crate::tool::is_own;
 
 /// Operations by name, sorted.
 fn names() -> &'static [(&'static str, usize)] {
     static NAMES: OnceLock<Vec<(&'static str, usize)>> = OnceLock::new();
     NAMES.get_or_init(|| {
-        let mut names: Vec<_> = OPS.iter().enumerate().map(|(op, row)| (row.name, op)).collect();
+        let mut names: Vec<_> = OPS.iter().enumerate().map(|(op, row)| (row.name(), op)).collect();
         names.sort_unstable();
         names
     })
@@ -57,7 +57,7 @@ pub fn arrive<R>(before: &[Object], behind: &[Tool], load: impl FnOnce() -> R) -
     ARRIVING.store((&raw const arriving).cast_mut().cast(), SeqCst);
     let holds = |address: usize| before.iter().find(move |object| object.contains(address));
     let mut changed = Vec::new();
-    if let Some(library) = holds(WAYS[0].entry.0 as usize) {
+    if let Some(library) = holds(entry::first()) {
         changed.push(redefine(library, |name| {
             find(name).or_else(|| name.strip_prefix('p').and_then(find)).map(|op| first(behind, op))
         }));

@@ -26,7 +26,7 @@ use std::sync::OnceLock;
 use pellucid_profile::op::{COUNT, OPS};
 
 use crate::dispatcher;
-use crate::generated::addresses::WAYS;
+use crate::entry;
 use objects::Object;
 
 /// A tool that was loaded.
@@ -51,7 +51,7 @@ pub fn count() -> usize {
 /// The first of these tools' `shmem_X`, or the routine.
 fn first(tools: &[Tool], op: usize) -> usize {
     let found = tools.iter().map(|tool| tool.functions[op]).find(|&function| function != 0);
-    found.unwrap_or(WAYS[op].imp.0 as usize)
+    found.unwrap_or_else(|| entry::strong(op))
 }
 
 /// What the `pshmem_X` of a tool means: the next tool's `shmem_X`, or the routine.
@@ -101,7 +101,7 @@ pub fn has_adopted(address: *const ()) -> bool {
 /// The functions of a tool, by operation.
 fn functions(handle: usize, objects: &[Object]) -> Vec<usize> {
     let find = |op: &pellucid_profile::op::Op| {
-        let address = load::symbol(handle, op.name);
+        let address = load::symbol(handle, op.name());
         // What it finds in its dependencies may be this library's.
         if objects.iter().any(|object| object.contains(address)) { address } else { 0 }
     };

@@ -25,7 +25,7 @@ const MEETINGS: u64 = 4000;
 
 fn routine(id: usize, pe: u32) -> Routine {
     let row = &OPS[id];
-    let mut routine = Routine::new(row.name, row.class);
+    let mut routine = Routine::new(row.name(), row.class);
     let calls = 1000 + u64::from(pe) % 17;
     (routine.calls[3], routine.bytes[3], routine.timed_calls) = (calls, 64 * calls, calls);
     for k in 0..calls {
@@ -42,7 +42,7 @@ fn pe(number: u32, npes: u32) -> Pe {
     let base = 0x5555_0000_0000 + 0x1000 * u64::from(number);
     let site = |k: u64| Site {
         address: base + 0x1000 + 16 * k,
-        routine: OPS[k as usize % ROUTINES].name.into(),
+        routine: OPS[k as usize % ROUTINES].name().into(),
         calls: 5,
         bytes: 320,
         timed_calls: 5,

@@ -250,7 +250,7 @@ mod tests {
         set_brief(true);
         set_level(1);
         for (id, op) in OPS.iter().enumerate() {
-            assert_eq!(flag(&ARM, id as u16), if op.timing == Timing::Timed { SITE } else { PROBE }, "{}", op.name);
+            assert_eq!(flag(&ARM, id as u16), if op.timing == Timing::Timed { SITE } else { PROBE }, "{}", op.name());
         }
         set_brief(false);
         set_level(0);

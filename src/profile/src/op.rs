@@ -5,7 +5,10 @@
 #[path = "generated/ops.rs"]
 mod generated;
 
-pub use generated::{COUNT, OPS};
+pub use generated::COUNT;
+use generated::ROWS;
+
+use crate::segment::layout::{STATE_ENTERED, current_word};
 
 /// Operation ids that a profile segment has room for.
 pub const MAX_OPS: usize = 4096;
@@ -118,7 +121,7 @@ pub(crate) const AT_ANY_TIME: [&str; 8] = [
 
 /// Whether an operation needs the library to be initialized.
 pub fn needs_library(op: u16) -> bool {
-    get(op).is_some_and(|op| !matches!(op.class, Class::Setup | Class::Control) && !AT_ANY_TIME.contains(&op.name))
+    get(op).is_some_and(|op| !matches!(op.class, Class::Setup | Class::Control) && !AT_ANY_TIME.contains(&op.name()))
 }
 
 /// How calls of an operation are timed. Calls, bytes and errors are always exact.
@@ -135,20 +138,101 @@ pub enum Timing {
 /// Largest payload in bytes for which a [`Timing::Sized`] call is sampled.
 pub const SAMPLED_BYTES: usize = 1024;
 
-/// One row of the operation table.
+/// One row as the generator writes it.
+struct Row {
+    name: &'static str,
+    class: Class,
+    section: &'static str,
+    elem: u8,
+    timing: Timing,
+}
+
+/// One row of the operation table. It has no pointers: the loader would have to adjust thousands of them in each
+/// process.
 #[derive(Clone, Copy, Debug)]
 pub struct Op {
-    /// C name of the routine, for example `shmem_long_put`.
-    pub name: &'static str,
+    name: Text,
+    section: Text,
     /// What kind of routine it is.
     pub class: Class,
-    /// Section of the OpenSHMEM 1.6 specification.
-    pub section: &'static str,
     /// Bytes of one element; 0 where the routine has no element type.
     pub elem: u8,
     /// How its calls are timed.
     pub timing: Timing,
 }
+
+impl Op {
+    /// C name of the routine, for example `shmem_long_put`.
+    pub const fn name(&self) -> &'static str {
+        self.name.get()
+    }
+
+    /// Section of the OpenSHMEM 1.6 specification.
+    pub const fn section(&self) -> &'static str {
+        self.section.get()
+    }
+}
+
+/// A part of [`TEXTS`].
+#[derive(Clone, Copy, Debug)]
+struct Text {
+    at: u32,
+    bytes: u8,
+}
+
+impl Text {
+    const fn get(self) -> &'static str {
+        let (_, rest) = TEXTS.split_at(self.at as usize);
+        match str::from_utf8(rest.split_at(self.bytes as usize).0) {
+            Ok(text) => text,
+            Err(_) => panic!("the table has ASCII only"),
+        }
+    }
+}
+
+/// The operation table.
+pub static OPS: [Op; COUNT] = {
+    let empty = Text { at: 0, bytes: 0 };
+    let none = Op { name: empty, section: empty, class: Class::Setup, elem: 0, timing: Timing::Timed };
+    let mut ops = [none; COUNT];
+    let (mut id, mut at) = (0, 0);
+    while id < COUNT {
+        let Row { name, class, section, elem, timing } = ROWS[id];
+        let name = Text { at, bytes: name.len() as u8 };
+        at += name.bytes as u32;
+        let section = Text { at, bytes: section.len() as u8 };
+        at += section.bytes as u32;
+        ops[id] = Op { name, section, class, elem, timing };
+        id += 1;
+    }
+    ops
+};
+
+const TEXT_BYTES: usize = {
+    let (mut id, mut bytes) = (0, 0);
+    while id < COUNT {
+        assert!(ROWS[id].name.len() < 256 && ROWS[id].section.len() < 256);
+        bytes += ROWS[id].name.len() + ROWS[id].section.len();
+        id += 1;
+    }
+    bytes
+};
+
+/// Name and section of each row, one behind the other.
+static TEXTS: [u8; TEXT_BYTES] = {
+    let mut texts = [0; TEXT_BYTES];
+    let (mut id, mut at) = (0, 0);
+    while id < COUNT {
+        let (name, section) = (ROWS[id].name.as_bytes(), ROWS[id].section.as_bytes());
+        let (_, rest) = texts.split_at_mut(at);
+        let (to_name, rest) = rest.split_at_mut(name.len());
+        to_name.copy_from_slice(name);
+        rest.split_at_mut(section.len()).0.copy_from_slice(section);
+        at += name.len() + section.len();
+        id += 1;
+    }
+    texts
+};
 
 /// Bit of [`TRAITS`]: puts, gets, atomics and signals, whose traffic is counted by peer. The two bits above say which.
 pub const TRANSFER: u16 = 1;
@@ -176,12 +260,13 @@ pub const SIGNALS: u16 = 512;
 /// Bit of [`TRAITS`]: waits until another PE does something, other than to come to a call of all.
 pub const WAITS: u16 = 1024;
 
-/// What the recorder needs to know of an operation beyond its timing. Not a static: for a given operation it is folded away.
+/// What the recorder needs to know of an operation beyond its timing. Not a static: for a given operation it is
+/// folded away.
 pub const TRAITS: [u16; MAX_OPS] = {
     let mut traits = [0_u16; MAX_OPS];
     let mut id = 0;
     while id < COUNT {
-        let op = &OPS[id];
+        let op = &ROWS[id];
         traits[id] = match op.class {
             Class::Put | Class::Signal => TRANSFER,
             Class::Get => TRANSFER | (1 << TRANSFER_SHIFT),
@@ -221,6 +306,60 @@ pub const TRAITS: [u16; MAX_OPS] = {
 #[inline(always)]
 pub const fn traits(op: u16) -> u16 {
     TRAITS[op as usize & (MAX_OPS - 1)]
+}
+
+/// An operation as the recorder takes it. Its traits are known when the library is compiled where a body serves one
+/// routine or routines that are alike.
+pub trait Operation: Copy {
+    /// Its id.
+    fn id(self) -> u16;
+    /// Its traits.
+    fn traits(self) -> u16;
+    /// The lower half of the word that shows it entered: [`entered`].
+    fn entered(self) -> u32;
+}
+
+/// The lower half of [`crate::segment::layout::Current::word`] where a call of an operation was entered.
+pub const fn entered(op: u16) -> u32 {
+    current_word(op, STATE_ENTERED, 0) as u32
+}
+
+impl Operation for u16 {
+    #[inline(always)]
+    fn id(self) -> u16 {
+        self
+    }
+
+    #[inline(always)]
+    fn traits(self) -> u16 {
+        traits(self)
+    }
+
+    #[inline(always)]
+    fn entered(self) -> u32 {
+        entered(self)
+    }
+}
+
+/// An operation with these traits, by its word: [`entered`].
+#[derive(Clone, Copy, Debug)]
+pub struct With<const TRAITS: u16>(pub u32);
+
+impl<const TRAITS: u16> Operation for With<TRAITS> {
+    #[inline(always)]
+    fn id(self) -> u16 {
+        self.0 as u16 & (MAX_OPS - 1) as u16
+    }
+
+    #[inline(always)]
+    fn traits(self) -> u16 {
+        TRAITS
+    }
+
+    #[inline(always)]
+    fn entered(self) -> u32 {
+        self.0
+    }
 }
 
 /// Bytes that `calls` calls move of an operation whose calls each move one element; 0 for others.
@@ -264,34 +403,35 @@ pub fn get(op: u16) -> Option<&'static Op> {
 
 /// The id of the routine with this C name.
 pub fn find(name: &str) -> Option<u16> {
-    OPS.iter().position(|op| op.name == name).and_then(|at| u16::try_from(at).ok())
+    OPS.iter().position(|op| op.name() == name).and_then(|at| u16::try_from(at).ok())
 }
 
 /// As [`find`], for many names: by a table that is made at the first call.
 #[cfg(feature = "write")]
 pub fn lookup(name: &str) -> Option<u16> {
     static IDS: std::sync::OnceLock<std::collections::HashMap<&str, u16>> = std::sync::OnceLock::new();
-    let ids = IDS.get_or_init(|| (0..).zip(OPS.iter()).map(|(id, op)| (op.name, id)).collect());
+    let ids = IDS.get_or_init(|| (0..).zip(OPS.iter()).map(|(id, op)| (op.name(), id)).collect());
     ids.get(name).copied()
 }
 
 /// Hash of names and classes in order: tells whether two programs were built with the same operation table.
 pub const TABLE_HASH: u64 = hash_of(COUNT);
 
-/// [`TABLE_HASH`] of the builds before there were extensions: the routines of the specification, which have kept their numbers.
+/// [`TABLE_HASH`] of the builds before there were extensions: the routines of the specification, which have kept
+/// their numbers.
 pub const EARLIER_TABLE_HASH: u64 = hash_of(1794);
 
 const fn hash_of(count: usize) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut id = 0;
     while id < count {
-        let name = OPS[id].name.as_bytes();
+        let name = ROWS[id].name.as_bytes();
         let mut at = 0;
         while at < name.len() {
             hash = (hash ^ name[at] as u64).wrapping_mul(0x0100_0000_01b3);
             at += 1;
         }
-        hash = (hash ^ (0x100 + OPS[id].class as u64)).wrapping_mul(0x0100_0000_01b3);
+        hash = (hash ^ (0x100 + ROWS[id].class as u64)).wrapping_mul(0x0100_0000_01b3);
         id += 1;
     }
     hash
@@ -338,7 +478,7 @@ mod tests {
     #[test]
     fn names_are_unique_and_found() {
         for (id, op) in OPS.iter().enumerate() {
-            assert_eq!(find(op.name), Some(id as u16), "{} is in the table twice", op.name);
+            assert_eq!(find(op.name()), Some(id as u16), "{} is in the table twice", op.name());
         }
         assert_eq!(find("shmem_no_such_routine"), None);
         assert!(get(COUNT as u16).is_none());

@@ -185,7 +185,7 @@ fn add_slots(segment: &Segment, region: &Region, pe: &mut Pe, depth: Depth<'_>) 
         pe.overflowed += slot.extra.rows_overflowed.load(Relaxed);
         for_each_cell(segment, slot, |op, cell| {
             if let (Some(row), Some(routine)) = (op::get(op), read_cell(slot, op, cell, overhead_ns)) {
-                by_op.entry(op).or_insert_with(|| Routine::new(row.name, row.class)).merge(&routine);
+                by_op.entry(op).or_insert_with(|| Routine::new(row.name(), row.class)).merge(&routine);
             }
         });
         if let Some((op, ns)) = unfinished(segment, slot, pe.end_ns)

@@ -48,7 +48,7 @@ fn read(segment: &Segment, row: &release::Cause) -> Cause {
     });
     Cause {
         address,
-        routine: op::get(op).map_or("", |row| row.name).to_owned(),
+        routine: op::get(op).map_or("", |row| row.name()).to_owned(),
         region,
         waits: get(&row.waits),
         ns: get(&row.ns),
@@ -60,6 +60,6 @@ fn read(segment: &Segment, row: &release::Cause) -> Cause {
 fn place(of: &layout::Region, key: u64) -> (CodePlace, usize) {
     let (address, op, region) = split_key(key);
     let (path, address) = in_file(of, address).unwrap_or((String::new(), address));
-    let routine = op::get(op).map_or("", |row| row.name).to_owned();
+    let routine = op::get(op).map_or("", |row| row.name()).to_owned();
     (CodePlace { routine, path, address }, usize::from(region))
 }

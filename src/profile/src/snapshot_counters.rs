@@ -83,7 +83,7 @@ impl<'a> Sums<'a> {
                 .collect(),
             routines: routines
                 .map(|(op, (calls, values))| CounterRoutine {
-                    routine: op::OPS[op].name.to_owned(),
+                    routine: op::OPS[op].name().to_owned(),
                     calls: *calls,
                     values: cut(values),
                 })

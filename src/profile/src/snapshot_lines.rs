@@ -27,7 +27,7 @@ pub(crate) fn take<'a>(segment: &Segment, head: &RegionHead, slots: impl Iterato
             let calls = calls.saturating_sub(get(&row.error));
             all = all.saturating_add(calls);
             let Some(object) = symmetric(memory, get(&row.address)) else { return };
-            let line = HotLine { peer: peer(key), object, routine: routine.name.into(), calls, ns: get(&row.ns) };
+            let line = HotLine { peer: peer(key), object, routine: routine.name().into(), calls, ns: get(&row.ns) };
             match lines.iter_mut().find(|known| known.is_like(&line)) {
                 Some(known) => known.add(&line),
                 None => lines.push(line),

@@ -61,7 +61,7 @@ impl Phases<'_> {
     /// Time of the thread in routines that begin (`init`) or end (`finalize`) the program, in nanoseconds.
     fn setup_ns(&self, which: &str) -> u64 {
         let is_it = |name: &str| name.contains("finalize") == (which == "finalize");
-        let ops = (0..COUNT).filter(|&op| OPS[op].class == Class::Setup && is_it(OPS[op].name));
+        let ops = (0..COUNT).filter(|&op| OPS[op].class == Class::Setup && is_it(OPS[op].name()));
         ops.map(|op| get(&self.slot.cells[op].exact_ns)).sum()
     }
 }

@@ -97,7 +97,7 @@ fn site(key: u64, sum: &Sum, total_ns: Option<u64>) -> Site {
     let (address, op, region) = split(key);
     Site {
         address,
-        routine: op::get(op).map(|row| row.name.to_owned()).unwrap_or_default(),
+        routine: op::get(op).map(|row| row.name().to_owned()).unwrap_or_default(),
         region,
         calls: sum.calls,
         bytes: sum.bytes,

@@ -536,7 +536,8 @@ fn an_old_trace_is_read() {
     let (events, trace) = events(&scratch.0);
     assert_eq!((trace.files.len(), trace.dropped()), (1, 0));
     let calls = |name: &str| -> u64 {
-        let of = |event: &&Event| matches!(&event.what, What::Call(call) if op::OPS[usize::from(call.op)].name == name);
+        let of =
+            |event: &&Event| matches!(&event.what, What::Call(call) if op::OPS[usize::from(call.op)].name() == name);
         events.iter().filter(of).map(|event| event.what.calls()).sum()
     };
     for (name, wanted) in [

@@ -1,31 +1,45 @@
-//! `pshmem/src/generated/<group>.rs`: for each function the two entry points, written out so that they can be found and
-//! read, and one `routine!` line for the code behind them.
+//! `pshmem/src/generated/<group>.rs`: for each function the two entry points as Rust sees them, written out so that
+//! they can be found and read, and one `routine!` line for each body behind them; `pshmem/src/generated/entries.s`:
+//! the entry points.
 
 use std::fmt::Write;
 
 use super::{BY, File};
+use crate::body::{self, Body, Number};
 use crate::expand::{Expanded, Routine};
 use crate::table::Timing;
 
-/// What stands before the name in the Rust symbol of `shmem_X`; the weak symbol without it is set in assembly.
-pub const EXPORT: &str = "pellucid_";
-
-/// One file a group that has functions.
+/// One file a group that has functions, and one for all their entries.
 pub fn files(groups: &[Expanded]) -> Vec<File> {
     let mut op = 0;
     let mut files = Vec::new();
+    let mut entries = format!("// {BY}\n// The macros are in `pshmem/src/entry`.\n");
+    let mut paths = String::new();
     for group in groups.iter().filter(|group| !group.routines.is_empty()) {
         let mut text = format!("// {BY}\n//! {}.\n\n", group.group.title);
         text.push_str("use crate::routine::prelude::*;\n");
         for path in uses(group) {
             writeln!(text, "use {path};").expect("writing to a string");
         }
+        text.push_str("\nunsafe extern \"C\" {\n");
         for routine in &group.routines {
-            text.push_str(&entry(routine, op));
+            text.push_str(&declarations(routine));
+        }
+        text.push_str("}\n\n");
+        let (bodies, index) = body::bodies(group, op);
+        for body in &bodies {
+            text.push_str(&routine(body));
+            paths.push_str(&path_to_probe(body));
+        }
+        for (routine, body) in group.routines.iter().zip(index) {
+            entries.push_str(&entry(routine, op, &bodies[body]));
             op += 1;
         }
         files.push(File { path: path(group.group.name), text });
     }
+    entries.push_str(".text\n");
+    entries.push_str(&paths);
+    files.push(File { path: "pshmem/src/generated/entries.s".to_owned(), text: entries });
     files
 }
 
@@ -53,34 +67,53 @@ fn uses(group: &Expanded) -> Vec<String> {
     paths
 }
 
-fn entry(routine: &Routine, op: usize) -> String {
+/// What Rust is told of the two entries of a routine.
+fn declarations(routine: &Routine) -> String {
     let (params, ret) = (routine.rust_params(), routine.rust_return());
-    let (name, twin) = (&routine.name, &routine.profiling_name);
-    let through_c = routine.needs_shim() || routine.variadic;
-    let (imp, probe) = if through_c {
-        (format!("pellucid_c_imp_{name}"), format!("pellucid_c_probe_{name}"))
-    } else {
-        (format!("imp_{name}"), format!("probe_{name}"))
-    };
-    let probe = if is_brief(routine) { format!("brief_{name}, kept_{name}") } else { probe };
-    let attributes = "#[unsafe(naked)] #[unsafe(link_section = \"pellucid_entry\")]";
-    let mut text = format!(
-        "\n#[unsafe(export_name = \"{EXPORT}{name}\")] {attributes}\n\
-         pub unsafe extern \"C\" fn {name}({params}){ret} {{\n    weak!(\"{name}\", {op}, {imp}, {probe})\n}}\n\
-         #[unsafe(no_mangle)] {attributes}\n\
-         pub unsafe extern \"C\" fn {twin}({params}){ret} {{\n    strong!({op}, {imp}, {probe})\n}}\n"
-    );
-    text.push_str(&body(routine, op, through_c));
-    text
+    let of = |name: &str| format!("    pub fn {name}({params}){ret};\n");
+    of(&routine.name) + &of(&routine.profiling_name)
 }
 
-/// Whether most calls of a routine need no more than being counted: transfers that may be short.
+/// Index of the register with the number of a routine, as the macros take it.
+fn register(body: &Body) -> String {
+    match body.number() {
+        Number::Integer(index) => index.to_string(),
+        Number::Float => "float".to_owned(),
+        Number::None => "none".to_owned(),
+    }
+}
+
+/// Symbols of the routine, of the probe around it, of what is in front of the probe where the profile is brief, and
+/// where it is kept.
+fn symbols(body: &Body) -> [String; 4] {
+    let (_, routine) = body.first();
+    let prefix = if through_c(routine) { "pellucid_c_" } else { "pellucid_" };
+    let kinds = if is_brief(routine) { ["imp", "probe", "brief", "kept"] } else { ["imp", "probe", "probe", "probe"] };
+    kinds.map(|kind| format!("{prefix}{kind}_{}", routine.name))
+}
+
+/// The entries of a routine.
+fn entry(routine: &Routine, op: usize, body: &Body) -> String {
+    let ([imp, _, brief, _], first) = (symbols(body), &body.first().1.name);
+    format!("pellucid_entry {}, {op}, {}, {imp}, {brief}, pellucid_site_{first}\n", routine.name, register(body))
+}
+
+/// The way from an entry to where the call site is recorded, or to the dispatcher.
+fn path_to_probe(body: &Body) -> String {
+    let ((op, routine), [_, _, _, kept]) = (body.first(), symbols(body));
+    format!("pellucid_site {}, {op}, {}, {kept}\n", routine.name, register(body))
+}
+
+/// Whether the arguments of a routine are taken in C.
+fn through_c(routine: &Routine) -> bool {
+    routine.needs_shim() || routine.variadic
+}
+
+/// Whether most calls of a routine need no more than being counted: those that may be short.
 fn is_brief(routine: &Routine) -> bool {
-    let row = routine.row;
-    matches!(row.timing, Timing::Sampled | Timing::Sized)
-        && matches!(row.class, "Put" | "Get" | "Amo")
-        && row.failed.is_empty()
-        && !(routine.ctx || routine.needs_shim() || routine.variadic)
+    matches!(routine.row.timing, Timing::Sampled | Timing::Sized)
+        && routine.row.failed.is_empty()
+        && !is_jumped_to(routine)
 }
 
 /// The team that a routine is called on by all its members, as the `peer` of its record.
@@ -99,11 +132,21 @@ fn team(routine: &Routine) -> Option<&'static str> {
     }
 }
 
+/// Whether the dispatcher jumps to a routine's own code for calls past tools: it has a side in C, or no way back.
+pub fn is_jumped_to(routine: &Routine) -> bool {
+    through_c(routine) || routine.row.ret == "noreturn"
+}
+
 /// The `routine!` line.
-fn body(routine: &Routine, op: usize, through_c: bool) -> String {
+fn routine(body: &Body) -> String {
+    let (first, routine) = body.first();
     let row = routine.row;
     let name = &routine.name;
-    let (mut params, mut ret) = (routine.rust_params(), routine.rust_return());
+    let (number, op) = match body.number() {
+        Number::None => (format!("{first}_u16"), first.to_string()),
+        _ => ("number".to_owned(), "op(number)".to_owned()),
+    };
+    let (mut params, mut ret) = (body.params(), body.ret());
     let mut call = routine.expression(row.call);
     if routine.needs_shim() {
         // The C side passes `long double` values by address.
@@ -120,36 +163,58 @@ fn body(routine: &Routine, op: usize, through_c: bool) -> String {
         params.push_str(", name: *const c_char, value: f64, number: c_long");
         call = call.replace("(level)", "(level, name, value, number)");
     }
-    let (mut peer, addr, bytes) =
-        (routine.expression(row.peer), routine.expression(row.addr), routine.expression(row.bytes));
-    if let Some(team) = team(routine) {
-        peer =
-            if row.params.contains("int PE_root") { format!("rooted({op}, {team}, PE_root)") } else { team.to_owned() };
-    } else if params.starts_with("ctx: ") || params.contains(", ctx: ") {
-        // What is done on a context is counted by context too.
-        if matches!(row.class, "Put" | "Get" | "Amo" | "Signal" | "Order") {
-            peer = format!("on(ctx, {op}, {bytes}, {peer})");
+    let [peer, addr, bytes] = record(routine, &op);
+    let map = map(&[&call, &peer]);
+    let failed = failed(routine, &ret);
+    let kind = match () {
+        () if through_c(routine) => format!("exported pellucid_through_{name}, pellucid_intercepted_{name}, "),
+        () if is_brief(routine) => {
+            let known = routine.expression(row.peer);
+            let noted = if peer.starts_with("on(") { format!("note(ctx, {op}, {bytes})") } else { "()".to_owned() };
+            format!("brief pellucid_brief_{name}, pellucid_kept_{name}, [{known}, {noted}], ")
         }
-    }
-    let uses_map = [&call, &peer].iter().any(|text| text.contains("(m, ") || text.contains("(m)"));
-    let map = if uses_map { "|m| " } else { "" };
-    let failed = if row.failed.is_empty() { String::new() } else { format!(", failed |r| {}", row.failed) };
-    let (kind, prefix) = match through_c {
-        true => (format!("exported pellucid_through_{name}, "), "pellucid_"),
-        false => (String::new(), ""),
+        () if row.ret == "noreturn" => format!("never pellucid_intercepted_{name}, "),
+        () => String::new(),
     };
-    let kind = if is_brief(routine) { format!("brief brief_{name}, kept_{name}, ") } else { kind };
-    let kind = if row.ret == "noreturn" { "never ".to_owned() } else { kind };
+    let args = if is_jumped_to(routine) { format!(", args [{}]", arguments(routine)) } else { String::new() };
     format!(
-        "routine!({kind}{prefix}imp_{name}, {prefix}probe_{name}, {prefix}intercepted_{name}, {op}, {}, ({params}){ret}, \
-         {map}[{peer}, {addr}, {bytes}] {call}, args [{}]{failed});\n",
+        "routine!({kind}pellucid_imp_{name}, pellucid_probe_{name}, {first}, {number}, {}, ({params}){ret}, \
+         {map}[{peer}, {addr}, {bytes}] {call}{args}{failed});\n",
         routine.timing(),
-        arguments(routine),
     )
 }
 
+/// Peer, address and bytes of a call, as the profile is told of them; `op` is the operation there.
+pub fn record(routine: &Routine, op: &str) -> [String; 3] {
+    let row = routine.row;
+    let [mut peer, addr, bytes] = [row.peer, row.addr, row.bytes].map(|text| routine.expression(text));
+    if let Some(team) = team(routine) {
+        peer =
+            if row.params.contains("int PE_root") { format!("rooted({op}, {team}, PE_root)") } else { team.to_owned() };
+    } else if routine.params.iter().any(|param| param.name == "ctx" && !param.pointer)
+        && matches!(row.class, "Put" | "Get" | "Amo" | "Signal" | "Order")
+    {
+        // What is done on a context is counted by context too.
+        peer = format!("on(ctx, {op}, {bytes}, {peer})");
+    }
+    [peer, addr, bytes]
+}
+
+/// The name of the map of symmetric memory, where an expression has it.
+pub fn map(texts: &[&str]) -> &'static str {
+    if texts.iter().any(|text| text.contains("(m, ") || text.contains("(m)")) { "|m| " } else { "" }
+}
+
+/// Which results of this type are errors.
+pub fn failed(routine: &Routine, ret: &str) -> String {
+    match routine.row.failed {
+        "" => String::new(),
+        failed => format!(", failed |r: {}| {failed}", ret.trim_start_matches(" -> ")),
+    }
+}
+
 /// What a callback is told beyond peer and bytes: local and remote address, context and team, as numbers.
-fn arguments(routine: &Routine) -> String {
+pub fn arguments(routine: &Routine) -> String {
     let pointer = |names: &[&str]| {
         let found = routine.params.iter().find(|param| param.pointer && names.contains(&param.name.as_str()));
         found.map_or("0".to_owned(), |param| format!("{}.addr()", param.name))

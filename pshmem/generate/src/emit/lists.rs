@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
+use super::intercepted::Intercepted;
 use super::{BY, File, entry};
+use crate::body::{self, Body};
 use crate::constants::{LEVELS, SECTIONS};
 use crate::expand::Expanded;
 
@@ -12,7 +14,7 @@ pub fn modules(groups: &[Expanded]) -> File {
     for group in groups.iter().filter(|group| !group.routines.is_empty()) {
         writeln!(text, "#[rustfmt::skip]\npub mod {};", group.group.name).expect("writing to a string");
     }
-    text.push_str("#[rustfmt::skip]\npub mod addresses;\npub mod constants;\n");
+    text.push_str("#[rustfmt::skip]\npub mod intercepted;\n#[rustfmt::skip]\npub mod addresses;\npub mod constants;\n");
     File { path: entry::path("mod"), text }
 }
 
@@ -39,52 +41,65 @@ pub fn constants() -> File {
 }
 
 /// `pshmem/src/generated/addresses.rs`: the functions of each operation.
-pub fn addresses(groups: &[Expanded]) -> File {
-    let routines = || groups.iter().flat_map(|group| group.routines.iter().map(move |routine| (group, routine)));
+pub fn addresses(groups: &[Expanded], intercepted: &Intercepted) -> File {
     let mut text = format!(
         "// {BY}\n//! The functions of each operation, by operation id.\n\n\
-         use pellucid_profile::op::COUNT;\n\nuse crate::dispatcher::{{Address, Ways}};\n\nunsafe extern \"C\" {{\n"
+         use pellucid_profile::op::COUNT;\n\nuse crate::dispatcher::{{Address, Body, Intercepted}};\n\n\
+         /// What each `shmem_X` is bound to in the running process.\npub static BOUND: [Address; COUNT] = [\n"
     );
-    for (_, routine) in routines() {
-        writeln!(text, "    fn {}();", routine.name).expect("writing to a string");
+    let (mut list, mut bodies, mut variadic) = (String::new(), String::new(), Vec::new());
+    let (mut op, mut count) = (0, 0);
+    for group in groups.iter().filter(|group| !group.routines.is_empty()) {
+        let name = group.group.name;
+        let (of_group, index) = body::bodies(group, op);
+        for (routine, body) in group.routines.iter().zip(index) {
+            writeln!(text, "    Address(super::{name}::{} as *const ()),", routine.name).expect("writing to a string");
+            writeln!(list, "    {},", count + body).expect("writing to a string");
+            if routine.variadic {
+                variadic.push(op.to_string());
+            }
+            op += 1;
+        }
+        for body in &of_group {
+            bodies.push_str(&functions(name, body, intercepted));
+        }
+        count += of_group.len();
     }
-    text.push_str(
-        "}\n\n/// What each `shmem_X` is bound to in the running process, and where its calls can go.\n\
-         pub static WAYS: [Ways; COUNT] = [\n",
-    );
-    for (group, routine) in routines() {
-        let name = &routine.name;
-        let (place, prefix) = match routine.needs_shim() || routine.variadic {
-            true => ("crate::shim::by_value".to_owned(), "pellucid_c_"),
-            false => (format!("super::{}", group.group.name), ""),
-        };
-        let (imp, intercepted) =
-            (format!("{place}::{prefix}imp_{name}"), format!("{place}::{prefix}intercepted_{name}"));
-        writeln!(
-            text,
-            "    Ways {{ bound: Address({name} as *const ()), entry: Address(super::{group}::{name} as *const ()), \
-             imp: Address({imp} as *const ()), \
-             intercepted: Address({intercepted} as *const ()) }},",
-            group = group.group.name,
-        )
-        .expect("writing to a string");
-    }
-    text.push_str(
-        "];\n\n/// Operations whose further arguments only a jump passes on.\npub const VARIADIC: &[u16] = &[",
-    );
-    let variadic = routines().enumerate().filter(|(_, (_, routine))| routine.variadic).map(|(op, _)| op.to_string());
-    text.push_str(&variadic.collect::<Vec<_>>().join(", "));
-    text.push_str("];\n");
+    write!(
+        text,
+        "];\n\n/// Number of bodies.\npub const BODIES_COUNT: usize = {count};\n\n\
+         /// Index of the body of each operation.\npub static BODY: [u16; COUNT] = [\n{list}];\n\n\
+         /// The functions of each body.\npub static BODIES: [Body; BODIES_COUNT] = [\n{bodies}];\n\n\
+         /// Operations whose further arguments only a jump passes on.\npub const VARIADIC: &[u16] = &[{}];\n",
+        variadic.join(", ")
+    )
+    .expect("writing to a string");
     File { path: entry::path("addresses"), text }
+}
+
+fn functions(group: &str, body: &Body, intercepted: &Intercepted) -> String {
+    let (_, routine) = body.first();
+    let name = &routine.name;
+    let (place, prefix) = match routine.needs_shim() || routine.variadic {
+        true => ("crate::shim::by_value".to_owned(), "pellucid_c_"),
+        false => (format!("super::{group}"), "pellucid_"),
+    };
+    let intercepted = match entry::is_jumped_to(routine) {
+        true => format!("Jump(Address({place}::{prefix}intercepted_{name} as *const ()))"),
+        false => format!("Frame({})", intercepted.path(routine)),
+    };
+    format!(
+        "    Body {{ imp: Address({place}::{prefix}imp_{name} as *const ()), intercepted: Intercepted::{intercepted} }},\n"
+    )
 }
 
 /// `src/profile/src/generated/ops.rs`.
 pub fn ops(groups: &[Expanded]) -> File {
     let count: usize = groups.iter().map(|group| group.routines.len()).sum();
     let mut text = format!(
-        "// {BY}\nuse crate::op::{{Class, Op, Timing}};\n\n\
+        "// {BY}\nuse crate::op::{{Class, Row, Timing}};\n\n\
          /// Number of operations.\npub const COUNT: usize = {count};\n\n\
-         /// The operation table.\n#[rustfmt::skip]\npub static OPS: [Op; COUNT] = [\n"
+         /// The operation table.\n#[rustfmt::skip]\npub(super) static ROWS: [Row; COUNT] = [\n"
     );
     for routine in groups.iter().flat_map(|group| &group.routines) {
         let row = routine.row;
@@ -92,7 +107,7 @@ pub fn ops(groups: &[Expanded]) -> File {
         timing[..1].make_ascii_uppercase();
         writeln!(
             text,
-            "    Op {{ name: \"{}\", class: Class::{}, section: \"{}\", elem: {}, timing: Timing::{timing} }},",
+            "    Row {{ name: \"{}\", class: Class::{}, section: \"{}\", elem: {}, timing: Timing::{timing} }},",
             routine.name,
             row.class,
             row.section,

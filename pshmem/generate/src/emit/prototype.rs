@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use cbindgen::{Builder, Config, Language, Layout};
 
-use super::entry;
 use crate::expand::Expanded;
 
 /// Marks a function that does not return; cbindgen writes it behind the declaration, C wants it in front.
@@ -60,10 +59,8 @@ fn declarations(source: &std::path::Path) -> Result<Vec<(String, String)>, Strin
             .and_then(|(head, _)| head.rsplit([' ', '*']).next())
             .filter(|_| line.ends_with(';'))
             .ok_or_else(|| format!("cbindgen: not a prototype: {line}"))?;
-        let (name, line) = match name.strip_prefix(entry::EXPORT) {
-            Some(plain) => (plain, line.replacen(name, plain, 1)),
-            None => (name, line.to_owned()),
-        };
+        // Rust sees them in an `extern` block.
+        let line = line.strip_prefix("extern ").unwrap_or(line).to_owned();
         let marked = line.strip_suffix(';').and_then(|line| line.strip_suffix(NO_RETURN));
         let line = match marked {
             Some(line) => format!("{NO_RETURN} {};", line.trim_end()),

@@ -29,56 +29,56 @@ const FETCH: Row = Row {
     types: AMO_EXTENDED,
     section: "9.7.1.1",
     addr: "source.addr()",
-    call: "amo::fetch::<N>(m, CTX, source.cast(), pe).map(word)",
+    call: "amo::fetch::<U>(m, CTX, source.cast(), pe).map(word)",
     ..FETCHING
 };
 const SET: Row = Row {
     types: AMO_EXTENDED,
     section: "9.7.1.2",
-    call: "amo::set::<N>(m, CTX, dest.cast(), word(value), pe)",
+    call: "amo::set::<U>(m, CTX, dest.cast(), word(value), pe)",
     ..UPDATE
 };
 const COMPARE_SWAP: Row = Row {
     params: "TYPE *dest, TYPE cond, TYPE value, int pe",
     section: "9.7.1.3",
-    call: "amo::compare_swap::<N>(m, CTX, dest.cast(), word(cond), word(value), pe).map(word)",
+    call: "amo::compare_swap::<U>(m, CTX, dest.cast(), word(cond), word(value), pe).map(word)",
     ..FETCHING
 };
 const SWAP: Row = Row {
     types: AMO_EXTENDED,
     section: "9.7.1.4",
-    call: "amo::swap::<N>(m, CTX, dest.cast(), word(value), pe).map(word)",
+    call: "amo::swap::<U>(m, CTX, dest.cast(), word(value), pe).map(word)",
     ..FETCHING
 };
 const FETCH_INC: Row = Row {
     params: "TYPE *dest, int pe",
     section: "9.7.1.5",
-    call: "amo::fetch_inc::<N>(m, CTX, dest.cast(), pe).map(word)",
+    call: "amo::fetch_inc::<U>(m, CTX, dest.cast(), pe).map(word)",
     ..FETCHING
 };
 const INC: Row =
-    Row { params: "TYPE *dest, int pe", section: "9.7.1.6", call: "amo::inc::<N>(m, CTX, dest.cast(), pe)", ..UPDATE };
+    Row { params: "TYPE *dest, int pe", section: "9.7.1.6", call: "amo::inc::<U>(m, CTX, dest.cast(), pe)", ..UPDATE };
 const FETCH_ADD: Row =
-    Row { section: "9.7.1.7", call: "amo::fetch_add::<N>(m, CTX, dest.cast(), word(value), pe).map(word)", ..FETCHING };
-const ADD: Row = Row { section: "9.7.1.8", call: "amo::add::<N>(m, CTX, dest.cast(), word(value), pe)", ..UPDATE };
+    Row { section: "9.7.1.7", call: "amo::fetch_add::<U>(m, CTX, dest.cast(), word(value), pe).map(word)", ..FETCHING };
+const ADD: Row = Row { section: "9.7.1.8", call: "amo::add::<U>(m, CTX, dest.cast(), word(value), pe)", ..UPDATE };
 const FETCH_AND: Row = Row {
     section: "9.7.1.9",
-    call: "amo::fetch_and::<N>(m, CTX, dest.cast(), word(value), pe).map(word)",
+    call: "amo::fetch_and::<U>(m, CTX, dest.cast(), word(value), pe).map(word)",
     ..FETCHING_BITWISE
 };
-const AND: Row = Row { section: "9.7.1.10", call: "amo::and::<N>(m, CTX, dest.cast(), word(value), pe)", ..BITWISE };
+const AND: Row = Row { section: "9.7.1.10", call: "amo::and::<U>(m, CTX, dest.cast(), word(value), pe)", ..BITWISE };
 const FETCH_OR: Row = Row {
     section: "9.7.1.11",
-    call: "amo::fetch_or::<N>(m, CTX, dest.cast(), word(value), pe).map(word)",
+    call: "amo::fetch_or::<U>(m, CTX, dest.cast(), word(value), pe).map(word)",
     ..FETCHING_BITWISE
 };
-const OR: Row = Row { section: "9.7.1.12", call: "amo::or::<N>(m, CTX, dest.cast(), word(value), pe)", ..BITWISE };
+const OR: Row = Row { section: "9.7.1.12", call: "amo::or::<U>(m, CTX, dest.cast(), word(value), pe)", ..BITWISE };
 const FETCH_XOR: Row = Row {
     section: "9.7.1.13",
-    call: "amo::fetch_xor::<N>(m, CTX, dest.cast(), word(value), pe).map(word)",
+    call: "amo::fetch_xor::<U>(m, CTX, dest.cast(), word(value), pe).map(word)",
     ..FETCHING_BITWISE
 };
-const XOR: Row = Row { section: "9.7.1.14", call: "amo::xor::<N>(m, CTX, dest.cast(), word(value), pe)", ..BITWISE };
+const XOR: Row = Row { section: "9.7.1.14", call: "amo::xor::<U>(m, CTX, dest.cast(), word(value), pe)", ..BITWISE };
 
 pub const GROUP: Group = Group {
     name: "amo",

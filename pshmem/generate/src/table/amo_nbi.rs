@@ -33,52 +33,52 @@ pub const GROUP: Group = Group {
             types: AMO_EXTENDED,
             section: "9.7.2.1",
             addr: "source.addr()",
-            call: "amo::fetch_nbi::<N>(m, CTX, fetch.cast(), source.cast(), pe)",
+            call: "amo::fetch_nbi::<U>(m, CTX, fetch.cast(), source.cast(), pe)",
             ..FETCHING
         },
         Row {
             name: "shmem_TYPENAME_atomic_compare_swap_nbi",
             params: "TYPE *fetch, TYPE *dest, TYPE cond, TYPE value, int pe",
             section: "9.7.2.2",
-            call: "amo::compare_swap_nbi::<N>(m, CTX, fetch.cast(), dest.cast(), word(cond), word(value), pe)",
+            call: "amo::compare_swap_nbi::<U>(m, CTX, fetch.cast(), dest.cast(), word(cond), word(value), pe)",
             ..FETCHING
         },
         Row {
             name: "shmem_TYPENAME_atomic_swap_nbi",
             types: AMO_EXTENDED,
             section: "9.7.2.3",
-            call: "amo::swap_nbi::<N>(m, CTX, fetch.cast(), dest.cast(), word(value), pe)",
+            call: "amo::swap_nbi::<U>(m, CTX, fetch.cast(), dest.cast(), word(value), pe)",
             ..FETCHING
         },
         Row {
             name: "shmem_TYPENAME_atomic_fetch_inc_nbi",
             params: "TYPE *fetch, TYPE *dest, int pe",
             section: "9.7.2.4",
-            call: "amo::fetch_inc_nbi::<N>(m, CTX, fetch.cast(), dest.cast(), pe)",
+            call: "amo::fetch_inc_nbi::<U>(m, CTX, fetch.cast(), dest.cast(), pe)",
             ..FETCHING
         },
         Row {
             name: "shmem_TYPENAME_atomic_fetch_add_nbi",
             section: "9.7.2.5",
-            call: "amo::fetch_add_nbi::<N>(m, CTX, fetch.cast(), dest.cast(), word(value), pe)",
+            call: "amo::fetch_add_nbi::<U>(m, CTX, fetch.cast(), dest.cast(), word(value), pe)",
             ..FETCHING
         },
         Row {
             name: "shmem_TYPENAME_atomic_fetch_and_nbi",
             section: "9.7.2.6",
-            call: "amo::fetch_and_nbi::<N>(m, CTX, fetch.cast(), dest.cast(), word(value), pe)",
+            call: "amo::fetch_and_nbi::<U>(m, CTX, fetch.cast(), dest.cast(), word(value), pe)",
             ..BITWISE
         },
         Row {
             name: "shmem_TYPENAME_atomic_fetch_or_nbi",
             section: "9.7.2.7",
-            call: "amo::fetch_or_nbi::<N>(m, CTX, fetch.cast(), dest.cast(), word(value), pe)",
+            call: "amo::fetch_or_nbi::<U>(m, CTX, fetch.cast(), dest.cast(), word(value), pe)",
             ..BITWISE
         },
         Row {
             name: "shmem_TYPENAME_atomic_fetch_xor_nbi",
             section: "9.7.2.8",
-            call: "amo::fetch_xor_nbi::<N>(m, CTX, fetch.cast(), dest.cast(), word(value), pe)",
+            call: "amo::fetch_xor_nbi::<U>(m, CTX, fetch.cast(), dest.cast(), word(value), pe)",
             ..BITWISE
         },
     ],

@@ -5,10 +5,10 @@
 //! runtime has learnt it, change its `state` from [`State::Planned`] to [`State::Ready`] and run
 //! `cargo run -p pellucid-generate`.
 //!
-//! Expressions use the parameter names of the row and these words, which the generator replaces:
-//! `W`, the bit-copy type of the element; `N`, its number type; `SIZE`, its bytes; `KERNEL(sum)`, its
-//! reduction kernel; `CTX`, the context (the default one in the form without a `ctx` argument);
-//! `PEER`, the world PE behind `pe`.
+//! Expressions use the parameter names of the row and these words, which the generator replaces: `W`, the bit-copy
+//! type of the element; `N`, its number type, and `U`, where nothing is compared and so signed and unsigned numbers
+//! are one; `SIZE`, its bytes; `KERNEL(sum)`, its reduction kernel; `CTX`, the context (the default one in the form
+//! without a `ctx` argument); `PEER`, the world PE behind `pe`.
 
 mod amo;
 mod amo_nbi;

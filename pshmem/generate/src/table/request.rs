@@ -258,38 +258,38 @@ pub const GROUP: Group = Group {
         Row {
             name: "shmemx_TYPENAME_fadd_nb",
             params: "TYPE *target, TYPE value, int pe, TYPE *oldval, shmemx_request_handle_t *request",
-            call: "nb::fetch_add::<N>(m, CTX, target.cast(), word(value), pe, oldval.cast(), request)",
+            call: "nb::fetch_add::<U>(m, CTX, target.cast(), word(value), pe, oldval.cast(), request)",
             ..AMO_NB
         },
         Row {
             name: "shmemx_TYPENAME_swap_nb",
             params: "TYPE *target, TYPE value, int pe, TYPE *oldval, shmemx_request_handle_t *request",
             types: AMO_EXTENDED,
-            call: "nb::swap::<N>(m, CTX, target.cast(), word(value), pe, oldval.cast(), request)",
+            call: "nb::swap::<U>(m, CTX, target.cast(), word(value), pe, oldval.cast(), request)",
             ..AMO_NB
         },
         Row {
             name: "shmemx_TYPENAME_cswap_nb",
             params: "TYPE *target, TYPE cond, TYPE value, int pe, TYPE *oldval, shmemx_request_handle_t *request",
-            call: "nb::compare_swap::<N>(m, CTX, target.cast(), word(cond), word(value), pe, oldval.cast(), request)",
+            call: "nb::compare_swap::<U>(m, CTX, target.cast(), word(cond), word(value), pe, oldval.cast(), request)",
             ..AMO_NB
         },
         Row {
             name: "shmemx_TYPENAME_finc_nb",
             params: "TYPE *target, int pe, TYPE *oldval, shmemx_request_handle_t *request",
-            call: "nb::fetch_inc::<N>(m, CTX, target.cast(), pe, oldval.cast(), request)",
+            call: "nb::fetch_inc::<U>(m, CTX, target.cast(), pe, oldval.cast(), request)",
             ..AMO_NB
         },
         Row {
             name: "shmemx_TYPENAME_add_nb",
             params: "TYPE *target, TYPE value, int pe, shmemx_request_handle_t *request",
-            call: "nb::add::<N>(m, CTX, target.cast(), word(value), pe, request)",
+            call: "nb::add::<U>(m, CTX, target.cast(), word(value), pe, request)",
             ..AMO_NB
         },
         Row {
             name: "shmemx_TYPENAME_inc_nb",
             params: "TYPE *target, int pe, shmemx_request_handle_t *request",
-            call: "nb::inc::<N>(m, CTX, target.cast(), pe, request)",
+            call: "nb::inc::<U>(m, CTX, target.cast(), pe, request)",
             ..AMO_NB
         },
         Row { name: "shmemx_TYPENAME_put_nb", types: RMA, ..PUT },

@@ -123,7 +123,12 @@ impl Context {
 #[inline(always)]
 pub fn world_pe(m: &Map, ctx: Ctx, pe: i32) -> i32 {
     let _ = m;
-    ctx.world_pe(pe).unwrap_or(-1)
+    if ctx == Ctx::DEFAULT { pe } else { translated(ctx, pe) }
+}
+
+#[inline(never)]
+fn translated(ctx: Ctx, pe: i32) -> i32 {
+    ctx.translate(pe).unwrap_or(-1)
 }
 
 /// Completes the operations of all contexts over the network.

@@ -57,17 +57,22 @@ pub fn is_in_handler() -> bool {
     found
 }
 
-/// The first that `find` gives of the functions that the calling thread is in, by their first addresses, innermost first.
+/// The first that `find` gives of the functions that the calling thread is in, by their first addresses, innermost
+/// first; and where that function returns to, or 0.
 #[cold]
-pub fn function<R>(find: impl Fn(usize) -> Option<R>) -> Option<R> {
-    let mut found = None;
+pub fn function<R>(find: impl Fn(usize) -> Option<R>) -> Option<(R, usize)> {
+    let (mut found, mut returns_to) = (None, 0);
     walk(&mut |at, _| {
+        if found.is_some() {
+            returns_to = at + 1;
+            return false;
+        }
         // SAFETY: any address may be asked for.
         let begin = unsafe { _Unwind_FindEnclosingFunction((at + 1) as *mut c_void) };
         found = find(begin as usize);
-        found.is_none()
+        true
     });
-    found
+    found.map(|found| (found, returns_to))
 }
 
 /// Whether the calling thread is on the stack that signal handlers may have to themselves.

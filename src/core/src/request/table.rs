@@ -72,7 +72,8 @@ struct Free {
 
 /// All slots of a process.
 pub(super) struct Table {
-    /// Null, or a chunk that is never given back: all zeros at first, so that the table takes no room in the library's file.
+    /// Null, or a chunk that is never given back: all zeros at first, so that the table takes no room in the
+    /// library's file.
     chunks: [AtomicPtr<[Slot; CHUNK]>; CHUNKS],
     free: Mutex<Free>,
 }

@@ -116,7 +116,7 @@ pub(super) fn encode(tag: u32, d: &Detail) -> Option<Vec<u8>> {
             out.u64(d.sync_every);
             out.list(&d.syncs, |out, s| {
                 out.0.extend([s.team, s.region]);
-                out.text(op::get(s.op).map_or("", |row| row.name));
+                out.text(op::get(s.op).map_or("", |row| row.name()));
                 [s.address, s.number, s.arrived_ns, s.left_ns].into_iter().for_each(|n| out.u64(n));
             });
         }

@@ -15,7 +15,7 @@ pub(super) fn encode(out: &mut Out, d: &Detail) {
     let mut ops: Vec<u16> = all.filter_map(|phase| Some(phase.from?.1)).collect();
     ops.sort_unstable();
     ops.dedup();
-    out.list(&ops, |out, &op| out.text(op::get(op).map_or("", |row| row.name)));
+    out.list(&ops, |out, &op| out.text(op::get(op).map_or("", |row| row.name())));
     let row = |out: &mut Out, phase: Phase| {
         let (address, op) = phase.from.unwrap_or_default();
         let place = ops.binary_search(&op).map_or(u32::MAX, |at| at as u32);

@@ -6,7 +6,7 @@ fn pe(number: u32, routine: Option<&str>, addr: u64) -> PeNow {
         let op = op::find(name).unwrap_or_else(|| panic!("{name}"));
         CurrentOp {
             thread: 100 + number,
-            routine: op::get(op).unwrap().name,
+            routine: op::get(op).unwrap().name(),
             op,
             phase: Phase::Inside,
             peer: None,

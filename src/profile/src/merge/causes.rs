@@ -150,7 +150,7 @@ impl Causes {
 
 fn row(pe: &Pe, cause: &detail::Cause) -> Cause {
     let (path, address) = pe.in_file(cause.address).unwrap_or_default();
-    let routine = op::lookup(&cause.routine).and_then(op::get).map_or("", |row| row.name);
+    let routine = op::lookup(&cause.routine).and_then(op::get).map_or("", |row| row.name());
     Cause {
         pe: pe.pe,
         site: Place { path: path.into(), address, routine },

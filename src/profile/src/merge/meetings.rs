@@ -240,7 +240,7 @@ impl Meetings {
         let mut list: Vec<Late> = sums
             .into_iter()
             .map(|((routine, region, site), late)| Late {
-                routine: op::get(routine).map_or("(not known)", |row| row.name).to_owned(),
+                routine: op::get(routine).map_or("(not known)", |row| row.name()).to_owned(),
                 region: region.to_string(),
                 site: site.map(|(path, address)| (path.to_string(), address)),
                 ..late

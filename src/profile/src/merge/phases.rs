@@ -80,7 +80,7 @@ impl<'a> Names<'a> {
     fn place(&mut self, address: u64, op: u16) -> Place {
         let (path, address) = self.pe.in_file(address).unwrap_or_default();
         let path = self.paths.entry(path).or_insert_with(|| path.into()).clone();
-        Place { path, address, routine: op::get(op).map_or("", |row| row.name) }
+        Place { path, address, routine: op::get(op).map_or("", |row| row.name()) }
     }
 }
 

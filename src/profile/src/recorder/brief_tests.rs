@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::tests::TURN;
-use super::{attach, brief, sampled, set_site, sized};
+use super::{apart, attach, brief, sampled, set_site, sized};
 use crate::model::{Pe, Routine};
 use crate::op::{OPS, find};
 use crate::segment::{JobInfo, Segment, create};
@@ -14,7 +14,7 @@ use crate::snapshot::{self, Outcome};
 const fn id(name: &str) -> u16 {
     let mut id = 0;
     loop {
-        let (a, b) = (OPS[id].name.as_bytes(), name.as_bytes());
+        let (a, b) = (OPS[id].name().as_bytes(), name.as_bytes());
         let mut at = 0;
         while at < a.len() && at < b.len() && a[at] == b[at] {
             at += 1;
@@ -28,20 +28,23 @@ const fn id(name: &str) -> u16 {
 
 const P: u16 = id("shmem_int_p");
 const PUT: u16 = id("shmem_putmem");
+const NBI: u16 = id("shmem_putmem_nbi");
+const TEST: u16 = id("shmem_int_test");
+const QUIET: u16 = id("shmem_quiet");
 
 /// Calls that went on to the probe.
 static PROBED: AtomicU64 = AtomicU64::new(0);
 
 /// As the entries of these routines.
 fn p_in<const KEPT: bool>(peer: i32) {
-    if !brief::sampled::<P, KEPT>(peer, 0, 4) {
+    if !brief::sampled::<KEPT>(P, peer, 0, 4) {
         PROBED.fetch_add(1, Relaxed);
         sampled(P, peer, 0, 4, || ());
     }
 }
 
 fn put_in<const KEPT: bool>(peer: i32, bytes: usize) {
-    if !brief::sized::<PUT, KEPT>(peer, 0, bytes) {
+    if !brief::sized::<KEPT>(PUT, peer, 0, bytes) {
         PROBED.fetch_add(1, Relaxed);
         sized(PUT, peer, 0, bytes, || ());
     }
@@ -75,7 +78,7 @@ fn profile_of(body: fn() -> bool) -> Pe {
 }
 
 fn routine(pe: &Pe, op: u16) -> &Routine {
-    pe.routines.iter().find(|r| r.name == OPS[usize::from(op)].name).expect("the routine is in the profile")
+    pe.routines.iter().find(|r| r.name == OPS[usize::from(op)].name()).expect("the routine is in the profile")
 }
 
 #[test]
@@ -131,13 +134,63 @@ fn a_kept_profile_has_each_call_once_by_site_and_by_peer_too() {
 }
 
 #[test]
+fn calls_without_a_peer_are_counted_in_front_of_the_probe_and_a_quiet_only_where_nothing_is_open() {
+    const ROUNDS: u64 = 10_000;
+    let pe = profile_of(|| {
+        set_site(0x1000);
+        let counted = |op: u16| {
+            let in_front = brief::sampled::<true>(op, -1, 0, 0);
+            if !in_front {
+                apart::sampled(op, -1, 0, 0, || ());
+            }
+            u64::from(in_front)
+        };
+        let tests: u64 = (0..ROUNDS).map(|_| counted(TEST)).sum();
+        let quiets: u64 = (0..ROUNDS).map(|_| counted(QUIET)).sum();
+        for _ in 0..ROUNDS {
+            if !brief::sized::<true>(NBI, 2, 0, 8) {
+                apart::sized(NBI, 2, 0, 8, || ());
+            }
+        }
+        let while_open = counted(QUIET);
+        let afterwards: u64 = (0..ROUNDS).map(|_| counted(QUIET)).sum();
+        [tests, quiets, afterwards].into_iter().all(|calls| calls > ROUNDS / 2 && calls < ROUNDS) && while_open == 0
+    });
+    assert_eq!(routine(&pe, TEST).calls, [ROUNDS, 0, 0, 0]);
+    assert_eq!(routine(&pe, QUIET).calls, [2 * ROUNDS + 1, 0, 0, 0]);
+    assert_eq!((routine(&pe, NBI).calls, routine(&pe, NBI).bytes), ([0, 0, ROUNDS, 0], [0, 0, 8 * ROUNDS, 0]));
+    assert_eq!((pe.detail.nbi.issued, pe.detail.nbi.bytes), (ROUNDS, 8 * ROUNDS));
+    let sites: Vec<_> = pe.detail.sites.iter().map(|s| (s.address, s.routine.as_str(), s.calls)).collect();
+    assert!(sites.contains(&(0x1000, "shmem_int_test", ROUNDS)), "{sites:x?}");
+    assert!(sites.contains(&(0x1000, "shmem_quiet", 2 * ROUNDS + 1)), "{sites:x?}");
+}
+
+#[test]
+fn what_is_called_from_the_probe_counts_as_what_is_inlined() {
+    const ROUNDS: u64 = 10_000;
+    let pe = profile_of(|| {
+        for _ in 0..ROUNDS {
+            apart::sampled(P, 2, 0, 4, || ());
+            [0, 8, 1024, 1025].into_iter().for_each(|bytes| apart::sized(PUT, 3, 0, bytes, || ()));
+            apart::timed(id("shmem_barrier_all"), -1, 0, 0, || ());
+        }
+        true
+    });
+    let (int, mem, barrier) = (routine(&pe, P), routine(&pe, PUT), routine(&pe, id("shmem_barrier_all")));
+    assert_eq!((int.calls, int.bytes), ([0, 0, ROUNDS, 0], [0, 0, 4 * ROUNDS, 0]));
+    assert_eq!((mem.calls, mem.bytes), ([0, 4 * ROUNDS, 0, 0], [0, 2057 * ROUNDS, 0, 0]));
+    assert!(mem.timed_calls > ROUNDS && mem.timed_calls < 2 * ROUNDS, "{}", mem.timed_calls);
+    assert_eq!((barrier.calls, barrier.timed_calls), ([ROUNDS, 0, 0, 0], ROUNDS));
+}
+
+#[test]
 fn the_last_call_is_the_threads_current_one() {
     let pe = profile_of(|| {
         (0..1000).for_each(|_| put(4, 16));
         let before = PROBED.load(Relaxed);
         (0..1000).for_each(|_| p(2));
         // The one that tells is not a sample.
-        while !brief::sampled::<P, false>(4, 0, 4) {
+        while !brief::sampled::<false>(P, 4, 0, 4) {
             sampled(P, 4, 0, 4, || ());
         }
         PROBED.load(Relaxed) > before

@@ -8,10 +8,10 @@ use std::sync::atomic::{
 use super::hot::{self, bump, bump32};
 use super::{release, tls};
 use crate::arm;
-use crate::op::{NONBLOCKING, ONE_ELEMENT, SIGNALS, STORES, TOGETHER, TRANSFER, traits};
+use crate::op::{NONBLOCKING, ONE_ELEMENT, Operation, SIGNALS, STORES, TOGETHER, TRANSFER, traits};
 use crate::sample::is_kept;
 use crate::segment::extra::{
-    CONTEXTS, ContextTeam, PEER_OVERFLOW, PEERS, PROBES, SITE_OVERFLOW, SITES, SYNCS, Site, Sync, TEAMS, key,
+    CONTEXTS, ContextTeam, Nbi, PEER_OVERFLOW, PEERS, PROBES, SITE_OVERFLOW, SITES, SYNCS, Site, Sync, TEAMS, key,
     site_index, transfer,
 };
 use crate::segment::layout::Slot;
@@ -21,15 +21,15 @@ const WORD_BYTES: usize = 8;
 
 /// As [`note`], for a put, get or routine of nanoseconds: left out where the profile is brief.
 #[inline(always)]
-pub(super) fn note_short(slot: &Slot, op: u16, peer: i32, addr: usize, bytes: usize) -> u32 {
+pub(super) fn note_short(slot: &Slot, op: impl Operation, peer: i32, addr: usize, bytes: usize) -> u32 {
     if arm::is_brief() { SITE_OVERFLOW as u32 } else { note(slot, op, peer, addr, bytes) }
 }
 
 /// Counts a call by call site and by peer. Returns the row of the call site.
 #[inline(always)]
-pub(super) fn note(slot: &Slot, op: u16, peer: i32, addr: usize, bytes: usize) -> u32 {
-    let traits = traits(op);
-    let key = key(tls::site(), op, slot.head.region_key.load(Relaxed));
+pub(super) fn note(slot: &Slot, op: impl Operation, peer: i32, addr: usize, bytes: usize) -> u32 {
+    let traits = op.traits();
+    let key = key(tls::site(), op.id(), slot.head.region_key.load(Relaxed));
     let first = site_index(key);
     let at = if slot.extra.sites[first].key.load(Relaxed) == key { first } else { site_row(slot, key) };
     let site = &slot.extra.sites[at];
@@ -56,14 +56,14 @@ pub(super) fn note(slot: &Slot, op: u16, peer: i32, addr: usize, bytes: usize) -
 
 /// Whether a call stores to a word for which its peer may wait.
 #[inline(always)]
-pub(super) fn is_release(op: u16, bytes: usize) -> bool {
-    traits(op) & STORES != 0 && (bytes <= WORD_BYTES || traits(op) & SIGNALS != 0)
+pub(super) fn is_release(op: impl Operation, bytes: usize) -> bool {
+    op.traits() & STORES != 0 && (bytes <= WORD_BYTES || op.traits() & SIGNALS != 0)
 }
 
 /// Whether the bytes in a call site's row follow from its calls: not in the row that all operations share.
 #[inline(always)]
-fn bytes_follow(op: u16, at: usize) -> bool {
-    traits(op) & ONE_ELEMENT != 0 && at != SITE_OVERFLOW
+fn bytes_follow(op: impl Operation, at: usize) -> bool {
+    op.traits() & ONE_ELEMENT != 0 && at != SITE_OVERFLOW
 }
 
 /// As [`note`], for a thread that shares its slot with others.
@@ -302,7 +302,7 @@ pub fn context_default(handle: usize) {
 }
 
 /// Counts a call on a context that the program made.
-#[inline]
+#[inline(never)]
 pub fn context(op: u16, handle: usize, bytes: usize) {
     let Some(slot) = tls::slot() else { return };
     slot.extra.context.store(handle as u64, Relaxed);
@@ -325,6 +325,12 @@ fn issue(slot: &Slot, bytes: usize) {
     if nbi.open.load(Relaxed) == 0 {
         slot.head.nbi_since.store(hot::ticks(&slot.head), Relaxed);
     }
+    issue_more(nbi, bytes);
+}
+
+/// As [`issue`], while others are open.
+#[inline(always)]
+pub(super) fn issue_more(nbi: &Nbi, bytes: usize) {
     bump(&nbi.open, 1);
     bump(&nbi.issued, 1);
     bump(&nbi.bytes, bytes as u64);

@@ -6,10 +6,8 @@ use std::time::Duration;
 use super::{cold, counting, extra, release, tls, watch};
 use crate::clock::{self, Source};
 use crate::histogram::{BUCKETS, bucket};
-use crate::op::{COMPLETES, ONE_ELEMENT, SAMPLED_BYTES, TOGETHER, Timing, WAITS, traits};
-use crate::segment::layout::{
-    Cell, ROW_OVERFLOW, STATE_DONE, STATE_ENTERED, STATE_INSIDE, Slot, SlotHead, current_word,
-};
+use crate::op::{COMPLETES, ONE_ELEMENT, Operation, SAMPLED_BYTES, TOGETHER, Timing, WAITS, traits};
+use crate::segment::layout::{Cell, ROW_OVERFLOW, STATE_DONE, STATE_INSIDE, Slot, SlotHead, current_word};
 use crate::size::size_class;
 use crate::trace;
 
@@ -28,85 +26,117 @@ pub(super) fn bump32(word: &AtomicU32, by: u32) {
 ///
 /// `peer` is a world PE, or -1 where the call has none; `bytes` is the payload.
 #[inline(always)]
-pub fn sampled<R>(op: u16, peer: i32, addr: usize, bytes: usize, f: impl FnOnce() -> R) -> R {
-    let start = match tls::slot() {
+pub fn sampled<R>(op: impl Operation, peer: i32, addr: usize, bytes: usize, f: impl FnOnce() -> R) -> R {
+    let start = begin_sampled(op, peer, addr, bytes);
+    let begun = if op.traits() & COMPLETES != 0 { extra::begin_completion() } else { 0 };
+    let result = f();
+    if op.traits() & COMPLETES != 0 {
+        extra::complete(op.id(), begun);
+    }
+    if start != 0 {
+        cold::leave_sample(op.id(), start);
+    }
+    result
+}
+
+/// What [`sampled`] does before the call: the time now where the call is a sample or traced, else 0, and nothing is left to do
+/// after a call that completes nothing.
+#[inline(always)]
+pub(super) fn begin_sampled(op: impl Operation, peer: i32, addr: usize, bytes: usize) -> u64 {
+    match tls::slot() {
         Some(slot) => {
-            let cell = slot.cell(op);
+            let cell = slot.cell(op.id());
             count(slot, cell, peer, counted_bytes(op, bytes));
             let site = extra::note_short(slot, op, peer, addr, bytes);
             enter_sampled(slot, cell, op, (peer, addr, bytes), site)
         }
-        None => cold::enter(op, peer, addr, bytes, Timing::Sampled),
-    };
-    let begun = if traits(op) & COMPLETES != 0 { extra::begin_completion() } else { 0 };
-    let result = f();
-    if traits(op) & COMPLETES != 0 {
-        extra::complete(op, begun);
+        None => cold::enter(op.id(), peer, addr, bytes, Timing::Sampled),
     }
-    if start != 0 {
-        cold::leave_sample(op, start);
-    }
-    result
 }
 
 /// Records a put or get: counted by size class, sampled up to [`SAMPLED_BYTES`], timed above.
 ///
 /// `peer` is a world PE, or -1 where the call has none; `addr` the symmetric address, `bytes` the payload.
 #[inline(always)]
-pub fn sized<R>(op: u16, peer: i32, addr: usize, bytes: usize, f: impl FnOnce() -> R) -> R {
-    let start = match tls::slot() {
-        Some(slot) => {
-            count_sized(slot, op, peer, bytes);
-            let site = extra::note_short(slot, op, peer, addr, bytes);
-            if bytes <= SAMPLED_BYTES {
-                enter_sampled(slot, slot.cell(op), op, (peer, addr, bytes), site)
-            } else {
-                enter_timed(slot, op, peer, addr, bytes, site)
-            }
-        }
-        None => cold::enter(op, peer, addr, bytes, Timing::Sized),
-    };
+pub fn sized<R>(op: impl Operation, peer: i32, addr: usize, bytes: usize, f: impl FnOnce() -> R) -> R {
+    let start = begin_sized(op, peer, addr, bytes);
     let result = f();
     if start != 0 {
-        if bytes <= SAMPLED_BYTES {
-            cold::leave_sample(op, start);
-        } else {
-            leave_timed(op, start, peer);
-        }
+        end_sized(op.id(), start, peer, bytes);
     }
     result
+}
+
+/// What [`sized`] does before the call, as [`begin_sampled`].
+#[inline(always)]
+pub(super) fn begin_sized(op: impl Operation, peer: i32, addr: usize, bytes: usize) -> u64 {
+    match tls::slot() {
+        Some(slot) => {
+            count_sized(slot, op.id(), peer, bytes);
+            let site = extra::note_short(slot, op, peer, addr, bytes);
+            if bytes <= SAMPLED_BYTES {
+                enter_sampled(slot, slot.cell(op.id()), op, (peer, addr, bytes), site)
+            } else {
+                enter_timed(slot, op.id(), peer, addr, bytes, site)
+            }
+        }
+        None => cold::enter(op.id(), peer, addr, bytes, Timing::Sized),
+    }
+}
+
+/// What [`sized`] does after a call that began at `start`.
+#[inline(always)]
+pub(super) fn end_sized(op: u16, start: u64, peer: i32, bytes: usize) {
+    if bytes <= SAMPLED_BYTES {
+        cold::leave_sample(op, start);
+    } else {
+        leave_timed(op, start, peer);
+    }
 }
 
 /// Records a call of a routine that may take long (barriers, waits, collectives, allocation): counted and timed.
 ///
 /// `peer` is a world PE, or -1 where the call has none; `addr` the address argument or 0, `bytes` the payload or 0.
 #[inline(always)]
-pub fn timed<R>(op: u16, peer: i32, addr: usize, bytes: usize, f: impl FnOnce() -> R) -> R {
-    let start = match tls::slot() {
-        Some(slot) => {
-            if bytes == 0 {
-                count(slot, slot.cell(op), peer, 0)
-            } else {
-                count_sized(slot, op, peer, bytes)
-            }
-            let site = extra::note(slot, op, peer, addr, bytes);
-            enter_timed(slot, op, peer, addr, bytes, site)
-        }
-        None => cold::enter(op, peer, addr, bytes, Timing::Timed),
-    };
+pub fn timed<R>(op: impl Operation, peer: i32, addr: usize, bytes: usize, f: impl FnOnce() -> R) -> R {
+    let start = begin_timed(op, peer, addr, bytes);
     let result = f();
-    if traits(op) & COMPLETES != 0 {
-        extra::complete(op, start);
-    }
-    let ticks = leave_timed(op, start, peer);
-    if traits(op) & WAITS != 0 {
-        release::waited(op, start, ticks);
-    }
+    end_timed(op, start, peer);
     result
 }
 
+/// What [`timed`] does before the call: the time now.
+#[inline(always)]
+pub(super) fn begin_timed(op: impl Operation, peer: i32, addr: usize, bytes: usize) -> u64 {
+    match tls::slot() {
+        Some(slot) => {
+            if bytes == 0 {
+                count(slot, slot.cell(op.id()), peer, 0)
+            } else {
+                count_sized(slot, op.id(), peer, bytes)
+            }
+            let site = extra::note(slot, op, peer, addr, bytes);
+            enter_timed(slot, op.id(), peer, addr, bytes, site)
+        }
+        None => cold::enter(op.id(), peer, addr, bytes, Timing::Timed),
+    }
+}
+
+/// What [`timed`] does after the call.
+#[inline(always)]
+pub(super) fn end_timed(op: impl Operation, start: u64, peer: i32) {
+    if op.traits() & COMPLETES != 0 {
+        extra::complete(op.id(), start);
+    }
+    let ticks = leave_timed(op.id(), start, peer);
+    if op.traits() & WAITS != 0 {
+        release::waited(op.id(), start, ticks);
+    }
+}
+
 /// Counts a call that reported failure. The call itself is recorded as any other.
-#[inline]
+#[cold]
+#[inline(never)]
 pub fn error(op: u16) {
     match tls::slot() {
         Some(slot) => bump(&slot.cell(op).errors, 1),
@@ -131,18 +161,7 @@ impl Stamp {
 /// Records a timed call after the fact, from `start` until now. For initialization, which begins before there is anything
 /// to record into.
 pub fn record(op: u16, peer: i32, addr: usize, bytes: usize, start: Stamp) {
-    let entered = match tls::slot() {
-        Some(slot) => {
-            if bytes == 0 {
-                count(slot, slot.cell(op), peer, 0)
-            } else {
-                count_sized(slot, op, peer, bytes)
-            }
-            let site = extra::note(slot, op, peer, addr, bytes);
-            enter_timed(slot, op, peer, addr, bytes, site)
-        }
-        None => cold::enter(op, peer, addr, bytes, Timing::Timed),
-    };
+    let entered = begin_timed(op, peer, addr, bytes);
     if entered == 0 {
         return;
     }
@@ -182,8 +201,8 @@ pub(super) fn elapsed(head: &SlotHead, start: u64, end: u64) -> u64 {
 
 /// Bytes of a call that are counted in the cell: none where they follow from the calls.
 #[inline(always)]
-pub(super) fn counted_bytes(op: u16, bytes: usize) -> usize {
-    if traits(op) & ONE_ELEMENT != 0 { 0 } else { bytes }
+pub(super) fn counted_bytes(op: impl Operation, bytes: usize) -> usize {
+    if op.traits() & ONE_ELEMENT != 0 { 0 } else { bytes }
 }
 
 #[inline(always)]
@@ -195,8 +214,14 @@ pub(super) fn count(slot: &Slot, cell: &Cell, peer: i32, bytes: usize) {
     }
 }
 
+/// Whether an operation has a row of its own.
 #[inline(always)]
-fn count_sized(slot: &Slot, op: u16, peer: i32, bytes: usize) {
+pub(super) fn has_row(slot: &Slot, op: u16) -> bool {
+    slot.cell(op).row.load(Relaxed) > ROW_OVERFLOW
+}
+
+#[inline(always)]
+pub(super) fn count_sized(slot: &Slot, op: u16, peer: i32, bytes: usize) {
     let row = slot.cell(op).row.load(Relaxed);
     if row <= ROW_OVERFLOW {
         return cold::count_sized(slot, op, peer, bytes);
@@ -211,11 +236,11 @@ fn count_sized(slot: &Slot, op: u16, peer: i32, bytes: usize) {
 pub(super) fn enter_sampled(
     slot: &Slot,
     cell: &Cell,
-    op: u16,
+    op: impl Operation,
     (peer, addr, bytes): (i32, usize, usize),
     site: u32,
 ) -> u64 {
-    slot.head.current.word.store(current_word(op, STATE_ENTERED, peer), Relaxed);
+    slot.head.current.word.store(u64::from(op.entered()) | u64::from(peer as u32) << 32, Relaxed);
     let left = cell.countdown.load(Relaxed);
     bump32(&cell.countdown, u32::MAX);
     // While tracing is on the mask is zero.

@@ -6,6 +6,7 @@
 //! as exact. Nothing here allocates, locks or (after a thread's first call) enters the kernel.
 
 mod algorithms;
+pub mod apart;
 mod attach;
 pub mod brief;
 mod claim;

@@ -20,7 +20,7 @@ pub fn read(op: u16) -> Option<Routine> {
     let (region, row) = (claim::region()?, op::get(op)?);
     let ns_per_tick = region.slots[SLOTS].head.clock_mult.load(Relaxed) as f64 / 2_f64.powi(32);
     let overhead_ns = region.head.sample_overhead.load(Relaxed) as f64 / 256.0 * ns_per_tick;
-    let mut sum = Routine::new(row.name, row.class);
+    let mut sum = Routine::new(row.name(), row.class);
     let used = (region.head.slots_used.load(Acquire) as usize).min(SLOTS);
     let shared = (region.head.shared_calls.load(Relaxed) > 0).then_some(&region.slots[SLOTS]);
     for slot in region.slots[..used].iter().chain(shared) {

@@ -199,7 +199,7 @@ fn find(slot: &Slot, op: u16, begun: u64) -> Option<Found> {
 }
 
 fn waits_for_several(op: u16) -> bool {
-    op::get(op).is_some_and(|row| ["_all", "_any", "_some"].iter().any(|word| row.name.contains(word)))
+    op::get(op).is_some_and(|row| ["_all", "_any", "_some"].iter().any(|word| row.name().contains(word)))
 }
 
 /// The call site of a thread's last store to these bytes of `me`.

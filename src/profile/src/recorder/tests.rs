@@ -48,7 +48,7 @@ fn op_with(timing: Timing, nth: usize) -> u16 {
 }
 
 fn routine(pe: &Pe, op: u16) -> &Routine {
-    let name = OPS[usize::from(op)].name;
+    let name = OPS[usize::from(op)].name();
     pe.routines.iter().find(|r| r.name == name).unwrap_or_else(|| panic!("{name} is not in the profile"))
 }
 

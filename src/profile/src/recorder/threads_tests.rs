@@ -44,7 +44,7 @@ fn the_first_call_of_a_thread_stands_for_itself_only() {
     let calls = 20_000 + 5 * threads;
     assert!(exact + weight <= calls, "samples stand for {weight} and {exact} calls of {calls}");
     let pe = snapshot::take(&segment, &Outcome::default()).pes.remove(0);
-    let total = pe.routines.iter().find(|r| r.name == OPS[usize::from(op)].name).unwrap().total_ns;
+    let total = pe.routines.iter().find(|r| r.name == OPS[usize::from(op)].name()).unwrap().total_ns;
     // All long calls are timed; taken for the short ones too they would come to seconds.
     let long = 50_000 * threads;
     assert!(total > long && total < 20 * long, "{total} ns for {long}");

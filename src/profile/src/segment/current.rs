@@ -84,7 +84,7 @@ impl Segment {
         let start = current.start.load(Relaxed);
         Some(CurrentOp {
             thread,
-            routine: op::get(op)?.name,
+            routine: op::get(op)?.name(),
             op,
             phase,
             peer: u32::try_from((word >> 32) as u32 as i32).ok(),

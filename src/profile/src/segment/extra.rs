@@ -8,7 +8,7 @@ use super::layout::Text;
 use super::lines::{LINES, Line};
 use super::locks::{LOCK_ROWS, LockRow};
 use super::release::{CAUSES, Cause, STORES, Store, Waited};
-use crate::op::{MAX_OPS, TRANSFER_SHIFT, traits};
+use crate::op::{MAX_OPS, Operation, TRANSFER_SHIFT};
 use crate::timeline::KINDS;
 
 /// Rows of the peer table: jobs of as many PEs have a row a peer, found at the first look.
@@ -95,8 +95,8 @@ pub const TRANSFERS: usize = 3;
 
 /// What kind of transfer an operation is, as an index of [`Peer::kinds`].
 #[inline(always)]
-pub fn transfer(op: u16) -> usize {
-    usize::from(traits(op) >> TRANSFER_SHIFT & 3) % TRANSFERS
+pub fn transfer(op: impl Operation) -> usize {
+    usize::from(op.traits() >> TRANSFER_SHIFT & 3) % TRANSFERS
 }
 
 /// Calls and bytes.

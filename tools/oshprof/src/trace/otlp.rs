@@ -151,7 +151,7 @@ impl<'a> Spans<'a> {
             What::Call(call) => {
                 let op = rows::routine(call);
                 let mut attributes = vec![
-                    KeyValue::new("shmem.routine", op.name),
+                    KeyValue::new("shmem.routine", op.name()),
                     KeyValue::new("shmem.class", op.class.name()),
                     KeyValue::new("shmem.context", rows::context(call)),
                     KeyValue::new("thread.id", i64::from(event.thread)),
@@ -168,16 +168,16 @@ impl<'a> Spans<'a> {
                 let mut links = SpanLinks::default();
                 links.links.extend(released_by.map(|from| Link::with_context(self.context(span_id(from)))));
                 let parent = self.parent(event.thread);
-                let mut span = self.span(span_id(at), parent, op.name.into(), event.start_ns, event.end_ns);
+                let mut span = self.span(span_id(at), parent, op.name().into(), event.start_ns, event.end_ns);
                 (span.attributes, span.links) = (attributes, links);
                 self.ready.push(span);
             }
             What::Calls(calls) => {
                 let op = rows::known(calls.op);
                 let parent = self.parent(event.thread);
-                let mut span = self.span(span_id(at), parent, op.name.into(), event.start_ns, event.end_ns);
+                let mut span = self.span(span_id(at), parent, op.name().into(), event.start_ns, event.end_ns);
                 span.attributes = vec![
-                    KeyValue::new("shmem.routine", op.name),
+                    KeyValue::new("shmem.routine", op.name()),
                     KeyValue::new("shmem.class", op.class.name()),
                     KeyValue::new("shmem.calls", calls.count as i64),
                     KeyValue::new("shmem.bytes", calls.bytes as i64),

@@ -20,8 +20,8 @@ pub(super) fn known(op: u16) -> &'static Op {
 /// What an event is called.
 pub(super) fn name(event: &Event) -> &str {
     match &event.what {
-        What::Call(call) => routine(call).name,
-        What::Calls(calls) => known(calls.op).name,
+        What::Call(call) => routine(call).name(),
+        What::Calls(calls) => known(calls.op).name(),
         What::RegionBegin(name) | What::RegionEnd(name) | What::Marker(name, _) => name,
     }
 }
@@ -66,15 +66,15 @@ pub(super) fn team_words((id, start, stride, size): TeamKey, npes: u32) -> Strin
 
 /// Whether a call of this routine may block for other PEs.
 pub(super) fn is_wait_for_one(op: &Op) -> bool {
-    op.class == Class::Wait && op.name.ends_with("wait_until")
+    op.class == Class::Wait && op.name().ends_with("wait_until")
 }
 
 /// Whether a call of this routine changes one word of its peer that others may wait for.
 pub(super) fn is_update(op: &Op) -> bool {
     match op.class {
-        Class::Signal => !op.name.ends_with("signal_fetch"),
-        Class::Amo => !op.name.ends_with("_fetch") && !op.name.ends_with("_fetch_nbi"),
-        Class::Put => op.name.ends_with("_p"),
+        Class::Signal => !op.name().ends_with("signal_fetch"),
+        Class::Amo => !op.name().ends_with("_fetch") && !op.name().ends_with("_fetch_nbi"),
+        Class::Put => op.name().ends_with("_p"),
         _ => false,
     }
 }

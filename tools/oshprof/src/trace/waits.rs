@@ -72,7 +72,7 @@ fn visit(trace: &Trace, problems: &mut Vec<ReadError>, mut each: impl FnMut(u32,
             event_number += 1;
             if let What::Call(call) = &event.what {
                 let op = rows::routine(call);
-                each(file.facts.pe, at, op.name, op.class, event.end_ns - event.start_ns);
+                each(file.facts.pe, at, op.name(), op.class, event.end_ns - event.start_ns);
             }
         });
     }

@@ -193,7 +193,7 @@ impl Field for CurrentOp {
         let (thread, op, number) = (u32::take(from)?, u16::take(from)?, u8::take(from)?);
         let phase = [Phase::Inside, Phase::Returned, Phase::Entered].into_iter().find(|p| *p as u8 == number)?;
         // Both sides are of one version, so that the tables of routines are the same.
-        let routine = op::get(op)?.name;
+        let routine = op::get(op)?.name();
         let (peer, site) = (Field::take(from)?, Field::take(from)?);
         let team = match <Option<Vec<u32>> as Field>::take(from)?.as_deref() {
             Some(&[id, start, stride, size]) => Some((id, start as i32, stride as i32, size as i32)),
@@ -225,7 +225,7 @@ mod tests {
     fn what_pes_do_survives_the_way() {
         let op = CurrentOp {
             thread: 7,
-            routine: op::get(3).unwrap().name,
+            routine: op::get(3).unwrap().name(),
             op: 3,
             phase: Phase::Entered,
             peer: Some(9),

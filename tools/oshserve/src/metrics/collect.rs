@@ -195,7 +195,7 @@ fn by_op(view: &View<'_>, memory: &mut Memory) -> Vec<Family> {
 fn is_together(name: &str) -> bool {
     static TEMPLATES: LazyLock<HashSet<String>> = LazyLock::new(|| {
         let together = (0..).zip(op::OPS.iter()).filter(|(id, _)| op::traits(*id) & op::TOGETHER != 0);
-        together.map(|(_, row)| template(row.name)).collect()
+        together.map(|(_, row)| template(row.name())).collect()
     });
     name == OTHERS || TEMPLATES.contains(name)
 }

@@ -42,7 +42,7 @@ pub(super) enum Kind {
 
 /// What a routine is, if it is a collective.
 pub(super) fn kind(op: &Op) -> Option<Kind> {
-    let has = |part: &str| op.name.contains(part);
+    let has = |part: &str| op.name().contains(part);
     match op.class {
         pellucid_profile::op::Class::Barrier => Some(Kind::Meeting { memory: has("barrier") }),
         pellucid_profile::op::Class::Collective => Some(match () {

@@ -230,7 +230,8 @@ impl<'a> Archive<'a> {
         let op = rows::routine(call);
         let kind = collectives::kind(op)?;
         let world = (0, 0, 1, self.npes as i32);
-        let team = call.team.or_else(|| matches!(op.name, "shmem_barrier_all" | "shmem_sync_all").then_some(world))?;
+        let team =
+            call.team.or_else(|| matches!(op.name(), "shmem_barrier_all" | "shmem_sync_all").then_some(world))?;
         let next = WINDOW + 1 + self.windows.len() as u32;
         let window = if team == world { WINDOW } else { *self.windows.entry(team).or_insert(next) };
         let mut present = collectives::members(team).filter(|member| self.ranks.contains_key(member));

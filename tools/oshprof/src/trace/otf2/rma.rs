@@ -30,9 +30,9 @@ pub(super) fn transfer(op: &Op) -> Option<Transfer> {
     match op.class {
         Class::Put => Some(Transfer::Put),
         Class::Get => Some(Transfer::Get),
-        Class::Signal if op.name.contains("_put") => Some(Transfer::Put),
-        Class::Signal if op.name.ends_with("_fetch") => None,
-        Class::Signal | Class::Amo => Some(atomic(op.name)),
+        Class::Signal if op.name().contains("_put") => Some(Transfer::Put),
+        Class::Signal if op.name().ends_with("_fetch") => None,
+        Class::Signal | Class::Amo => Some(atomic(op.name())),
         _ => None,
     }
 }

@@ -1,0 +1,106 @@
+//! The recorder around a routine that is called, for bodies of routines of which there are hundreds: what comes
+//! before and after a call is not inlined, and a short call that needs nothing after it is jumped to. What is jumped
+//! to saves its registers itself; so what begins a short call of a brief profile saves none.
+
+use super::{cold, extra, hot, tls};
+use crate::arm;
+use crate::op::{COMPLETES, Operation, SAMPLED_BYTES, Timing};
+use crate::segment::extra::SITE_OVERFLOW;
+use crate::segment::layout::Slot;
+
+/// As [`hot::sampled`].
+#[inline(always)]
+pub fn sampled<R>(op: impl Operation, peer: i32, addr: usize, bytes: usize, f: impl Fn() -> R + Copy) -> R {
+    let start = begin_sampled(op, peer, addr, bytes);
+    if op.traits() & COMPLETES != 0 {
+        return completing(op, start, f);
+    }
+    if start == 0 { f() } else { sample(op, start, f) }
+}
+
+/// As [`hot::sized`].
+#[inline(always)]
+pub fn sized<R>(op: impl Operation, peer: i32, addr: usize, bytes: usize, f: impl Fn() -> R + Copy) -> R {
+    let start = begin_sized(op, peer, addr, bytes);
+    if start == 0 { f() } else { long(op, start, (peer, bytes), f) }
+}
+
+/// As [`hot::timed`].
+#[inline(always)]
+pub fn timed<R>(op: impl Operation, peer: i32, addr: usize, bytes: usize, f: impl Fn() -> R + Copy) -> R {
+    let start = begin_timed(op, peer, addr, bytes);
+    let result = f();
+    hot::end_timed(op, start, peer);
+    result
+}
+
+/// A call that completes others.
+#[inline(always)]
+fn completing<R>(op: impl Operation, start: u64, f: impl Fn() -> R) -> R {
+    let begun = extra::begin_completion();
+    let result = f();
+    extra::complete(op.id(), begun);
+    if start != 0 {
+        cold::leave_sample(op.id(), start);
+    }
+    result
+}
+
+#[cold]
+#[inline(never)]
+fn sample<R>(op: impl Operation, start: u64, f: impl Fn() -> R) -> R {
+    let result = f();
+    cold::leave_sample(op.id(), start);
+    result
+}
+
+#[cold]
+#[inline(never)]
+fn long<R>(op: impl Operation, start: u64, (peer, bytes): (i32, usize), f: impl Fn() -> R) -> R {
+    let result = f();
+    hot::end_sized(op.id(), start, peer, bytes);
+    result
+}
+
+#[inline(never)]
+fn begin_sampled<O: Operation>(op: O, peer: i32, addr: usize, bytes: usize) -> u64 {
+    let Some(slot) = tls::slot() else { return cold::enter(op.id(), peer, addr, bytes, Timing::Sampled) };
+    let cell = slot.cell(op.id());
+    hot::count(slot, cell, peer, hot::counted_bytes(op, bytes));
+    if !arm::is_brief() {
+        return begin_kept(slot, op, (peer, addr, bytes));
+    }
+    hot::enter_sampled(slot, cell, op, (peer, addr, bytes), SITE_OVERFLOW as u32)
+}
+
+/// Where call sites and peers are counted too.
+#[inline(never)]
+fn begin_kept<O: Operation>(slot: &Slot, op: O, (peer, addr, bytes): (i32, usize, usize)) -> u64 {
+    let site = extra::note(slot, op, peer, addr, bytes);
+    hot::enter_sampled(slot, slot.cell(op.id()), op, (peer, addr, bytes), site)
+}
+
+#[inline(never)]
+fn begin_sized<O: Operation>(op: O, peer: i32, addr: usize, bytes: usize) -> u64 {
+    match tls::slot() {
+        Some(slot) if hot::has_row(slot, op.id()) && bytes <= SAMPLED_BYTES => {
+            hot::count_sized(slot, op.id(), peer, bytes);
+            if !arm::is_brief() {
+                return begin_kept(slot, op, (peer, addr, bytes));
+            }
+            hot::enter_sampled(slot, slot.cell(op.id()), op, (peer, addr, bytes), SITE_OVERFLOW as u32)
+        }
+        _ => begin_long(op, peer, addr, bytes),
+    }
+}
+
+/// What is timed whatever it takes, and the first call.
+#[inline(never)]
+fn begin_long<O: Operation>(op: O, peer: i32, addr: usize, bytes: usize) -> u64 {
+    hot::begin_sized(op, peer, addr, bytes)
+}
+
+#[inline(never)]
+fn begin_timed<O: Operation>(op: O, peer: i32, addr: usize, bytes: usize) -> u64 {
+    hot::begin_timed(op, peer, addr, bytes)
+}
