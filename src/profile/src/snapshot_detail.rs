@@ -274,7 +274,7 @@ fn algorithms(slot: &Slot, sums: &mut BTreeMap<u64, u64>) {
 fn algorithm_list(region: &layout::Region, sums: &BTreeMap<u64, u64>) -> Vec<Algorithm> {
     let named = |(&key, &calls): (&u64, &u64)| {
         let (op, number) = extra::split_algorithm_key(key);
-        let routine = op::get(op).map_or("", |row| row.name).to_owned();
+        let routine = op::get(op).map_or("", |row| row.name()).to_owned();
         let name = region.names.algorithms.get(usize::from(number)).filter(|_| key > 0);
         Algorithm { routine, name: name.map(layout::Text::get).unwrap_or_default(), calls }
     };

@@ -275,7 +275,7 @@ fn kept_meetings_stand_for_the_others_and_incomplete_ones_blame_nobody() {
 /// Of four meetings the one that was kept was the one with a late PE: it stands for the others only as far as time was spent.
 #[test]
 fn no_more_is_lost_than_was_spent() {
-    let name = op::get(0).unwrap().name;
+    let name = op::get(0).unwrap().name();
     for (spent_ns, lost_ns) in [(1000, 40), (30, 30)] {
         let mut profile = late_profile(&[&[0], &[10]], 4);
         let routine = Routine { name: name.to_owned(), total_ns: spent_ns, ..Routine::new(name, Class::Barrier) };
