@@ -1,8 +1,9 @@
 //! Events for tools: the callbacks of `shmemx.h`.
 //!
-//! A fixed table of registrations, read without a lock. A registration that ends is first taken out of sight, then waited
-//! for: when [`shmemx_callback_unregister`] returns outside a callback, no thread is in the callback any more and its data
-//! may go. From inside a callback nothing is waited for, since two callbacks that end each other would wait for ever.
+//! A fixed table of registrations, read without a lock. A registration that ends is first taken out of sight, then
+//! waited for: when [`shmemx_callback_unregister`] returns outside a callback, no thread is in the callback any more
+//! and its data may go. From inside a callback nothing is waited for, since two callbacks that end each other would
+//! wait for ever.
 //!
 //! A registration gets the end of a call only where it got the beginning.
 #![allow(unsafe_code)]
@@ -225,8 +226,8 @@ fn rearm() {
     }
 }
 
-/// Has `callback` called with `data` at the beginning and the end of each call of the classes. Takes effect with the next
-/// call of each thread; from any thread, at any time, from a callback too.
+/// Has `callback` called with `data` at the beginning and the end of each call of the classes. Takes effect with the
+/// next call of each thread; from any thread, at any time, from a callback too.
 ///
 /// # Safety
 /// `handle` is null or writable; `callback` may be called with `data` from any thread until it is unregistered.
@@ -273,7 +274,8 @@ pub unsafe extern "C" fn shmemx_callback_register(
     result::SUCCESS
 }
 
-/// Ends a registration. Outside a callback it returns when no thread is in the callback any more, or after [`PATIENCE`].
+/// Ends a registration. Outside a callback it returns when no thread is in the callback any more, or after
+/// [`PATIENCE`].
 #[unsafe(no_mangle)]
 pub extern "C" fn shmemx_callback_unregister(handle: c_int) -> c_int {
     // Whether this thread has left a callback by a jump, before anybody waits for it.
@@ -294,8 +296,8 @@ pub extern "C" fn shmemx_callback_unregister(handle: c_int) -> c_int {
     {
         if since.elapsed() > PATIENCE {
             eprintln!(
-                "pellucid: shmemx_callback_unregister: a thread is still in the callback after {} s, or has left it by longjmp \
-                 or an exception and made no call since: its data may be in use",
+                "pellucid: shmemx_callback_unregister: a thread is still in the callback after {} s, or has left it by \
+                 longjmp or an exception and made no call since: its data may be in use",
                 PATIENCE.as_secs()
             );
             return result::BUSY;

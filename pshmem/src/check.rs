@@ -1,5 +1,5 @@
-//! With `SHMEM_DEBUG`: what is checked of transfers before they are made, where that would cost too much otherwise. Their calls take
-//! the longer way ([`crate::dispatcher`]), so that those of other jobs have no test for it.
+//! With `SHMEM_DEBUG`: what is checked of transfers before they are made, where that would cost too much otherwise.
+//! Their calls take the longer way ([`crate::dispatcher`]), so that those of other jobs have no test for it.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 

@@ -16,8 +16,8 @@ use crate::generated::constants::{
     SHMEMX_PCONTROL_TRACE_OFF as TRACE_OFF, SHMEMX_PCONTROL_TRACE_ON as TRACE_ON,
 };
 
-/// Does what a level asks for. The C side has read the arguments that the level takes; the others are null and 0. Levels
-/// that are not known do nothing, as the specification asks.
+/// Does what a level asks for. The C side has read the arguments that the level takes; the others are null and 0.
+/// Levels that are not known do nothing, as the specification asks.
 ///
 /// # Errors
 /// None: a request that cannot be met gets one message a process, since the program must not fail for its profile.
@@ -46,7 +46,8 @@ pub fn pcontrol(level: c_int, name: *const c_char, value: f64, number: c_long) -
             // A trace keeps whole numbers.
             Some(name) if recorder::marker(&name, value) => trace::marker(&name, value.round() as i64),
             Some(name) => warn(format_args!(
-                "marker {name:?} is not recorded: 64 names are kept, and none of a signal handler that interrupts another marker"
+                "marker {name:?} is not recorded: 64 names are kept, and none of a signal handler that interrupts \
+                 another marker"
             )),
             None => warn(format_args!("a marker needs a name")),
         },

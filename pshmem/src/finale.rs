@@ -1,9 +1,10 @@
 //! Calls after the last `shmem_finalize`.
 //!
-//! The program's are refused, as those before `shmem_init` are, until it initializes the library again. Those that belong to the
-//! end of the process or of a thread are not: tools communicate from exit handlers, and destructors of objects give back what
-//! these have. The end of the finalizing thread is what tells: for the main thread it begins before exit handlers do. Whatever
-//! another thread calls may come from its destructors. A tool's calls of `pshmem_X` do not come here.
+//! The program's are refused, as those before `shmem_init` are, until it initializes the library again. Those that
+//! belong to the end of the process or of a thread are not: tools communicate from exit handlers, and destructors of
+//! objects give back what these have. The end of the finalizing thread is what tells: for the main thread it begins
+//! before exit handlers do. Whatever another thread calls may come from its destructors. A tool's calls of `pshmem_X`
+//! do not come here.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_int, c_void};

@@ -125,8 +125,8 @@ fn begun() -> Instant {
     *BEGUN.get_or_init(Instant::now)
 }
 
-/// A profile segment for the PEs of this host is made by the first of them. A job runs on without, as it does where its begin is
-/// not known on another host.
+/// A profile segment for the PEs of this host is made by the first of them. A job runs on without, as it does where its
+/// begin is not known on another host.
 const PROFILES: Profiles = Profiles {
     make: |pes, npes| {
         let is_first = pes.start == 0;
@@ -162,8 +162,8 @@ fn counters(start: &Start) -> Result<Vec<usize>, Fault> {
         .map_err(|reason| Fault::from(Cause::Environment { name: name.clone(), value: value.clone(), reason }))
 }
 
-/// Attaches the recorder at the first initialization and arms the entries. A PE runs on without a profile where there is
-/// none to be had: then this gives false.
+/// Attaches the recorder at the first initialization and arms the entries. A PE runs on without a profile where there
+/// is none to be had: then this gives false.
 fn profile(start: &Start) -> bool {
     let attached = match start.profile_fd {
         Some(fd) => {

@@ -1,8 +1,8 @@
 //! The profile directory of a job whose launcher is none of ours: `SHMEM_PROFILE_DIR`.
 //!
-//! Where that is: see [`crate::places`]. The first PE of each host writes the files of the host's PEs as it leaves, that of
-//! PE 0 the job's as well: one directory, where the hosts share it. A PE that ends the job before its time writes what its host
-//! has, since the others will be killed.
+//! Where that is: see [`crate::places`]. The first PE of each host writes the files of the host's PEs as it leaves,
+//! that of PE 0 the job's as well: one directory, where the hosts share it. A PE that ends the job before its time
+//! writes what its host has, since the others will be killed.
 #![allow(unsafe_code)]
 
 use std::os::fd::{BorrowedFd, RawFd};

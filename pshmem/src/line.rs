@@ -1,7 +1,8 @@
 //! Source lines of calls, for messages about PEs that have died under other launchers than ours.
 //!
-//! A process that ends is no place to read debug information in: `oshprof line` does it, from the folder beside that of this library, or
-//! from `PATH`. It is started without a fork of this process, by a thread that is none of the program's, and has little time.
+//! A process that ends is no place to read debug information in: `oshprof line` does it, from the folder beside that of
+//! this library, or from `PATH`. It is started without a fork of this process, by a thread that is none of the
+//! program's, and has little time.
 #![allow(unsafe_code)]
 
 use std::io::Read;
@@ -15,7 +16,8 @@ use pellucid_core::os::library;
 /// Longer than any line.
 const LONGEST: usize = 1 << 10;
 
-/// The place in the source that a return address of a file belongs to, `main at heat.c:203`; `None`: nobody knows it in so much time.
+/// The place in the source that a return address of a file belongs to, `main at heat.c:203`; `None`: nobody knows it in
+/// so much time.
 pub fn of(path: &str, address: u64, patience: Duration) -> Option<String> {
     let until = Instant::now().checked_add(patience).filter(|_| !patience.is_zero())?;
     let mut command = Command::new(tool()?);

@@ -1,9 +1,9 @@
-//! Where this job's profile and trace go under launchers that are not ours, and where there is none: `SHMEM_PROFILE_DIR` and
-//! `SHMEM_TRACE`.
+//! Where this job's profile and trace go under launchers that are not ours, and where there is none:
+//! `SHMEM_PROFILE_DIR` and `SHMEM_TRACE`.
 //!
-//! The first PE takes the directories, as oshrun does, and says so in the profile segment; the first PEs of other hosts hear
-//! of it as they take over the begin of the job. Where they do not find those directories, their hosts share no file system,
-//! and they take their own.
+//! The first PE takes the directories, as oshrun does, and says so in the profile segment; the first PEs of other hosts
+//! hear of it as they take over the begin of the job. Where they do not find those directories, their hosts share no
+//! file system, and they take their own.
 
 use std::ffi::OsString;
 use std::os::fd::RawFd;

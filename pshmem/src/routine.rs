@@ -22,7 +22,8 @@ macro_rules! routine {
     (exported $through:ident, $intercepted:ident, $imp:ident, $probe:ident, $first:literal, $number:expr, $timing:ident,
      ($($arg:ident: $type:ty),*) $(-> $ret:ty)?, $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr,
      args [$dest:expr, $source:expr, $ctx:expr, $team:expr]) => {
-        routine!($imp, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?, $(|$m|)? [$peer, $addr, $bytes] $call);
+        routine!($imp, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
+                 $(|$m|)? [$peer, $addr, $bytes] $call);
 
         #[unsafe(no_mangle)]
         pub(crate) unsafe extern "C" fn $intercepted($($arg: $type),*) $(-> $ret)? {
@@ -69,13 +70,15 @@ macro_rules! routine {
             unsafe { $imp($($arg),*) }
         }
     };
-    (brief $brief:ident, $kept:ident, [$known:expr, $noted:expr], $imp:ident, $probe:ident, $first:literal, $number:expr, $timing:ident,
-     ($($arg:ident: $type:ty),*) $(-> $ret:ty)?, $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr) => {
+    (brief $brief:ident, $kept:ident, [$known:expr, $noted:expr], $imp:ident, $probe:ident, $first:literal,
+     $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
+     $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr) => {
         routine!(@in_front false, $brief, $imp, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
                  $(|$m|)? [$known, $addr, $bytes, $noted]);
         routine!(@in_front true, $kept, $imp, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
                  $(|$m|)? [$known, $addr, $bytes, $noted]);
-        routine!($imp, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?, $(|$m|)? [$peer, $addr, $bytes] $call);
+        routine!($imp, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
+                 $(|$m|)? [$peer, $addr, $bytes] $call);
     };
     (@in_front $is_kept:literal, $name:ident, $imp:ident, $probe:ident, $first:literal, $number:expr, $timing:ident,
      ($($arg:ident: $type:ty),*) $(-> $ret:ty)?, $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr, $noted:expr]) => {
@@ -94,7 +97,8 @@ macro_rules! routine {
         }
     };
     ($imp:ident, $probe:ident, $first:literal, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
-     $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr $(, failed |$r:ident: $answer:ty| $failed:expr)?) => {
+     $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr
+     $(, failed |$r:ident: $answer:ty| $failed:expr)?) => {
         // Not once more in the probe.
         #[inline(never)]
         #[unsafe(no_mangle)]
@@ -136,8 +140,10 @@ macro_rules! intercepted {
             $(let $arg: $type = unsafe { arguments.take() };)*
             $(let $m = map();)?
             let call = Call::new($op, ($peer, $addr, $bytes), ($dest, $source, $ctx, $team));
-            // SAFETY: asked after the call, whose answer is of this type.
-            dispatcher::pass_frame(&call, frame, &|frame| false $(|| { let $r: $answer = unsafe { frame.answer() }; $failed })?);
+            dispatcher::pass_frame(&call, frame, &|frame| {
+                // SAFETY: asked after the call, whose answer is of this type.
+                false $(|| { let $r: $answer = unsafe { frame.answer() }; $failed })?
+            });
         }
     };
 }

@@ -5,8 +5,8 @@ use pellucid_core::collectives::{Kernel, Op};
 
 use crate::types::{ComplexDouble, ComplexFloat, LongDouble, Real16};
 
-/// Functions of `shim/by_value.c`, named by entries only: they take what Rust has no type for, and call the `pellucid_imp_`
-/// and `pellucid_probe_` functions with its address. Their true signatures are in C.
+/// Functions of `shim/by_value.c`, named by entries only: they take what Rust has no type for, and call the
+/// `pellucid_imp_` and `pellucid_probe_` functions with its address. Their true signatures are in C.
 pub mod by_value {
     use crate::dispatcher::Tool;
     use crate::types::LongDouble;

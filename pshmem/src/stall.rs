@@ -1,8 +1,8 @@
 //! What is noted of calls that wait long, for reports on jobs that hang: whether the profile is on or not.
 //!
-//! A call of a routine that may wait has left its number and its arguments where its thread finds them ([`thread`]). The others
-//! (a quiet or a get over the network) leave nothing, since they take nanoseconds without one: their routine is looked for on
-//! the stack.
+//! A call of a routine that may wait has left its number and its arguments where its thread finds them ([`thread`]).
+//! The others (a quiet or a get over the network) leave nothing, since they take nanoseconds without one: their routine
+//! is looked for on the stack.
 
 use std::time::Instant;
 
@@ -36,7 +36,8 @@ fn begin(since: Instant, pe: Option<u32>) -> Option<Before> {
 fn on_stack() -> Option<u16> {
     let is = |begin: usize| BODIES.iter().position(|body| body.imp.0.addr() == begin);
     let (body, returns_to) = stack::function(is)?;
-    // Routines that are alike have one body: the call tells which it was. Where a register had its address, it was one of them.
+    // Routines that are alike have one body: the call tells which it was. Where a register had its address, it was one
+    // of them.
     let has_it = |op: &usize| BODY.get(*op).is_some_and(|of| usize::from(*of) == body);
     let op = entry::op(caller::called(returns_to)).filter(has_it).or_else(|| (0..BODY.len()).find(has_it))?;
     u16::try_from(op).ok()

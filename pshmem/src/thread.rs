@@ -1,8 +1,8 @@
 //! What the entry layer keeps for each thread.
 //!
-//! Calls nest: a tool or a callback is called from inside of a call, and a signal handler may call while its thread is in one. Each
-//! leaves a mark on the stack. An exception or `longjmp` may leave it without a word; the next call of the thread sees by
-//! the mark that it did.
+//! Calls nest: a tool or a callback is called from inside of a call, and a signal handler may call while its thread is
+//! in one. Each leaves a mark on the stack. An exception or `longjmp` may leave it without a word; the next call of the
+//! thread sees by the mark that it did.
 #![allow(unsafe_code)]
 
 use std::cell::Cell;
@@ -65,8 +65,8 @@ unsafe extern "C" {
 pub fn get() -> &'static Thread {
     let thread: *const Thread;
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: the address of the initial-exec thread-local variable of shim/thread.c: the same throughout a call, so that it may
-    // be kept in a register. No call, which would cost a routine that may wait a nanosecond.
+    // SAFETY: the address of the initial-exec thread-local variable of shim/thread.c: the same throughout a call, so
+    // that it may be kept in a register. No call, which would cost a routine that may wait a nanosecond.
     unsafe {
         core::arch::asm!(
             "mov {thread}, qword ptr [rip + pellucid_gate_thread@GOTTPOFF]",
@@ -80,8 +80,8 @@ pub fn get() -> &'static Thread {
     unsafe {
         thread = pellucid_gate_thread_get();
     }
-    // SAFETY: the calling thread's own variable, which begins as zero: outside, in no routine. The reference is not given to
-    // other threads, since `Thread` is not `Sync`.
+    // SAFETY: the calling thread's own variable, which begins as zero: outside, in no routine. The reference is not
+    // given to other threads, since `Thread` is not `Sync`.
     unsafe { &*thread }
 }
 
@@ -105,8 +105,8 @@ impl Mark {
         unsafe { self.0.as_ptr().write_volatile(!(&raw const *self).addr()) };
     }
 
-    /// Whether the frame with this mark is still on the stack, as far as can be seen: it is further out than the caller's, and
-    /// nobody has written there.
+    /// Whether the frame with this mark is still on the stack, as far as can be seen: it is further out than the
+    /// caller's, and nobody has written there.
     pub fn is_there(mark: *const Mark) -> bool {
         let here = 0_u8;
         if (&raw const here).addr() > mark.addr() && !stack::is_alternate() {
@@ -135,8 +135,8 @@ struct WithinOf<F> {
 /// Peer, address and bytes of a call, as the profile records them.
 pub type Operands = (i32, usize, usize);
 
-/// Runs a routine that may wait. A signal handler that calls another one meanwhile is told so: it might wait for what its own
-/// thread has begun. Where it waits long, its operands are shown to whoever looks at a job that hangs.
+/// Runs a routine that may wait. A signal handler that calls another one meanwhile is told so: it might wait for what
+/// its own thread has begun. Where it waits long, its operands are shown to whoever looks at a job that hangs.
 #[inline(always)]
 pub fn within<R, F: Fn() -> Operands>(op: u16, operands: F, f: impl FnOnce() -> Result<R, Fault>) -> Result<R, Fault> {
     /// # Safety

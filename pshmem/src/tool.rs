@@ -1,8 +1,9 @@
 //! Who else defines `shmem_` routines in this process.
 //!
-//! A profiling tool that is compiled into the program defines a strong `shmem_X` and calls `pshmem_X` from it. The application's
-//! calls then arrive where the tool goes on, and that is where they have to be recorded; [`crate::caller`] tells them from
-//! the tool's own. Tools in objects of their own ([`crate::stack`]) are none of these: this library calls them.
+//! A profiling tool that is compiled into the program defines a strong `shmem_X` and calls `pshmem_X` from it. The
+//! application's calls then arrive where the tool goes on, and that is where they have to be recorded;
+//! [`crate::caller`] tells them from the tool's own. Tools in objects of their own ([`crate::stack`]) are none of
+//! these: this library calls them.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_int, c_void};

@@ -207,7 +207,8 @@ pub unsafe extern "C" fn shmemx_var_find(name: *const c_char) -> c_int {
     }
 }
 
-/// Reads up to `count` values of a variable. Gives how many there are to read, or an error. All are 0 without a profile.
+/// Reads up to `count` values of a variable. Gives how many there are to read, or an error. All are 0 without a
+/// profile.
 ///
 /// # Safety
 /// `values` has room for `count`.

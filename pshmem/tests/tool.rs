@@ -1,4 +1,5 @@
-//! A profiling tool that defines `shmem_X` has X recorded where it goes on, `pshmem_X` too, however it got into the process.
+//! A profiling tool that defines `shmem_X` has X recorded where it goes on, `pshmem_X` too, however it got into the
+//! process.
 
 mod common;
 
@@ -51,7 +52,8 @@ int main(void)
 const AT_SHMEM: &str = "p 1 0 g 1 0 x 2\n";
 /// At both: a tool goes on to either. Behind `pshmem_X` the dispatcher tells its own calls from the program's.
 const AT_PSHMEM: &str = "p 1 3 g 1 0 x 2\n";
-/// A tool in a shared object is taken into the row of tools: through the dispatcher, and what it calls itself is its own.
+/// A tool in a shared object is taken into the row of tools: through the dispatcher, and what it calls itself is its
+/// own.
 const AT_THE_GATE: &str = "p 3 0 g 1 0 x 2\n";
 
 /// The symbol of a static of the profile: not exported, but to be found in the archive.

@@ -1,5 +1,5 @@
-//! Hosts for tests: network namespaces on one switch, each with an address in 10.x and a host name of its own. They go when
-//! the value is dropped; those of a test that was killed go when the next test makes its own.
+//! Hosts for tests: network namespaces on one switch, each with an address in 10.x and a host name of its own. They go
+//! when the value is dropped; those of a test that was killed go when the next test makes its own.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -87,8 +87,8 @@ impl Hosts {
         Job::new(&self.agent).arg(name).arg(program.as_ref())
     }
 
-    /// `oshrun` on host `a`, for so many PEs on each host; the program and its arguments follow. Its process is that of the
-    /// job.
+    /// `oshrun` on host `a`, for so many PEs on each host; the program and its arguments follow. Its process is that of
+    /// the job.
     pub fn oshrun(&self, pes: usize) -> Job {
         self.oshrun_with(&["--hosts", &self.list(pes)])
     }
@@ -121,7 +121,8 @@ impl Hosts {
         text.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
     }
 
-    /// Gives this host another wire, on which frames are late or lost both ways. False, and said: the kernel has no TAP devices.
+    /// Gives this host another wire, on which frames are late or lost both ways. False, and said: the kernel has no TAP
+    /// devices.
     pub fn disturb(&self, name: &str, quality: Quality) -> bool {
         let (space, switch, port) = (self.space(name), self.switch(), self.port(name));
         ip(&["-n", &switch, "link", "delete", &port]);

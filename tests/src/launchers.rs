@@ -70,8 +70,8 @@ impl Launcher {
         })
     }
 
-    /// `mpirun` with this machine, of `per_host` PEs, and another host, which is here as well: it knows the one by itself.
-    /// Error: why that is not possible.
+    /// `mpirun` with this machine, of `per_host` PEs, and another host, which is here as well: it knows the one by
+    /// itself. Error: why that is not possible.
     pub fn with_this_host(&self, per_host: usize, this_first: bool) -> Result<Launcher, String> {
         let (here, there) = (format!("{}:{per_host}", system::host_name()), format!("10.255.0.2:{per_host}"));
         let hosts = if this_first { format!("{here},{there}") } else { format!("{there},{here}") };

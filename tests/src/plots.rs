@@ -1,5 +1,6 @@
-//! The panels of a dashboard as plots on one page, for a person to look at where no Grafana is at hand: each query of each
-//! panel, as Prometheus answers it for the last seconds, in the places and with the units and names that Grafana would give them.
+//! The panels of a dashboard as plots on one page, for a person to look at where no Grafana is at hand: each query of
+//! each panel, as Prometheus answers it for the last seconds, in the places and with the units and names that Grafana
+//! would give them.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -15,12 +16,14 @@ const NAMED: usize = 10;
 /// Colours of Okabe and Ito, and dashes for those that come after.
 const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
 const DASHES: [&str; 3] = ["none", "7 3", "2 3"];
-const STYLE: &str = "body{font:13px/1.3 sans-serif;margin:16px;color:#1a1a1a;background:#f4f5f5}h1{font-size:20px;margin:0 0 12px}\
+const STYLE: &str = "body{font:13px/1.3 \
+    sans-serif;margin:16px;color:#1a1a1a;background:#f4f5f5}h1{font-size:20px;margin:0 0 12px}\
     main{display:grid;grid-template-columns:repeat(24,1fr);gap:8px}\
     section{background:#fff;border:1px solid #ccc;border-radius:3px;padding:8px;min-width:0;overflow:hidden}\
-    h2{font-size:14px;margin:0}p{margin:2px 0 6px;color:#555}svg{width:100%;display:block}svg text{font-size:12px;fill:#444}\
-    ul{list-style:none;margin:6px 0 0;padding:0;display:flex;flex-wrap:wrap;gap:2px 14px}\
-    dl{display:flex;flex-wrap:wrap;gap:4px 22px;margin:6px 0}dd{margin:0;font-size:26px}dt{color:#555}th,td{text-align:left;padding:2px 16px 2px 0}.none{color:#b33c00}";
+    h2{font-size:14px;margin:0}p{margin:2px 0 6px;color:#555}svg{width:100%;display:block}svg \
+    text{font-size:12px;fill:#444}ul{list-style:none;margin:6px 0 0;padding:0;display:flex;flex-wrap:wrap;gap:2px 14px}\
+    dl{display:flex;flex-wrap:wrap;gap:4px 22px;margin:6px 0}dd{margin:0;font-size:26px}dt{color:#555}\
+    th,td{text-align:left;padding:2px 16px 2px 0}.none{color:#b33c00}";
 
 /// A page under way.
 pub struct Page {

@@ -97,11 +97,13 @@ pub struct Job {
     input: Vec<u8>,
 }
 
-/// How the names of variables begin that are a developer's own, or of a launcher or pipeline that the tests are started by.
+/// How the names of variables begin that are a developer's own, or of a launcher or pipeline that the tests are started
+/// by.
 const SETTINGS: [&str; 12] =
     ["SHMEM_", "SMA_", "PELLUCID_", "PMI_", "PMIX_", "PRTE_", "SLURM_", "OMPI_", "HYDRA_", "GITHUB_", "GITLAB_", "CI_"];
 
-/// Variable with settings for every job of a suite, `SHMEM_TRANSPORT=ofi SHMEM_OFI_PROVIDER=net`: a further pass of its tests.
+/// Variable with settings for every job of a suite, `SHMEM_TRANSPORT=ofi SHMEM_OFI_PROVIDER=net`: a further pass of its
+/// tests.
 pub const PASS_VARIABLE: &str = "PELLUCID_TEST_WITH";
 
 /// The settings of this pass.

@@ -27,8 +27,8 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Starts one whose nodes have as many CPUs as tests need and bind nothing, or says that Slurm is not installed. Error: what went
-    /// wrong.
+    /// Starts one whose nodes have as many CPUs as tests need and bind nothing, or says that Slurm is not installed.
+    /// Error: what went wrong.
     pub fn start() -> Result<Result<Cluster, String>, String> {
         Self::of_nodes("task/none", 64)
     }
@@ -215,7 +215,8 @@ fn configuration(folder: &Path, task_plugin: &str, cpus: usize) -> Result<String
     for node in 1..=NODES {
         writeln!(
             text,
-            "NodeName=node{node} NodeHostname={host} NodeAddr=127.0.0.1 Port={} CPUs={cpus} RealMemory=65536 State=UNKNOWN",
+            "NodeName=node{node} NodeHostname={host} NodeAddr=127.0.0.1 Port={} CPUs={cpus} RealMemory=65536 \
+             State=UNKNOWN",
             port(node)
         )
         .expect("writing to a string");

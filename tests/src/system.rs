@@ -19,8 +19,8 @@ pub fn signal(pid: u32, number: i32) -> bool {
     unsafe { libc::kill(pid as i32, number) == 0 }
 }
 
-/// Gives signals that whoever runs the tests in the background may have ignored their meaning back: an ignored signal stays
-/// ignored in whatever is started, and `oshrun` leaves it alone.
+/// Gives signals that whoever runs the tests in the background may have ignored their meaning back: an ignored signal
+/// stays ignored in whatever is started, and `oshrun` leaves it alone.
 pub fn default_signals(command: &mut Command) {
     // SAFETY: signal is async-signal-safe, and SIG_DFL a valid disposition.
     unsafe {
@@ -153,8 +153,8 @@ pub fn is_long() -> bool {
     std::env::var_os("PELLUCID_TEST_LONG").is_some()
 }
 
-/// How often a test repeats what goes wrong once in many times: `few` in the usual run, `many` with `./x test --long`, no more than
-/// N with `PELLUCID_TEST_LONG=N` for an N above 1.
+/// How often a test repeats what goes wrong once in many times: `few` in the usual run, `many` with `./x test --long`,
+/// no more than N with `PELLUCID_TEST_LONG=N` for an N above 1.
 pub fn repetitions(few: usize, many: usize) -> usize {
     let Some(long) = std::env::var_os("PELLUCID_TEST_LONG") else { return few };
     let asked = long.to_str().and_then(|text| text.parse().ok()).filter(|asked| *asked > 1);

@@ -51,7 +51,8 @@ pub fn collector() -> Result<PathBuf, String> {
     places.find(|file| file.is_file()).ok_or_else(|| "the Python package rotel has no program".to_owned())
 }
 
-/// The folder of a Python with shmem4py: `bin/python3`, and the sources with their tests in `source`. Error: why there is none.
+/// The folder of a Python with shmem4py: `bin/python3`, and the sources with their tests in `source`. Error: why there
+/// is none.
 pub fn shmem4py() -> Result<PathBuf, String> {
     package("shmem4py")
 }

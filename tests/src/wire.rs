@@ -1,4 +1,5 @@
-//! A slow and lossy wire: frames go from one TAP device to another in this process, late or never. For kernels without netem.
+//! A slow and lossy wire: frames go from one TAP device to another in this process, late or never. For kernels without
+//! netem.
 #![allow(unsafe_code)]
 
 use std::collections::VecDeque;
@@ -56,7 +57,8 @@ impl Drop for Wire {
     }
 }
 
-/// A TAP device in a network namespace; it is there as long as the file is open. A thread of its own visits the namespace.
+/// A TAP device in a network namespace; it is there as long as the file is open. A thread of its own visits the
+/// namespace.
 fn tap(space: &str, device: &str) -> io::Result<File> {
     let space = File::open(format!("/run/netns/{space}"))?;
     let device = device.to_owned();

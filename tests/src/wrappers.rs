@@ -1,4 +1,5 @@
-//! A tool with a wrapper for every routine of the API table, as generators of TAU and others write it: counts and forwards.
+//! A tool with a wrapper for every routine of the API table, as generators of TAU and others write it: counts and
+//! forwards.
 
 use std::fmt::Write;
 
@@ -30,7 +31,8 @@ pub fn source(style: Style) -> String {
     }
     text.push_str(
         "};\n\nstatic void report(void) {\n    static char line[65536];\n    int end = snprintf(line, sizeof line, \
-         \"all on %s:\", getenv(\"PMI_RANK\"));\n    for (size_t k = 0; k < sizeof names / sizeof *names; k++)\n        \
+         \"all on %s:\", getenv(\"PMI_RANK\"));\n    \
+         for (size_t k = 0; k < sizeof names / sizeof *names; k++)\n        \
          if (calls[k]) end += snprintf(line + end, sizeof line - end, \" %s %ld,\", names[k], calls[k]);\n    \
          puts(line);\n    fflush(stdout);\n}\n",
     );

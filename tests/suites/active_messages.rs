@@ -1,5 +1,6 @@
-//! Active messages of the core in jobs under `oshrun`: over shared memory, over libfabric, and over both between two hosts. This program
-//! is the PEs' as well: `active_messages pe PART`. What does not need processes is in `src/core/tests/messages`.
+//! Active messages of the core in jobs under `oshrun`: over shared memory, over libfabric, and over both between two
+//! hosts. This program is the PEs' as well: `active_messages pe PART`. What does not need processes is in
+//! `src/core/tests/messages`.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -80,7 +81,7 @@ fn ends(job: Job, part: &str, words: &str) -> Result<(), libtest_mimic::Failed> 
     if good { Ok(()) } else { Err(outcome.describe().into()) }
 }
 
-// ---- the PEs' part --------------------------------------------------------------------------------------------------------
+// ---- the PEs' part -------------------------------------------------------------------------------------------------
 
 const ASK: u16 = 300;
 const ANSWER: u16 = 301;
@@ -240,7 +241,8 @@ fn threads(npes: i32) -> Result<(), Fault> {
     Ok(())
 }
 
-/// All others send to PE 0, which computes at first, more than there is room for; then it waits in a barrier, whose waiting serves them.
+/// All others send to PE 0, which computes at first, more than there is room for; then it waits in a barrier, whose
+/// waiting serves them.
 fn flood(me: i32, npes: i32) -> Result<(), Fault> {
     let each = 60_000 / npes as usize;
     if me == 0 {

@@ -1,4 +1,5 @@
-//! Every algorithm of the collectives, forced by `SHMEM_COLLECTIVES`, against the conformance programs of its collective.
+//! Every algorithm of the collectives, forced by `SHMEM_COLLECTIVES`, against the conformance programs of its
+//! collective.
 
 use std::process::ExitCode;
 use std::sync::Arc;

@@ -1,5 +1,6 @@
-//! Tools that do what real ones do: look routines up when they are loaded, work in exit handlers, fork and sample; and programs
-//! that get to routines in unusual ways. However the tool was attached, the profile has each call of the program once.
+//! Tools that do what real ones do: look routines up when they are loaded, work in exit handlers, fork and sample; and
+//! programs that get to routines in unusual ways. However the tool was attached, the profile has each call of the
+//! program once.
 
 use std::path::{Path, PathBuf};
 
@@ -49,7 +50,8 @@ const APP: &[(&str, u64)] = &[
     ("shmem_finalize", 1),
 ];
 
-/// Runs the program at 3 PEs and checks that the profile has these calls of each PE, and each of the lines of the tools.
+/// Runs the program at 3 PEs and checks that the profile has these calls of each PE, and each of the lines of the
+/// tools.
 fn run(name: &str, options: &[String], program: &[&Path], calls: &[(&str, u64)], lines: &[&str]) -> Outcome {
     let directory = tree::scratch("profiles").join(format!("attach-{name}"));
     let _ = std::fs::remove_dir_all(&directory);

@@ -1,5 +1,5 @@
-//! The pages of docs/contributing name the places that an addition touches. Each ends with the places that name its worked example: the
-//! sources are searched for the name, and must agree.
+//! The pages of docs/contributing name the places that an addition touches. Each ends with the places that name its
+//! worked example: the sources are searched for the name, and must agree.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

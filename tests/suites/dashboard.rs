@@ -1,5 +1,5 @@
-//! `oshrun --dashboard` and `oshprof top --web`, in a real browser: the page draws the job while it runs, answers to keys,
-//! and asks nobody else for anything.
+//! `oshrun --dashboard` and `oshprof top --web`, in a real browser: the page draws the job while it runs, answers to
+//! keys, and asks nobody else for anything.
 
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
@@ -143,7 +143,8 @@ fn dashboards_have_the_types_that_grafana_publishes() {
     let folder = folder("grafana-types");
     std::os::unix::fs::symlink(&modules, folder.join("node_modules")).expect("a link");
     let compiler_options = serde_json::json!({
-        "strict": true, "noEmit": true, "module": "esnext", "moduleResolution": "bundler", "skipLibCheck": true, "types": [],
+        "strict": true, "noEmit": true, "module": "esnext", "moduleResolution": "bundler", "skipLibCheck": true,
+        "types": [],
     });
     let options = serde_json::json!({ "compilerOptions": compiler_options, "include": ["*.ts"] });
     std::fs::write(folder.join("tsconfig.json"), options.to_string()).expect("a file");

@@ -1,4 +1,5 @@
-//! Race detectors, with the suppressions that are installed: what the library does is no report; what the program does is.
+//! Race detectors, with the suppressions that are installed: what the library does is no report; what the program does
+//! is.
 
 use std::path::PathBuf;
 

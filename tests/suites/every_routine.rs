@@ -1,5 +1,5 @@
-//! A tool that wraps all 1788 routines, attached in every way at 4 PEs: it sees each call of the program once, and so does
-//! the profile.
+//! A tool that wraps all 1788 routines, attached in every way at 4 PEs: it sees each call of the program once, and so
+//! does the profile.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
-//! What is written for a user, and what is read of others: nobody else decides where it goes, nothing is written over, and a
-//! disk without room is called so.
+//! What is written for a user, and what is read of others: nobody else decides where it goes, nothing is written over,
+//! and a disk without room is called so.
 
 use std::fs;
 use std::os::unix::fs::{chown, symlink};

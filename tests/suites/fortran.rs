@@ -394,7 +394,8 @@ fn tools_attach_to_fortran_names() {
         void pshmem_set_lock_(void *);\nstatic int puts_, locks;\n\
         void shmem_put8_(void *d, void *s, int *n, int *pe) { puts_++; pshmem_put8_(d, s, n, pe); }\n\
         void shmem_set_lock_(void *lock) { locks++; pshmem_set_lock_(lock); }\n\
-        void shmem_finalize_(void) { printf(\"tool: %d puts %d locks\\n\", puts_, locks); fflush(stdout); pshmem_finalize_(); }\n";
+        void shmem_finalize_(void) { printf(\"tool: %d puts %d locks\\n\", puts_, locks); fflush(stdout); \
+        pshmem_finalize_(); }\n";
     std::fs::write(folder.join("tool.c"), tool).expect("the tool");
     let source = programs().join("profile.f");
     let cc = |args: &[&str]| {
@@ -431,10 +432,12 @@ fn old_habits_compile() {
         return;
     }
     let folder = tree::fresh("fortran-habits");
-    let text = "      PROGRAM MIXED\n      INCLUDE 'shmem.fh'\n      POINTER (P, X(8))\n      REAL*8 X, Y(2)\n      INTEGER*8 I(2)\n\
-        \x20     INTEGER PS(SHMEM_REDUCE_SYNC_SIZE)\n      SAVE I, Y, PS\n\
-        \x20     DATA PS /SHMEM_REDUCE_SYNC_SIZE*SHMEM_SYNC_VALUE/\n      CALL SHMEM_INIT()\n      CALL SHPALLOC(P, 16, IERR, 1)\n\
-        \x20     CALL SHMEM_PUT8(X, Y, 2, 0)\n      CALL SHMEM_PUT8(I, I, 2, 0)\n      CALL SHMEM_FINALIZE\n      END\n";
+    let text = "      PROGRAM MIXED\n      INCLUDE 'shmem.fh'\n      POINTER (P, X(8))\n      REAL*8 X, Y(2)\n      \
+        INTEGER*8 I(2)\n\x20     INTEGER PS(SHMEM_REDUCE_SYNC_SIZE)\n      SAVE I, Y, PS\n\
+        \x20     DATA PS /SHMEM_REDUCE_SYNC_SIZE*SHMEM_SYNC_VALUE/\n      CALL SHMEM_INIT()\n      CALL SHPALLOC(P, \
+        16, IERR, 1)\n\
+        \x20     CALL SHMEM_PUT8(X, Y, 2, 0)\n      CALL SHMEM_PUT8(I, I, 2, 0)\n      CALL SHMEM_FINALIZE\n      \
+        END\n";
     for name in ["a.f", "b.F", "c.for"] {
         std::fs::write(folder.join(name), text).expect("the source");
         oshfort(&folder).args([name, "-o", "mixed"]).run().expect_code(0);
@@ -444,7 +447,8 @@ fn old_habits_compile() {
     for (name, text) in [
         (
             "d.f90",
-            "program d\n  implicit none\n  include 'mpp/shmem.fh'\n  integer :: shmem_my_pe\n  call shmem_init\n  print *, shmem_my_pe()\nend\n",
+            "program d\n  implicit none\n  include 'mpp/shmem.fh'\n  integer :: shmem_my_pe\n  call shmem_init\n  \
+             print *, shmem_my_pe()\nend\n",
         ),
         ("e.F90", "#include <shmem.fh>\n      print *, shmem_cmp_eq\n      end\n"),
         ("f.F", "#include \"mpp/shmem.fh\"\n      PRINT *, SHMEM_CMP_EQ\n      END\n"),

@@ -1,5 +1,5 @@
-//! GASNet-EX: programs of `tests/programs/gasnet` in all thread modes, over shared memory, over libfabric, and over both between two
-//! hosts; headers, names and what is installed; how jobs end and what breaks a rule.
+//! GASNet-EX: programs of `tests/programs/gasnet` in all thread modes, over shared memory, over libfabric, and over
+//! both between two hosts; headers, names and what is installed; how jobs end and what breaks a rule.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -236,15 +236,16 @@ fn names_are_declared() -> Result<(), Failed> {
 
 /// What a client that was compiled against published numbers asserts.
 fn binary_facts() -> Result<(), Failed> {
-    let facts = "sizeof(gex_Flags_t) == 4, sizeof(gex_Rank_t) == 4, sizeof(gex_EP_Index_t) == 2, sizeof(gex_DT_t) == 4, \
-        sizeof(gex_OP_t) == 4, sizeof(gex_AM_Arg_t) == 4, sizeof(gex_EP_Capabilities_t) == 4, sizeof(gex_AM_Index_t) == 1, \
-        sizeof(gex_Client_t) == 8, sizeof(gex_EP_t) == 8, sizeof(gex_TM_t) == 8, sizeof(gex_Segment_t) == 8, \
+    let facts = "sizeof(gex_Flags_t) == 4, sizeof(gex_Rank_t) == 4, sizeof(gex_EP_Index_t) == 2, sizeof(gex_DT_t) == \
+        4, \
+        sizeof(gex_OP_t) == 4, sizeof(gex_AM_Arg_t) == 4, sizeof(gex_EP_Capabilities_t) == 4, sizeof(gex_AM_Index_t) \
+        == 1, sizeof(gex_Client_t) == 8, sizeof(gex_EP_t) == 8, sizeof(gex_TM_t) == 8, sizeof(gex_Segment_t) == 8, \
         sizeof(gex_Event_t) == 8, sizeof(gex_Token_t) == 8, sizeof(gex_AM_SrcDesc_t) == 8, sizeof(gex_MK_t) == 8, \
         GASNET_OK == 0, GASNET_ERR_NOT_READY == 10004, GEX_DT_U64 == 1 << 3, GEX_OP_ADD == 1 << 3, \
         GEX_EP_CAPABILITY_RMA == 1 << 0, GEX_FLAG_IMMEDIATE == 1 << 0, GEX_FLAG_AM_PREPARE_LEAST_CLIENT == 1 << 11, \
         GEX_FLAG_AM_PREPARE_LEAST_ALLOC == 1 << 12";
-    let values = "GEX_EP_INVALID, 0; GEX_MK_INVALID, 0; GEX_SEGMENT_INVALID, 0; GEX_EVENT_INVALID, 0; GEX_EVENT_NO_OP, 1; \
-        GEX_EVENT_NOW, 1; GEX_EVENT_DEFER, 2; GEX_EVENT_GROUP, 3; GEX_MK_HOST, 1";
+    let values = "GEX_EP_INVALID, 0; GEX_MK_INVALID, 0; GEX_SEGMENT_INVALID, 0; GEX_EVENT_INVALID, 0; GEX_EVENT_NO_OP, \
+        1; GEX_EVENT_NOW, 1; GEX_EVENT_DEFER, 2; GEX_EVENT_GROUP, 3; GEX_MK_HOST, 1";
     let mut text = String::from("#include <gasnetex.h>\n#include <gasnet_ratomic.h>\n");
     for fact in facts.split(", ") {
         writeln!(text, "_Static_assert({fact}, \"{fact}\");").expect("a string");
@@ -289,7 +290,8 @@ fn makefiles() -> Result<(), Failed> {
     std::fs::create_dir_all(&folder)?;
     let fragment = tree::header("pellucid-conduit/pellucid-seq.mak");
     let text = format!(
-        "include {}\nprogram: {}\n\t$(GASNET_CC) $(GASNET_CPPFLAGS) $(GASNET_CFLAGS) -o $@ $< $(GASNET_LDFLAGS) $(GASNET_LIBS)\n",
+        "include {}\nprogram: {}\n\t$(GASNET_CC) $(GASNET_CPPFLAGS) $(GASNET_CFLAGS) -o $@ $< $(GASNET_LDFLAGS) \
+         $(GASNET_LIBS)\n",
         fragment.display(),
         tree::package().join("programs/gasnet/team.c").display()
     );

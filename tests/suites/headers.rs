@@ -201,7 +201,8 @@ fn generic_forms_take_every_type() {
             let returns = generic.returns.replace("TYPE", c_type);
             let result = if returns == "void" { "" } else { "return " };
             text.push_str(&format!(
-                "{returns} f{number}_{typename}({parameters});\n{returns} f{number}_{typename}({parameters}) {{ {result}{}({}); }}\n",
+                "{returns} f{number}_{typename}({parameters});\n{returns} f{number}_{typename}({parameters}) {{ \
+                 {result}{}({}); }}\n",
                 generic.name,
                 names.join(", ")
             ));
@@ -215,6 +216,7 @@ fn generic_forms_take_every_type() {
     }
     println!("{calls} generic calls compile");
     // A type that no association has must not compile.
-    let wrong = "#include <shmem.h>\nstruct s { int a; };\nvoid f(struct s *p);\nvoid f(struct s *p) { shmem_put(p, p, 1, 0); }\n";
+    let wrong = "#include <shmem.h>\nstruct s { int a; };\nvoid f(struct s *p);\n\
+                 void f(struct s *p) { shmem_put(p, p, 1, 0); }\n";
     compile("cc", "c11", "generic-wrong", wrong, &[]).expect_failure();
 }

@@ -1,5 +1,5 @@
-//! `oshrun --hosts`: jobs on several hosts, which are network namespaces, as far as they go well. How they end before their
-//! time is in `hosts_endings.rs`.
+//! `oshrun --hosts`: jobs on several hosts, which are network namespaces, as far as they go well. How they end before
+//! their time is in `hosts_endings.rs`.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! How jobs on several hosts end before their time: PEs, parts, hosts and `oshrun` itself that die, networks that are cut,
-//! agents that do not get there. The job is over everywhere within 10 s, and what is said names the host.
+//! How jobs on several hosts end before their time: PEs, parts, hosts and `oshrun` itself that die, networks that are
+//! cut, agents that do not get there. The job is over everywhere within 10 s, and what is said names the host.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -255,7 +255,8 @@ fn another_version_and_strangers_are_turned_away() {
     // Host b has somebody who waits, and shows its invitation to this test.
     let agent = folder.join("agent.sh");
     let text = format!(
-        "#!/bin/sh\nif [ \"$1\" = b ]; then head -n 1 >{0}.new; mv {0}.new {0}; exec sleep 30; fi\nshift\nexec \"$@\"\n",
+        "#!/bin/sh\nif [ \"$1\" = b ]; then head -n 1 >{0}.new; mv {0}.new {0}; exec sleep 30; fi\nshift\nexec \
+         \"$@\"\n",
         invitation.display()
     );
     write_script(&agent, &text);

@@ -252,7 +252,8 @@ fn every_view_adds_up_to_the_routines() {
     }
 }
 
-/// First sights of rows by threads that run at the same time: one in many runs would show that a row is lost or taken for another's.
+/// First sights of rows by threads that run at the same time: one in many runs would show that a row is lost or taken
+/// for another's.
 #[test]
 fn a_thousand_runs_count_the_same() {
     let binary = Build::program("profile/random.c").options(["-O1"]).libraries(["-lpthread"]).build();

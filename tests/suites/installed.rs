@@ -1,5 +1,5 @@
-//! What is installed beside programs and headers: man pages, completion, licences, a module file, debug information apart; and
-//! libraries of several versions beside each other.
+//! What is installed beside programs and headers: man pages, completion, licences, a module file, debug information
+//! apart; and libraries of several versions beside each other.
 
 use std::path::{Path, PathBuf};
 

@@ -98,7 +98,8 @@ fn preloaded() {
     check("preloaded", &binary, &["-x", &format!("LD_PRELOAD={}", library.display())]);
 }
 
-/// Calls of the measurement system's own, of routines that it wraps, are not the program's; sites are the program's lines.
+/// Calls of the measurement system's own, of routines that it wraps, are not the program's; sites are the program's
+/// lines.
 #[test]
 fn a_measurement_system_in_the_executable() {
     let calls = [

@@ -1,5 +1,5 @@
-//! Programs in the style of other people's test suites and kernels (SOS, OSHMPI, ISx, the Parallel Research Kernels), where they
-//! use much of something: threads, contexts, teams, PEs. Each checks its own results.
+//! Programs in the style of other people's test suites and kernels (SOS, OSHMPI, ISx, the Parallel Research Kernels),
+//! where they use much of something: threads, contexts, teams, PEs. Each checks its own results.
 
 use harness::compile::Build;
 use harness::run::Job;

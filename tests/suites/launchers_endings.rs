@@ -1,5 +1,5 @@
-//! How jobs end before their time under other launchers than ours: the library itself notices, says it and ends the job, whatever the
-//! launcher does; and no PE outlives its launcher.
+//! How jobs end before their time under other launchers than ours: the library itself notices, says it and ends the
+//! job, whatever the launcher does; and no PE outlives its launcher.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -89,7 +89,8 @@ fn nobody_is_left(binary: &Path, what: &str) -> Verdict {
     if left.is_empty() { Ok(()) } else { Err(format!("{what}: processes are left: {left:?}")) }
 }
 
-/// How PE 1 ends, the status that says so, what is said, and whether it is said whatever the launcher does at the same time.
+/// How PE 1 ends, the status that says so, what is said, and whether it is said whatever the launcher does at the same
+/// time.
 type End = (&'static str, i32, &'static str, bool);
 
 const ENDS: [End; 7] = [
@@ -185,7 +186,8 @@ fn memory_is_named(launcher: &Launcher) -> Verdict {
     };
     let binary = Build::program("endings/hungry.c").named(&name).build();
     let rounds = system::repetitions(3, 300);
-    // Hydra's proxy and the PE next to it hear of the kill within microseconds of each other, and the one kills the other.
+    // Hydra's proxy and the PE next to it hear of the kill within microseconds of each other, and the one kills the
+    // other.
     let mut misses = if launcher.family == Family::Hydra { rounds.div_ceil(10) } else { 0 };
     for round in 0..rounds {
         let job = launcher.job(3).args(["sh", "-c", &limit.script(), "sh"]).arg(&binary).limit(60);

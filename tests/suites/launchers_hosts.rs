@@ -1,4 +1,5 @@
-//! Jobs under other launchers than ours on several hosts, which are network namespaces: how a host that is lost ends them.
+//! Jobs under other launchers than ours on several hosts, which are network namespaces: how a host that is lost ends
+//! them.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -9,7 +10,8 @@ use harness::launchers::{self, Launcher};
 use harness::{system, tree};
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// How soon a job is over after something went wrong: a host is lost after 6 s of silence, and the machine has more to do.
+/// How soon a job is over after something went wrong: a host is lost after 6 s of silence, and the machine has more to
+/// do.
 const SOON: Duration = Duration::from_secs(20);
 
 fn main() -> ExitCode {

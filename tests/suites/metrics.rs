@@ -374,7 +374,8 @@ fn jobs_of_others_are_not_shown() {
     // The same, as nobody.
     let port = harness::exporter::free_port();
     let script = format!(
-        "exec setpriv --reuid=65534 --regid=65534 --clear-groups {} serve --listen 127.0.0.1:{port} --socket /tmp/pellucid-test-{port}/s",
+        "exec setpriv --reuid=65534 --regid=65534 --clear-groups {} serve --listen 127.0.0.1:{port} --socket \
+         /tmp/pellucid-test-{port}/s",
         tree::tool("oshprof").display()
     );
     let nobody = Process(Command::new("sh").args(["-c", &script]).spawn().unwrap());

@@ -1,5 +1,5 @@
-//! Mistakes that the specification leaves undefined and that `--check` explains: what each PE was about to do, or what is
-//! wrong with the call, where the job would otherwise hang or go on with garbage.
+//! Mistakes that the specification leaves undefined and that `--check` explains: what each PE was about to do, or what
+//! is wrong with the call, where the job would otherwise hang or go on with garbage.
 
 use harness::compile::Build;
 use harness::run::Job;

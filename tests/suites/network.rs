@@ -1,5 +1,6 @@
-//! Runs `tests/conformance` over the network: on one host, with libfabric between all PEs all the same; and on two hosts, with
-//! shared memory within each and libfabric between them. A part of it also with other providers, and with a newer libfabric.
+//! Runs `tests/conformance` over the network: on one host, with libfabric between all PEs all the same; and on two
+//! hosts, with shared memory within each and libfabric between them. A part of it also with other providers, and with a
+//! newer libfabric.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,5 +1,5 @@
-//! Where the processes of a job listen: on no more addresses than docs/security.md says. Network namespaces are hosts, each of which has a
-//! second network that is none of the job's business.
+//! Where the processes of a job listen: on no more addresses than docs/security.md says. Network namespaces are hosts,
+//! each of which has a second network that is none of the job's business.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -105,8 +105,8 @@ fn oshrun_listens_where_its_hosts_are_until_they_have_come() {
     let (binary, ready) = waiting("hosts");
     let (agent, go) = (ready.with_file_name("agent.sh"), ready.with_file_name("go"));
     let text = format!(
-        "#!/bin/sh\ncase $1 in {}) host=a;; *) host=b; for n in $(seq 200); do [ -e {} ] && break; sleep 0.1; done;; esac\n\
-         shift\nexec {} $host \"$@\"\n",
+        "#!/bin/sh\ncase $1 in {}) host=a;; *) host=b; for n in $(seq 200); do [ -e {} ] && break; sleep 0.1; done;; \
+         esac\nshift\nexec {} $host \"$@\"\n",
         net.address(0),
         go.display(),
         net.agent().display()

@@ -1,5 +1,5 @@
-//! What the profile keeps a part of only stands for the whole: meetings of loops with several barriers a turn, and samples of
-//! short calls, which never come to more than the time that passed.
+//! What the profile keeps a part of only stands for the whole: meetings of loops with several barriers a turn, and
+//! samples of short calls, which never come to more than the time that passed.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! docs/slurm.md: its batch script and its commands, in a Slurm cluster of the tests' own, with the memory and the options that the page names.
+//! docs/slurm.md: its batch script and its commands, in a Slurm cluster of the tests' own, with the memory and the
+//! options that the page names.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -81,7 +82,8 @@ fn the_page_of_slurm_holds() {
     metrics_of_a_step(&cluster, &folder);
 }
 
-/// Where Slurm binds tasks, the part of `oshrun` on the other node is no task of one CPU: it has all that the job has there.
+/// Where Slurm binds tasks, the part of `oshrun` on the other node is no task of one CPU: it has all that the job has
+/// there.
 #[test]
 fn the_parts_of_oshrun_are_not_bound() {
     if is_over_network() {
@@ -157,7 +159,8 @@ fn numbers(body: &[u8]) -> Value {
             }
         }
     }
-    serde_json::json!({ "job": text(&resource.resource.clone().unwrap_or_default().attributes, "shmem.job"), "puts": puts })
+    let job = text(&resource.resource.clone().unwrap_or_default().attributes, "shmem.job");
+    serde_json::json!({ "job": job, "puts": puts })
 }
 
 /// What the batch script has written.

@@ -105,8 +105,8 @@ fn destructors_may_call() {
 fn the_sanitizer_can_fail() {
     let folder = tree::scratch("spec");
     let source = folder.join("past-the-end.c");
-    let text = "#include <shmem.h>\nstatic volatile long last[4];\nint main(void) {\n    shmem_init();\n    volatile int at = 4;\n    \
-                last[at] = 1;\n    shmem_finalize();\n    return 0;\n}\n";
+    let text = "#include <shmem.h>\nstatic volatile long last[4];\nint main(void) {\n    shmem_init();\n    volatile \
+        int at = 4;\n    last[at] = 1;\n    shmem_finalize();\n    return 0;\n}\n";
     std::fs::write(&source, text).expect("target/tests can be written");
     let Ok(binary) = Build::source("spec-past-the-end", &source).options(["-fsanitize=address"]).try_build() else {
         println!("not tested: no address sanitizer here");

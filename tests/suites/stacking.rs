@@ -1,5 +1,5 @@
-//! Tools in a row with `oshrun --tool`: each an ordinary PSHMEM tool, known only as a binary. Every tool sees every call of
-//! the application, and so does the profile, once.
+//! Tools in a row with `oshrun --tool`: each an ordinary PSHMEM tool, known only as a binary. Every tool sees every
+//! call of the application, and so does the profile, once.
 
 use std::path::{Path, PathBuf};
 
@@ -83,8 +83,8 @@ fn run(name: &str, binary: &Path, options: &[&str], tools: &[&Path]) -> Outcome 
     outcome
 }
 
-/// What `few.c` reports on each PE, behind `before` others of its kind: each makes a barrier of its own at the end, which
-/// goes on to the next.
+/// What `few.c` reports on each PE, behind `before` others of its kind: each makes a barrier of its own at the end,
+/// which goes on to the next.
 fn expect_few(outcome: &Outcome, name: &str, before: u32) {
     for pe in 0..PES {
         let line = format!("{name} on {pe}: put 10 p 20 mem 4 barrier {} reduce 2 ibput 1\n", 3 + before);
@@ -331,7 +331,8 @@ fn tools_that_cannot_be_used_end_the_job_before_user_code() {
     outcome.expect_text(&["option --tool", "missing.so", "No such file"]);
 }
 
-/// As a preloaded tool is: a function that nobody has matters where it is called, in the tool and in what it brings along.
+/// As a preloaded tool is: a function that nobody has matters where it is called, in the tool and in what it brings
+/// along.
 #[test]
 fn functions_that_are_never_called_need_not_be_there() {
     let folder = tree::scratch("stacking");

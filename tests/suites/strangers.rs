@@ -1,6 +1,6 @@
 //! Somebody on another host of the network who finds the ports of a job's PEs: connects, sends messages, and asks for
-//! memory. Nothing of the job's memory is read or written, and the job ends as if nobody had been there. Hosts are network
-//! namespaces.
+//! memory. Nothing of the job's memory is read or written, and the job ends as if nobody had been there. Hosts are
+//! network namespaces.
 //!
 //! The stranger is this program itself, started once more on a host that has no part in the job.
 
@@ -51,8 +51,8 @@ fn guesses(count: usize) -> Vec<u64> {
     (0..count).map(next).collect()
 }
 
-/// Messages such as PEs send to each other, for each PE that the sender can claim to be: 64 bytes for the begin of the heap,
-/// and a fetch-add there. With the place for the token empty, guessed, and left out as older versions did.
+/// Messages such as PEs send to each other, for each PE that the sender can claim to be: 64 bytes for the begin of the
+/// heap, and a fetch-add there. With the place for the token empty, guessed, and left out as older versions did.
 fn messages() -> Vec<Vec<u8>> {
     let mut entries = vec![1, 0, 0, 0, 64, 0, 0, 0];
     entries.extend([0; 8]);

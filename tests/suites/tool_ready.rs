@@ -252,10 +252,10 @@ fn as_score_p_configures() {
         "void shmem_finalize(void) { return; }",
         "char shmem_char_g(const char *addr, int pe) { return 0; }",
         "long double shmem_longdouble_g(const long double *addr, int pe) { return 0.0; }",
-        "void shmem_longdouble_iput(long double *addr, const long double *src, ptrdiff_t tst, ptrdiff_t sst, size_t len, \
-         int pe) { return; }",
-        "void shmem_short_and_to_all(short *target, const short *source, int nreduce, int peStart, int logPeStride, int \
-         peSize, short *pWork, long *pSync) { return; }",
+        "void shmem_longdouble_iput(long double *addr, const long double *src, ptrdiff_t tst, ptrdiff_t sst, size_t \
+         len, int pe) { return; }",
+        "void shmem_short_and_to_all(short *target, const short *source, int nreduce, int peStart, int logPeStride, \
+         int peSize, short *pWork, long *pSync) { return; }",
         "void shmem_complexd_sum_to_all(double _Complex *target, const double _Complex *source, int nreduce, int \
          peStart, int logPeStride, int peSize, double _Complex *pWork, long *pSync) { return; }",
         "int shmem_addr_accessible(const void *addr, int pe) { return 1; }",

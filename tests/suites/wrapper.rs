@@ -170,7 +170,8 @@ fn oshcxx_compiles_cpp() {
     let folder = tree::fresh("wrapper-cpp");
     std::fs::write(
         folder.join("a.cc"),
-        "#include <shmem.h>\n#include <iostream>\nint main() { shmem_init(); std::cout << shmem_n_pes() << std::endl; shmem_finalize(); }\n",
+        "#include <shmem.h>\n#include <iostream>\n\
+         int main() { shmem_init(); std::cout << shmem_n_pes() << std::endl; shmem_finalize(); }\n",
     )
     .expect("can be written");
     Job::new(tree::tool("oshc++")).args(["a.cc", "-o", "a"]).directory(&folder).run().expect_code(0);

@@ -1,9 +1,9 @@
 //! A small safe interface over the C functions of OpenSHMEM.
 //!
-//! What makes it safe: symmetric memory is never borrowed, as other PEs may write to it at any time, but copied in and out;
-//! only types of which every bit pattern is a value can be in it; indices and PE numbers are checked here, so that the
-//! library is never asked for something that it would end the job for; objects cannot outlive the library; and handles stay
-//! on the thread that initialized it.
+//! What makes it safe: symmetric memory is never borrowed, as other PEs may write to it at any time, but copied in and
+//! out; only types of which every bit pattern is a value can be in it; indices and PE numbers are checked here, so that
+//! the library is never asked for something that it would end the job for; objects cannot outlive the library; and
+//! handles stay on the thread that initialized it.
 #![deny(unsafe_code)]
 
 mod ffi;

@@ -1,5 +1,5 @@
-//! A histogram of numbers that all PEs draw, with bins divided among them: each PE counts what falls into everybody's bins
-//! and hands the counts over. Work is given out by a counter on PE 0, so that a fast PE does more.
+//! A histogram of numbers that all PEs draw, with bins divided among them: each PE counts what falls into everybody's
+//! bins and hands the counts over. Work is given out by a counter on PE 0, so that a fast PE does more.
 
 use rust_heap::{Counter, NoRoom, Shmem, Slice};
 

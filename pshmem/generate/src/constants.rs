@@ -143,7 +143,8 @@ pub const SECTIONS: &[Section] = &[
 pub struct Level {
     /// Name in C.
     pub name: &'static str,
-    /// Value. Levels with arguments are far from what programs written for other libraries may pass: those come without.
+    /// Value. Levels with arguments are far from what programs written for other libraries may pass: those come
+    /// without.
     pub value: i32,
     /// The call, where it takes arguments.
     pub call: &'static str,
@@ -159,7 +160,8 @@ pub const LEVELS: &[Level] = &[
         name: "SHMEMX_PCONTROL_FLUSH",
         value: 2,
         call: "",
-        help: "Write a snapshot of the whole job to the profile directory, if one is kept, and return when it is there.",
+        help: "Write a snapshot of the whole job to the profile directory, if one is kept, and return when it is \
+            there.",
     },
     Level {
         name: "SHMEMX_PCONTROL_REGION_BEGIN",

@@ -1,5 +1,5 @@
-//! Every form of every type-generic macro, with every type, calls the function that the specification names: seen in the
-//! assembly that the compilers make of the calls. The same for the C++ overloads.
+//! Every form of every type-generic macro, with every type, calls the function that the specification names: seen in
+//! the assembly that the compilers make of the calls. The same for the C++ overloads.
 
 use std::collections::HashMap;
 use std::fmt::Write;

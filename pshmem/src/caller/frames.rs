@@ -1,6 +1,6 @@
-//! What a return address means: the function that it lies in, what was called there, and how to get to the caller of that
-//! function. It is read once from the call frame information of the objects that the process started with, and kept in
-//! a table that only grows.
+//! What a return address means: the function that it lies in, what was called there, and how to get to the caller of
+//! that function. It is read once from the call frame information of the objects that the process started with, and
+//! kept in a table that only grows.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -44,8 +44,8 @@ pub struct Frame {
     rule: Option<Rule>,
 }
 
-/// Where the caller's registers are: the end of the frame is at an offset from one of two registers, the rest at offsets
-/// from that end.
+/// Where the caller's registers are: the end of the frame is at an offset from one of two registers, the rest at
+/// offsets from that end.
 #[derive(Clone, Copy)]
 struct Rule {
     from_frame_pointer: bool,

@@ -1,9 +1,9 @@
 //! What the instruction before a return address called.
 #![allow(unsafe_code)]
 
-/// The function that was called by the instruction before `returns_to`, past the jumps of linkage tables; 0 where a register
-/// or the program's data said which. `is_loaded` tells which addresses can be read: what looks like a call may be the end of
-/// another instruction.
+/// The function that was called by the instruction before `returns_to`, past the jumps of linkage tables; 0 where a
+/// register or the program's data said which. `is_loaded` tells which addresses can be read: what looks like a call may
+/// be the end of another instruction.
 pub fn called(returns_to: usize, is_loaded: impl Fn(usize) -> bool) -> usize {
     // SAFETY: a call returns here, so the bytes before are those of the instruction that called.
     let target = match unsafe { target(returns_to) } {

@@ -1,12 +1,13 @@
 //! Whose call a `pshmem_X` is, where the executable itself defines `shmem_X`: a profiling tool that is compiled in.
 //!
-//! The program's calls come out of the tool's `shmem_X`; what the tool does on its own (a measurement system that waits in
-//! `pshmem_int_g` for its other PEs) does not. A call is the program's where the function that it returns to, or one that
-//! called that, is the executable's `shmem_X`. Its call site is where `shmem_X` was called.
+//! The program's calls come out of the tool's `shmem_X`; what the tool does on its own (a measurement system that waits
+//! in `pshmem_int_g` for its other PEs) does not. A call is the program's where the function that it returns to, or one
+//! that called that, is the executable's `shmem_X`. Its call site is where `shmem_X` was called.
 //!
-//! A `shmem_X` that ends in its call of `pshmem_X` is mostly compiled to a jump, and is no longer on the stack then: the call
-//! returns to the program. What tells is the instruction before that address, which calls `shmem_X` ([`instruction`]).
-//! Through a register either may have been called: that is taken for the program's, since tools name what they call.
+//! A `shmem_X` that ends in its call of `pshmem_X` is mostly compiled to a jump, and is no longer on the stack then:
+//! the call returns to the program. What tells is the instruction before that address, which calls `shmem_X`
+//! ([`instruction`]). Through a register either may have been called: that is taken for the program's, since tools name
+//! what they call.
 //!
 //! What a return address means is found once and kept ([`frames`]), so that most calls cost a look-up.
 #![allow(unsafe_code)]
@@ -41,8 +42,8 @@ fn is_defined(address: usize) -> bool {
     DEFINED.get().is_some_and(|defined| defined.binary_search(&address).is_ok())
 }
 
-/// Where the program called the routine whose `shmem_X` stands at `routine`, given where its `pshmem_X` returns to and the
-/// registers there. `None`: the tool called on its own.
+/// Where the program called the routine whose `shmem_X` stands at `routine`, given where its `pshmem_X` returns to and
+/// the registers there. `None`: the tool called on its own.
 pub fn site(routine: usize, returns_to: usize, mut registers: Registers) -> Option<usize> {
     let mut at = returns_to;
     let mut through_register = false;

@@ -2,9 +2,9 @@
 //! bytes,
 //! `REAL*16`, `SHPALLOC` and its relatives, names padded with blanks.
 //!
-//! `libsmaf` jumps here as it jumps to `shmem_X`: the numbers are read, what returns goes to the program. Calls count as those of the
-//! C routine that does the same. No tool's `shmem_X` takes these arguments, so none is asked; Fortran tools define the
-//! Fortran names, which come first.
+//! `libsmaf` jumps here as it jumps to `shmem_X`: the numbers are read, what returns goes to the program. Calls count
+//! as those of the C routine that does the same. No tool's `shmem_X` takes these arguments, so none is asked; Fortran
+//! tools define the Fortran names, which come first.
 #![allow(unsafe_code)]
 
 mod memory;
@@ -38,7 +38,8 @@ const fn is_same(a: &[u8], b: &[u8]) -> bool {
     true
 }
 
-/// `entry!("symbol", through, "operation", (parameters) -> result, |m| [peer, addr, bytes] expression, failed |r| condition)`
+/// `entry!("symbol", through, "operation", (parameters) -> result, |m| [peer, addr, bytes] expression,
+/// failed |r| condition)`
 ///
 /// makes the function `symbol`: the expression, of type `Result<_, Fault>`, as a call of the operation at the place
 /// that the symbol was called from, or `libsmaf` in its stead.
@@ -94,7 +95,8 @@ macro_rules! entry {
     };
     ($symbol:literal, $through:ident, $op:literal, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
      |$m:ident| [$peer:expr, $addr:expr, $bytes:expr] $call:expr) => {
-        entry!($symbol, $through, $op, ($($arg: $type),*) $(-> $ret)?, |$m| [$peer, $addr, $bytes] $call, failed |_r| false);
+        entry!($symbol, $through, $op, ($($arg: $type),*) $(-> $ret)?,
+               |$m| [$peer, $addr, $bytes] $call, failed |_r| false);
     };
 }
 use entry;

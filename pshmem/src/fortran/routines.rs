@@ -60,8 +60,8 @@ entry!("pellucid_fortran_test_lock", test_lock, "shmem_test_lock", (lock: *mut u
 macro_rules! reductions {
     ($($symbol:literal, $through:ident, $op:literal, $kernel:ident;)*) => { $(
         entry!($symbol, $through, $op,
-            (dest: *mut Real16, source: *const Real16, nreduce: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int,
-             _pWrk: *mut c_void, pSync: *mut c_long),
+            (dest: *mut Real16, source: *const Real16, nreduce: c_int, PE_start: c_int, logPE_stride: c_int,
+             PE_size: c_int, _pWrk: *mut c_void, pSync: *mut c_long),
             |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), (nreduce.max(0) as usize).wrapping_mul(16)]
             active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce,
                 shim::$kernel()));

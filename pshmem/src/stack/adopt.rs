@@ -1,8 +1,9 @@
 //! Tools that are there already: preloaded, or shared objects that the program is linked to.
 //!
-//! They come first in the row. The program's references to what they define are brought back to this library's `shmem_X`, so
-//! that their calls are seen as those of every other tool: the program's outermost and once, the tool's own not at all. A
-//! tool that is compiled into the executable cannot be taken along, its calls are bound (see [`crate::tool`]).
+//! They come first in the row. The program's references to what they define are brought back to this library's
+//! `shmem_X`, so that their calls are seen as those of every other tool: the program's outermost and once, the tool's
+//! own not at all. A tool that is compiled into the executable cannot be taken along, its calls are bound (see
+//! [`crate::tool`]).
 #![allow(unsafe_code)]
 
 use super::objects::{self, Object};

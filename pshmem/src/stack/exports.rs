@@ -1,4 +1,5 @@
-//! Rewrites what an object's own names mean to those that are bound to it from now on: the entries of its table of symbols.
+//! Rewrites what an object's own names mean to those that are bound to it from now on: the entries of its table of
+//! symbols.
 //!
 //! References that are bound already are a matter of [`super::relocate`].
 #![allow(unsafe_code)]
@@ -65,8 +66,8 @@ fn chains(table: usize) -> usize {
 /// Symbols up to the last that a table of the GNU kind knows: it ends the chain that begins last.
 fn last(table: usize) -> usize {
     let words = table as *const u32;
-    // SAFETY: numbers of buckets, of symbols before the first that is known, of words of the filter; then the filter, of twice
-    // the width, the buckets, and for each known symbol a word whose lowest bit says that its chain ends.
+    // SAFETY: numbers of buckets, of symbols before the first that is known, of words of the filter; then the filter,
+    // of twice the width, the buckets, and for each known symbol a word whose lowest bit says that its chain ends.
     unsafe {
         let (buckets, first, filter) = (*words as usize, *words.add(1) as usize, *words.add(2) as usize);
         let starts = words.add(4 + 2 * filter);

@@ -79,8 +79,8 @@ pub fn watch_exit() {
 /// Runs `load`, and speaks for the tool where it crashes.
 pub fn watch<R>(loading: &Loading, load: impl FnOnce() -> R) -> R {
     let mut stack = vec![0u8; STACK];
-    // SAFETY: all-zero is a valid value of these C structures; the handler is async-signal-safe; what was there before is put
-    // back below, before the alternate stack goes.
+    // SAFETY: all-zero is a valid value of these C structures; the handler is async-signal-safe; what was there before
+    // is put back below, before the alternate stack goes.
     unsafe {
         let mut before: [libc::sigaction; SIGNALS.len()] = std::mem::zeroed();
         let mut stack_before: libc::stack_t = std::mem::zeroed();

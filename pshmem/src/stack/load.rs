@@ -170,7 +170,8 @@ fn load(name: &OsStr, again: Again, tools: &[Tool]) -> Result<Tool, String> {
     let is_new = |object: &Object| !before.iter().any(|old| old.is(object));
     let mut objects = objects::all();
     objects.retain(is_new);
-    // A program with the archive in it has its own copy of this library; one that the tool brings is no part of the tool.
+    // A program with the archive in it has its own copy of this library; one that the tool brings is no part of the
+    // tool.
     let other = symbol(handle, "pshmem_init");
     objects.retain(|object| !object.contains(other));
     let functions = functions(handle, &objects);

@@ -50,8 +50,8 @@ struct Arriving<'a> {
 
 static ARRIVING: AtomicPtr<Arriving<'static>> = AtomicPtr::new(null_mut());
 
-/// Loads a tool by `load`, with the names as they are to be for it already when its constructors run: they may look routines
-/// up, and keep what they find.
+/// Loads a tool by `load`, with the names as they are to be for it already when its constructors run: they may look
+/// routines up, and keep what they find.
 pub fn arrive<R>(before: &[Object], behind: &[Tool], load: impl FnOnce() -> R) -> R {
     let arriving = Arriving { before, behind };
     ARRIVING.store((&raw const arriving).cast_mut().cast(), SeqCst);
@@ -84,8 +84,8 @@ fn answer_early(name: &str, caller: usize) -> usize {
 
 /// What `dlsym` answers to a tool: `caller` is an address in it. 0: as usual.
 ///
-/// `pshmem_X` from wherever, and `shmem_X` from `RTLD_NEXT`, is what comes next; `shmem_X` from `RTLD_DEFAULT` is the tool's
-/// own or what comes next; from a handle it is what is found there, unless that is this library's.
+/// `pshmem_X` from wherever, and `shmem_X` from `RTLD_NEXT`, is what comes next; `shmem_X` from `RTLD_DEFAULT` is the
+/// tool's own or what comes next; from a handle it is what is found there, unless that is this library's.
 extern "C" fn answer(handle: *mut c_void, name: *const c_char, caller: usize) -> usize {
     if name.is_null() {
         return 0;

@@ -1,13 +1,14 @@
 //! Tools in a row: `SHMEM_TOOLS=a.so:b.so`, each an ordinary PSHMEM tool, known only as a binary.
 //!
-//! Before the program's own code runs, each tool is loaded for itself (`load`), so that none takes the other's names: the last
-//! in the row first, so that each finds what comes behind it. Then the references in each tool are rewritten (`relocate`): its `pshmem_X` becomes the `shmem_X` of the next tool that has
-//! one, the last one's the routine itself; its `shmem_X` becomes its own, or else the next one's, since a tool's own calls are
-//! not the program's. What it looks up with `dlsym` is answered alike (`lookup`). The program's calls come to `shmem_X` of
-//! this library as ever, and the dispatcher hands them to the first tool.
+//! Before the program's own code runs, each tool is loaded for itself (`load`), so that none takes the other's names:
+//! the last in the row first, so that each finds what comes behind it. Then the references in each tool are rewritten
+//! (`relocate`): its `pshmem_X` becomes the `shmem_X` of the next tool that has one, the last one's the routine itself;
+//! its `shmem_X` becomes its own, or else the next one's, since a tool's own calls are not the program's. What it looks
+//! up with `dlsym` is answered alike (`lookup`). The program's calls come to `shmem_X` of this library as ever, and the
+//! dispatcher hands them to the first tool.
 //!
-//! Preloaded tools, and shared ones that the program is linked to, are taken in at the front of the row (`adopt`). Their names,
-//! too, then lead to this library (`exports`), for whatever the program loads later.
+//! Preloaded tools, and shared ones that the program is linked to, are taken in at the front of the row (`adopt`).
+//! Their names, too, then lead to this library (`exports`), for whatever the program loads later.
 //!
 //! Tools keep what they have otherwise: one C library, their constructors, their threads, their own dependencies.
 #![allow(unsafe_code)]

@@ -82,7 +82,8 @@ impl Object {
         self.dynamic().map(|dynamic| Section { dynamic, base: self.base })
     }
 
-    /// Runs `write` while what lies in `start..end`, within a page or two, may be written. Not where the kernel refuses.
+    /// Runs `write` while what lies in `start..end`, within a page or two, may be written. Not where the kernel
+    /// refuses.
     pub fn writable(&self, start: usize, end: usize, write: impl FnOnce()) {
         let page = start & !(PAGE - 1);
         let bytes = (end - page).next_multiple_of(PAGE);

@@ -1,4 +1,5 @@
-//! What an active message costs, beside the ping-pong of a flag in symmetric memory, in one run of two PEs. Prints the lines of oshbench.
+//! What an active message costs, beside the ping-pong of a flag in symmetric memory, in one run of two PEs. Prints the
+//! lines of oshbench.
 //!
 //! ```text
 //! oshrun -n 2 message_bench [--quick] [--best]

@@ -4,8 +4,9 @@
 //! transport_pingpong serve PORT [PROVIDER [ADDRESS [naps|fd]]]
 //! transport_pingpong HOST PORT [PROVIDER [ADDRESS [naps|fd]]]
 //! ```
-//! Prints lines of JSON as `rma_pingpong` of libfabric-sys does, with which it is to be compared, in the same run: as it is with
-//! `rma_pingpong ... fd`, and with `naps`, which does without a descriptor to sleep on, with `rma_pingpong` without.
+//! Prints lines of JSON as `rma_pingpong` of libfabric-sys does, with which it is to be compared, in the same run: as
+//! it is with `rma_pingpong ... fd`, and with `naps`, which does without a descriptor to sleep on, with `rma_pingpong`
+//! without.
 #![allow(unsafe_code)]
 
 use pellucid_core::base::Fault;
@@ -80,7 +81,8 @@ impl Pe {
             if bytes > 4096 { format!(", \"MB/s\": {:.0}", bytes as f64 * 1000.0 / median) } else { String::new() };
         let provider = &self.provider;
         println!(
-            "{{\"who\": \"far\", \"provider\": \"{provider}\", \"what\": \"{what}\", \"bytes\": {bytes}, \"ns\": {median:.0}{rate}}}"
+            "{{\"who\": \"far\", \"provider\": \"{provider}\", \"what\": \"{what}\", \"bytes\": {bytes}, \"ns\": \
+             {median:.0}{rate}}}"
         );
         Ok(())
     }

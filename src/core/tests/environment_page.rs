@@ -1,5 +1,5 @@
-//! `docs/environment.md` is written from the tables that the library reads. `PELLUCID_BLESS=1 cargo test -p pellucid-core`
-//! writes it anew.
+//! `docs/environment.md` is written from the tables that the library reads.
+//! `PELLUCID_BLESS=1 cargo test -p pellucid-core` writes it anew.
 
 use pellucid_core::base::env;
 use pellucid_core::team::algorithm;
@@ -9,9 +9,10 @@ fn page() -> String {
     let mut text = String::from(
         "# Environment variables of the library\n\n\
          Written from the tables in `src/core/src/base/env.rs` and `src/core/src/team/algorithm.rs`; a test compares.\n\
-         A value that cannot be used ends the job at start with a message that names the variable, whether or not this job would \
-         use it. A name that begins with `SHMEM_` or `SMA_` and is not known gets a warning, once a job, with the name that is \
-         most like it.\n\n| variable | default | what it does |\n|---|---|---|\n",
+         A value that cannot be used ends the job at start with a message that names the variable, whether or not this \
+         job would \
+         use it. A name that begins with `SHMEM_` or `SMA_` and is not known gets a warning, once a job, with the name \
+         that is most like it.\n\n| variable | default | what it does |\n|---|---|---|\n",
     );
     for var in env::TABLE {
         let old = if var.sma { format!(", `SMA_{}`", var.name) } else { String::new() };
@@ -23,8 +24,8 @@ fn page() -> String {
         writeln!(text, "| `{}` | {default} | {} |", var.name, var.help).unwrap();
     }
     text += "\n## Algorithms for `SHMEM_COLLECTIVES`\n\n\
-             `SHMEM_COLLECTIVES=barrier:counter,reduce:tree` forces algorithms; what is not named is chosen by size and PEs.\n\n\
-             | collective | algorithm | what it does |\n|---|---|---|\n";
+             `SHMEM_COLLECTIVES=barrier:counter,reduce:tree` forces algorithms; what is not named is chosen by size \
+             and PEs.\n\n| collective | algorithm | what it does |\n|---|---|---|\n";
     for row in algorithm::TABLE {
         writeln!(text, "| {} | `{}:{}` | {} |", row.collective, row.collective, row.name, row.help).unwrap();
     }

@@ -1,5 +1,6 @@
-//! The lock-free parts under a model checker: every order in which the steps of a few PEs can interleave, within bounds,
-//! and every value that the memory model lets a load give. The code is the library's own, on words of the checker's.
+//! The lock-free parts under a model checker: every order in which the steps of a few PEs can interleave, within
+//! bounds, and every value that the memory model lets a load give. The code is the library's own, on words of the
+//! checker's.
 //!
 //! Each property comes with a variant that is wrong in one place: the checker must find that.
 // Accesses of a loom::cell::UnsafeCell are what the checker watches: one that may race fails the test.

@@ -1,5 +1,6 @@
-//! The ring of active messages (`transport/shm/ring.rs`) under a model checker, as `model.rs` does with the other lock-free parts: the
-//! library's own code on the checker's words, with variants that are wrong in one place, which the checker must find.
+//! The ring of active messages (`transport/shm/ring.rs`) under a model checker, as `model.rs` does with the other
+//! lock-free parts: the library's own code on the checker's words, with variants that are wrong in one place, which the
+//! checker must find.
 // Accesses of a loom::cell::UnsafeCell are what the checker watches: one that may race fails the test.
 #![allow(clippy::undocumented_unsafe_blocks)]
 
@@ -150,7 +151,8 @@ fn run<R>(part: impl FnOnce() -> R) -> Option<R> {
         .ok()
 }
 
-/// Senders put entries of these lengths in, a thread each; one takes all of them out: each once, those of a sender in their order.
+/// Senders put entries of these lengths in, a thread each; one takes all of them out: each once, those of a sender in
+/// their order.
 fn check(setup: Setup, senders: &'static [&'static [u64]]) {
     let complete = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0));
     let ended = complete.clone();

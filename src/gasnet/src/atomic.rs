@@ -1,5 +1,6 @@
-//! Atomics domains. All operations on a word exclude each other, since they go where those of OpenSHMEM go: the CPU of the word's host, or
-//! the network card where `SHMEM_ATOMICS=nic` says so. What these cannot do is done by comparing and swapping.
+//! Atomics domains. All operations on a word exclude each other, since they go where those of OpenSHMEM go: the CPU of
+//! the word's host, or the network card where `SHMEM_ATOMICS=nic` says so. What these cannot do is done by comparing
+//! and swapping.
 #![allow(unsafe_code)]
 
 use crate::event::{Counted, Slot};

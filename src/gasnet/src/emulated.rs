@@ -1,5 +1,5 @@
-//! Puts and gets of memory that only its owner reaches: a segment that the client has made of memory of its own. Its owner copies, when
-//! it looks for messages.
+//! Puts and gets of memory that only its owner reaches: a segment that the client has made of memory of its own. Its
+//! owner copies, when it looks for messages.
 #![allow(unsafe_code)]
 
 use crate::am::{limits, number};

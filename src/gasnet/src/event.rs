@@ -1,7 +1,7 @@
 //! Events: what a program waits for by a handle of one word.
 //!
-//! A handle is the address of a slot of a pool, with the slot's generation in the bits above and a mark for leaves below. What is complete
-//! when its call returns has no slot: its handle is `GEX_EVENT_INVALID`.
+//! A handle is the address of a slot of a pool, with the slot's generation in the bits above and a mark for leaves
+//! below. What is complete when its call returns has no slot: its handle is `GEX_EVENT_INVALID`.
 #![allow(unsafe_code)]
 
 use crate::fail::{refuse, unrestricted};

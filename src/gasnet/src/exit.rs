@@ -1,8 +1,9 @@
 //! `gasnet_exit`: the end of the job from wherever it is called.
 //!
-//! A PE that calls it waits for the others to come to theirs, for some seconds at most, or half a second with a failure. If all come, each ends as after a finalize;
-//! otherwise the job is ended as by `shmem_global_exit`. The calls are counted in memory in front of the first PE's segment area.
-//! Handlers, holders of locks and signal handlers do not communicate: over the network they are not counted, and end the job.
+//! A PE that calls it waits for the others to come to theirs, for some seconds at most, or half a second with a
+//! failure. If all come, each ends as after a finalize; otherwise the job is ended as by `shmem_global_exit`. The calls
+//! are counted in memory in front of the first PE's segment area. Handlers, holders of locks and signal handlers do not
+//! communicate: over the network they are not counted, and end the job.
 #![allow(unsafe_code)]
 
 use crate::place::{self, Place};

@@ -1,4 +1,5 @@
-//! What may be called where, and what happens otherwise: a message that names the rule, the handler and the caller, and the end of the job.
+//! What may be called where, and what happens otherwise: a message that names the rule, the handler and the caller, and
+//! the end of the job.
 #![allow(unsafe_code)]
 
 use crate::thread;

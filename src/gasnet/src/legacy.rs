@@ -152,7 +152,8 @@ pub struct NodeInfo {
     offset: isize,
 }
 
-/// `gasnet_getNodeInfo`: PEs of a host share memory; where the segment of one of mine is mapped here, less where it is there.
+/// `gasnet_getNodeInfo`: PEs of a host share memory; where the segment of one of mine is mapped here, less where it is
+/// there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gasnet_getNodeInfo(table: *mut NodeInfo, count: c_int) -> c_int {
     let hosts = &runtime::world().hosts;

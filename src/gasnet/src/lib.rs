@@ -1,5 +1,5 @@
-//! GASNet-EX (specification 0.18, 2024.5.0) on the runtime of Pellucid: a second front end beside `pshmem`, which it contains, so that a
-//! program may use both on one progress engine. Written from the specification alone.
+//! GASNet-EX (specification 0.18, 2024.5.0) on the runtime of Pellucid: a second front end beside `pshmem`, which it
+//! contains, so that a program may use both on one progress engine. Written from the specification alone.
 //!
 //! | module | what it is |
 //! |---|---|
@@ -20,9 +20,9 @@
 //! | [`progress`] | moving things on, and waiting |
 //!
 //! # Shape
-//! A client's segment is part of the symmetric heap, in an area that `gex_Client_Init` takes. So the PEs of a host reach it by loads and
-//! stores and those of others through the transport, as objects of OpenSHMEM. Segments in memory of the client's own are reached by
-//! active messages ([`emulated`]).
+//! A client's segment is part of the symmetric heap, in an area that `gex_Client_Init` takes. So the PEs of a host
+//! reach it by loads and stores and those of others through the transport, as objects of OpenSHMEM. Segments in memory
+//! of the client's own are reached by active messages ([`emulated`]).
 #![deny(unsafe_code)]
 // The entries take the pointers of a C caller as they come; their contract is the specification's.
 #![allow(

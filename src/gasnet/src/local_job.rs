@@ -1,4 +1,5 @@
-//! `GASNET_PSHM_NODES=n ./program`: a program that no launcher has started becomes a job on this host, by starting again below oshrun.
+//! `GASNET_PSHM_NODES=n ./program`: a program that no launcher has started becomes a job on this host, by starting
+//! again below oshrun.
 #![allow(unsafe_code)]
 
 use crate::fail::refuse;

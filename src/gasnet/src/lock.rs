@@ -1,7 +1,7 @@
 //! Handler-safe locks.
 //!
-//! A lock is a word: free, held, or held with others waiting for it. A holder runs no handlers, so it is held briefly, and who waits spins
-//! and yields. The thread that holds it is noted, to tell what breaks the rules.
+//! A lock is a word: free, held, or held with others waiting for it. A holder runs no handlers, so it is held briefly,
+//! and who waits spins and yields. The thread that holds it is noted, to tell what breaks the rules.
 #![allow(unsafe_code)]
 
 use crate::fail::{context, refuse};

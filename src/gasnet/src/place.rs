@@ -102,7 +102,8 @@ fn beyond(routine: &'static str, m: &Map, pe: i32, mine: usize, bytes: usize) ->
     }
 }
 
-/// The object that lies at `addr` in the segment of a PE, as active messages name it; `None` where it lies in no memory of the library's.
+/// The object that lies at `addr` in the segment of a PE, as active messages name it; `None` where it lies in no memory
+/// of the library's.
 #[inline]
 pub fn in_heap(pe: i32, addr: usize, bytes: usize) -> Option<RemoteAddress> {
     let m = runtime::map();

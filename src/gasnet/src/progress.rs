@@ -42,7 +42,8 @@ pub fn until(routine: &'static str, mut ready: impl FnMut() -> bool) {
     }
 }
 
-/// `gasnet_AMPoll`. Where PEs outnumber cores, a poll that finds nothing, again, gives its core away: whoever is waited for may need it.
+/// `gasnet_AMPoll`. Where PEs outnumber cores, a poll that finds nothing, again, gives its core away: whoever is waited
+/// for may need it.
 #[unsafe(no_mangle)]
 pub extern "C" fn gasnet_AMPoll() -> c_int {
     unrestricted("gasnet_AMPoll");

@@ -191,7 +191,8 @@ fn check_alone(routine: &'static str) {
         refuse(
             routine,
             format!(
-                "the program finds shmem_ routines in {name} first: libgasnet-pellucid has them too, and is to be linked before it (or instead)"
+                "the program finds shmem_ routines in {name} first: libgasnet-pellucid has them too, and is to be \
+                 linked before it (or instead)"
             ),
         )
     }

@@ -38,7 +38,7 @@ unsafe extern "C" {
 /// The calling thread's.
 #[inline]
 pub fn get() -> &'static mut Thread {
-    // SAFETY: the thread's own variable, there as long as the thread is; no caller keeps the reference across a call of another function
-    // that takes it.
+    // SAFETY: the thread's own variable, there as long as the thread is; no caller keeps the reference across a call of
+    // another function that takes it.
     unsafe { &mut *pellucid_gasnet_thread_get() }
 }

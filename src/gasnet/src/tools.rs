@@ -1,4 +1,5 @@
-//! GASNet tools that are functions of the library: environment, the process, time, texts. The rest is in `gasnet_tools.h`.
+//! GASNet tools that are functions of the library: environment, the process, time, texts. The rest is in
+//! `gasnet_tools.h`.
 #![allow(unsafe_code)]
 
 use crate::fail::refuse;

@@ -4,10 +4,11 @@
 //! rma_pingpong serve PORT [PROVIDER [ADDRESS [fd]]]
 //! rma_pingpong HOST PORT [PROVIDER [ADDRESS [fd]]]
 //! ```
-//! The second process prints a line of JSON for each measurement; times are of one operation (`ping-pong`: of one way), the
-//! median of several rounds. Writes ask for delivery completions where the provider has them, as an OpenSHMEM library must.
-//! ADDRESS chooses among the interfaces of PROVIDER. With `fd` the completion queue has a descriptor to sleep on, as whoever
-//! serves others while the program computes needs; nobody sleeps on it here, but some providers are slower with it. The names are exchanged over a TCP connection.
+//! The second process prints a line of JSON for each measurement; times are of one operation (`ping-pong`: of one way),
+//! the median of several rounds. Writes ask for delivery completions where the provider has them, as an OpenSHMEM
+//! library must. ADDRESS chooses among the interfaces of PROVIDER. With `fd` the completion queue has a descriptor to
+//! sleep on, as whoever serves others while the program computes needs; nobody sleeps on it here, but some providers
+//! are slower with it. The names are exchanged over a TCP connection.
 #![allow(unsafe_code)]
 
 use libfabric_sys::{self as fi, Library};
@@ -255,7 +256,8 @@ impl End {
         let provider = &self.provider;
         let who = if std::env::args().nth(5).is_some_and(|a| a == "fd") { "raw fd" } else { "raw" };
         println!(
-            "{{\"who\": \"{who}\", \"provider\": \"{provider}\", \"what\": \"{what}\", \"bytes\": {bytes}, \"ns\": {median:.0}{rate}}}"
+            "{{\"who\": \"{who}\", \"provider\": \"{provider}\", \"what\": \"{what}\", \"bytes\": {bytes}, \"ns\": \
+             {median:.0}{rate}}}"
         );
     }
 }

@@ -1,8 +1,8 @@
 //! The inline functions of libfabric's headers: calls through the tables of a provider.
 //!
 //! # Safety
-//! All are as safe as their C originals: objects are open, pointers point to what the manual page says, and buffers live until
-//! the operation is complete.
+//! All are as safe as their C originals: objects are open, pointers point to what the manual page says, and buffers
+//! live until the operation is complete.
 #![allow(unsafe_code)]
 // What each does is in libfabric's manual pages; what it needs is said above.
 #![allow(missing_docs, clippy::missing_safety_doc)]

@@ -1,8 +1,9 @@
 //! FFI to libfabric.
 //!
-//! The library is opened at run time ([`Library`]): a program that uses this crate links to nothing but the C library. Types
-//! and constants ([`bindings`]) are generated from libfabric's headers by `regenerate`. What the headers define as inline
-//! functions, which call through tables of a provider, is in [`calls`]; names are the headers' own everywhere.
+//! The library is opened at run time ([`Library`]): a program that uses this crate links to nothing but the C library.
+//! Types and constants ([`bindings`]) are generated from libfabric's headers by `regenerate`. What the headers define
+//! as inline functions, which call through tables of a provider, is in [`calls`]; names are the headers' own
+//! everywhere.
 #![deny(unsafe_code)]
 
 #[allow(
@@ -41,7 +42,8 @@ pub const fn version(major: u32, minor: u32) -> u32 {
 /// The interface version of the bindings: what is passed to [`Library::getinfo`].
 pub const VERSION: u32 = version(FI_MAJOR_VERSION as u32, FI_MINOR_VERSION as u32);
 
-/// What [`fi_control`] with `FI_GETWAIT` fills in for a completion queue of [`FI_WAIT_POLLFD`] (`fi_wait_pollfd` of the headers).
+/// What [`fi_control`] with `FI_GETWAIT` fills in for a completion queue of [`FI_WAIT_POLLFD`] (`fi_wait_pollfd` of the
+/// headers).
 #[allow(non_camel_case_types)]
 #[derive(Debug)]
 #[repr(C)]

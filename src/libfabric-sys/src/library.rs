@@ -74,8 +74,8 @@ impl Library {
         if handle.is_null() {
             return Err(loader_error(path));
         }
-        // The versions are those under which libfabric 1.17 exports the layouts of `bindings`; later libraries keep them beside
-        // their own, so that asking without a version would give functions that use larger structures.
+        // The versions are those under which libfabric 1.17 exports the layouts of `bindings`; later libraries keep
+        // them beside their own, so that asking without a version would give functions that use larger structures.
         // SAFETY: names, versions and types belong together, by libfabric's own export list.
         unsafe {
             let version: Version = symbol(handle, c"fi_version", c"FABRIC_1.0")?;

@@ -2,8 +2,8 @@
 //!
 //! `cargo run --release -p pellucid-profile --example trace_cost [DIR]`
 //!
-//! The same calls with tracing off and on take turns; the figure is the median of the differences of pairs of batches. The
-//! pattern is that of a random-access program: other addresses, other PEs.
+//! The same calls with tracing off and on take turns; the figure is the median of the differences of pairs of batches.
+//! The pattern is that of a random-access program: other addresses, other PEs.
 
 use std::hint::black_box;
 use std::os::fd::AsRawFd;

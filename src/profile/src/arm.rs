@@ -1,11 +1,12 @@
 //! The flag bytes that each entry point tests before it does anything else.
 //!
-//! `shmem_X` tests `ARM[op]`, `pshmem_X` tests `PARM[op]`: [`OFF`] leads to the routine, [`PROBE`] and [`SITE`] to the probe
-//! around it, [`GATE`] to the longer way past stacked tools and callbacks (in the library; this crate only keeps the flags).
+//! `shmem_X` tests `ARM[op]`, `pshmem_X` tests `PARM[op]`: [`OFF`] leads to the routine, [`PROBE`] and [`SITE`] to the
+//! probe around it, [`GATE`] to the longer way past stacked tools and callbacks (in the library; this crate only keeps
+//! the flags).
 //!
-//! `PARM` is in use where the program has a foreign strong `shmem_X`, a profiling tool that is compiled in, which goes on to
-//! `pshmem_X`: both entries are armed, a call passes one of them, and is recorded once whoever is in between. It leads to
-//! the dispatcher, which tells the program's calls from those that the tool makes on its own.
+//! `PARM` is in use where the program has a foreign strong `shmem_X`, a profiling tool that is compiled in, which goes
+//! on to `pshmem_X`: both entries are armed, a call passes one of them, and is recorded once whoever is in between. It
+//! leads to the dispatcher, which tells the program's calls from those that the tool makes on its own.
 
 use std::sync::atomic::{
     AtomicBool, AtomicI32, AtomicU8, AtomicU64,
@@ -156,7 +157,8 @@ pub fn set_interceptor(op: u16, interceptor: Interceptor, wants: bool) {
     change(usize::from(op) / AT_ONCE..usize::from(op) / AT_ONCE + 1);
 }
 
-/// Sends the program's calls of all operations that need the library through the dispatcher, which may refuse them, or no longer.
+/// Sends the program's calls of all operations that need the library through the dispatcher, which may refuse them, or
+/// no longer.
 pub fn set_closed(closed: bool) {
     if IS_CLOSED.swap(closed, SeqCst) == closed {
         return;
@@ -189,8 +191,8 @@ pub(crate) fn refresh() {
     change(0..WORDS);
 }
 
-/// Puts what is wanted of some words of operations into their flags. Threads may do so at once, and a signal handler in between:
-/// who finds that something changed meanwhile does it again.
+/// Puts what is wanted of some words of operations into their flags. Threads may do so at once, and a signal handler in
+/// between: who finds that something changed meanwhile does it again.
 fn change(words: std::ops::Range<usize>) {
     CHANGES.fetch_add(1, SeqCst);
     loop {

@@ -111,8 +111,8 @@ pub(crate) fn counter() -> u64 {
     monotonic_ns()
 }
 
-/// As [`counter`], once everything before it is done. A routine of few nanoseconds would otherwise hide in the time that
-/// reading the counter takes.
+/// As [`counter`], once everything before it is done. A routine of few nanoseconds would otherwise hide in the time
+/// that reading the counter takes.
 #[inline(always)]
 pub(crate) fn counter_after() -> u64 {
     #[cfg(target_arch = "x86_64")]

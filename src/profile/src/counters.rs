@@ -1,7 +1,7 @@
 //! The hardware and software counters that can be asked for.
 //!
-//! `SHMEM_COUNTERS=cycles,page-faults` (`oshrun --counters`) reads them at the begin and the end of each timed call and of each
-//! region. Reading is a system call, some hundred nanoseconds: nothing is read unless it is asked for.
+//! `SHMEM_COUNTERS=cycles,page-faults` (`oshrun --counters`) reads them at the begin and the end of each timed call and
+//! of each region. Reading is a system call, some hundred nanoseconds: nothing is read unless it is asked for.
 
 use crate::segment::extra::COUNTERS;
 

@@ -1,4 +1,5 @@
-//! What a PE recorded beside its routines: peers, call sites, regions, synchronisation, nonblocking operations. Plain data.
+//! What a PE recorded beside its routines: peers, call sites, regions, synchronisation, nonblocking operations. Plain
+//! data.
 
 use crate::segment::lines::LINE_SHIFT;
 use crate::timeline::KINDS;
@@ -65,8 +66,8 @@ pub struct Site {
     pub bytes: u64,
     /// Calls that were timed.
     pub timed_calls: u64,
-    /// Time in all calls in nanoseconds: exact where each was timed, else estimated so that sites add up to their routine. `None`
-    /// where none was timed.
+    /// Time in all calls in nanoseconds: exact where each was timed, else estimated so that sites add up to their
+    /// routine. `None` where none was timed.
     pub total_ns: Option<u64>,
     /// Longest timed call in nanoseconds.
     pub max_ns: u64,
@@ -435,7 +436,8 @@ pub struct Timeline {
     pub begin_ns: u64,
     /// Width of a slice in nanoseconds.
     pub width_ns: u64,
-    /// Time in the library in each slice by kind, in nanoseconds: moving data, waits and locks, barriers and collectives.
+    /// Time in the library in each slice by kind, in nanoseconds: moving data, waits and locks, barriers and
+    /// collectives.
     pub slices: Vec<[u64; KINDS]>,
 }
 

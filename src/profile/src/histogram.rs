@@ -1,7 +1,7 @@
 //! Log-linear latency buckets.
 //!
-//! Values up to 31 ns have a bucket each; above, every octave has 16 buckets, so a bucket is at most 1/16 (6.25 %) wide.
-//! These are the buckets of an `hdrhistogram` with one significant digit and unit 1: counts convert without loss.
+//! Values up to 31 ns have a bucket each; above, every octave has 16 buckets, so a bucket is at most 1/16 (6.25 %)
+//! wide. These are the buckets of an `hdrhistogram` with one significant digit and unit 1: counts convert without loss.
 
 /// Buckets per octave.
 pub const SUB_BUCKETS: usize = 16;
@@ -49,7 +49,8 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// A histogram from counts by bucket. Buckets out of range and zero counts are left out; equal buckets are added up.
+    /// A histogram from counts by bucket. Buckets out of range and zero counts are left out; equal buckets are added
+    /// up.
     pub fn from_counts(counts: impl IntoIterator<Item = (u16, u64)>) -> Histogram {
         let mut histogram = Histogram::default();
         for (bucket, count) in counts {

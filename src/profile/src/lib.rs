@@ -1,8 +1,8 @@
 //! The profile of Pellucid.
 //!
 //! A PE records what it does into a fixed-size shared-memory segment that the launcher holds, with plain stores by the
-//! thread that owns the memory. Whoever maps the segment can read it at any time: while the job runs, when it hangs, and
-//! after a PE was killed.
+//! thread that owns the memory. Whoever maps the segment can read it at any time: while the job runs, when it hangs,
+//! and after a PE was killed.
 //!
 //! | module | what it is |
 //! |---|---|

@@ -119,8 +119,8 @@ impl Pe {
         self.end_ns.saturating_sub(self.start_ns)
     }
 
-    /// Length of its run from the end of initialization to the begin of finalization, in nanoseconds: what shares are of.
-    /// 0 where it was never initialized.
+    /// Length of its run from the end of initialization to the begin of finalization, in nanoseconds: what shares are
+    /// of. 0 where it was never initialized.
     pub fn main_ns(&self) -> u64 {
         main_ns(self.progress, self.init_ns.max(self.start_ns), self.finalize_ns, self.end_ns)
     }
@@ -151,8 +151,8 @@ impl Pe {
         let timed = sum(|r| r.timed_calls);
         let counted = sum(Routine::all_calls).saturating_sub(timed);
         let cost = &self.detail.cost;
-        // Each begin and each end of a region is a call that is counted, and finds its name, reads the clock and adds up: what two timed
-        // calls take.
+        // Each begin and each end of a region is a call that is counted, and finds its name, reads the clock and adds
+        // up: what two timed calls take.
         let changes = self.detail.regions.iter().map(|region| 4 * region.entries).fold(0_u64, u64::saturating_add);
         (counted as f64 * cost.counted_ns + (timed + changes) as f64 * cost.timed_ns.max(cost.sample_ns)) as u64
     }
@@ -204,8 +204,8 @@ pub struct Routine {
     pub expected_ns: u64,
     /// Variance of the total, in square nanoseconds; 0 when it is exact.
     pub total_variance: f64,
-    /// What samples would have claimed for other calls beyond the time that passed, in nanoseconds; not part of the total. Calls
-    /// that overlap in the processor take longer alone, as they are timed, than apart.
+    /// What samples would have claimed for other calls beyond the time that passed, in nanoseconds; not part of the
+    /// total. Calls that overlap in the processor take longer alone, as they are timed, than apart.
     pub denied_ns: u64,
     /// Longest timed call in nanoseconds.
     pub max_ns: u64,
@@ -269,8 +269,8 @@ impl Routine {
         if self.timed_calls == 0 || finished == 0 { 0.0 } else { self.total_ns as f64 / finished as f64 }
     }
 
-    /// The latency below which the share `q` of the calls lies, in nanoseconds; 0 when not kept. To the width of a bucket, and
-    /// where all calls are in one bucket it is their mean.
+    /// The latency below which the share `q` of the calls lies, in nanoseconds; 0 when not kept. To the width of a
+    /// bucket, and where all calls are in one bucket it is their mean.
     pub fn quantile_ns(&self, q: f64) -> u64 {
         let ns = match self.latency.counts() {
             [(only, _)] if !self.is_bounded() => {

@@ -1,10 +1,10 @@
 //! Which meetings of a team are kept where there are too many: the same ones in every PE.
 
-/// Whether the meeting with this number is among the one in `every` (a power of two) that are kept. What is kept with one
-/// value of `every` contains what is kept with a larger one.
+/// Whether the meeting with this number is among the one in `every` (a power of two) that are kept. What is kept with
+/// one value of `every` contains what is kept with a larger one.
 ///
-/// The number is hashed: numbers that are multiples of `every` would always be the same barrier of a loop that has an even
-/// number of them.
+/// The number is hashed: numbers that are multiples of `every` would always be the same barrier of a loop that has an
+/// even number of them.
 pub(crate) fn is_kept(number: u64, every: u64) -> bool {
     // The finalizer of MurmurHash3: each bit of the number has a say in the lowest bits.
     let mixed = (number ^ number >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);

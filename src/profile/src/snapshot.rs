@@ -1,7 +1,7 @@
 //! Reading a segment, of a running job or of a dead one, into plain numbers.
 //!
-//! A reader takes what is there and never makes a PE wait. Each number is whole; numbers that belong together (calls and
-//! bytes, a total and its count) may be one call apart while the PE runs.
+//! A reader takes what is there and never makes a PE wait. Each number is whole; numbers that belong together (calls
+//! and bytes, a total and its count) may be one call apart while the PE runs.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{
@@ -57,9 +57,9 @@ const MANY: usize = 256;
 #[derive(Debug, Default)]
 pub struct Seen(Vec<SeenMeetings>);
 
-/// Reads what sums over PEs need, for those who read often: routines, regions, nonblocking operations, what the network says, and
-/// the meetings that have not been seen. Peers, call sites, contexts, markers, time lines, counters and phases are left out, which
-/// are most of the memory.
+/// Reads what sums over PEs need, for those who read often: routines, regions, nonblocking operations, what the network
+/// says, and the meetings that have not been seen. Peers, call sites, contexts, markers, time lines, counters and
+/// phases are left out, which are most of the memory.
 pub fn take_sums(segment: &Segment, seen: &mut Seen) -> Profile {
     let (now, numbers) = (segment.now_ns(), segment.pes());
     seen.0.resize_with(numbers.len(), SeenMeetings::default);
@@ -256,8 +256,8 @@ pub(crate) fn read_cell(slot: &Slot, op: u16, cell: &Cell, overhead_ns: f64) -> 
             }
         }
         routine.max_ns = get(&row.max_ns);
-        // No call was longer than the longest: nothing is in the buckets beyond, which are most of them. The maximum is written after
-        // the count, so that a reader may miss a call that returns at this moment.
+        // No call was longer than the longest: nothing is in the buckets beyond, which are most of them. The maximum is
+        // written after the count, so that a reader may miss a call that returns at this moment.
         let used = crate::histogram::bucket(routine.max_ns) + 1;
         let latency = row.latency[..used].iter().enumerate().map(|(bucket, count)| (bucket as u16, get(count)));
         routine.latency = crate::histogram::Histogram::from_counts(latency);

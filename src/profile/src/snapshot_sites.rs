@@ -1,8 +1,9 @@
 //! Reading call sites, whose times add up to those of their routines.
 //!
-//! A routine's total weighs each sample with the calls that it stands for. The samples of one call site are fewer: their
-//! mean, times the calls of the site, is a guess whose sum over the sites may be off the total by much more than the total
-//! is off the truth. So the guesses of a routine's sites are scaled to what its total leaves for them (a ratio estimate).
+//! A routine's total weighs each sample with the calls that it stands for. The samples of one call site are fewer:
+//! their mean, times the calls of the site, is a guess whose sum over the sites may be off the total by much more than
+//! the total is off the truth. So the guesses of a routine's sites are scaled to what its total leaves for them (a
+//! ratio estimate).
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -125,8 +126,8 @@ fn times(rows: &[(u64, Sum)], routine: Option<&Routine>) -> Vec<Option<u64>> {
         .collect()
 }
 
-/// By what the guesses are multiplied so that the sites add up to the routine; `None` where they do not have all its calls,
-/// because some found no room in the table.
+/// By what the guesses are multiplied so that the sites add up to the routine; `None` where they do not have all its
+/// calls, because some found no room in the table.
 fn scale(rows: &[(u64, Sum)], guesses: &[Option<f64>], routine: &Routine) -> Option<f64> {
     let calls: u64 = rows.iter().map(|(_, sum)| sum.calls).sum();
     let exact: u64 = rows.iter().map(|(_, sum)| sum.exact_ns).sum();

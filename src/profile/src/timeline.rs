@@ -53,8 +53,8 @@ pub(crate) trait Slices {
     fn add(&mut self, at: usize, kind: usize, ns: u64);
 }
 
-/// Puts `added` nanoseconds by kind, of calls between the moments `from` and `until` in ticks, into the slices. The last of these calls
-/// is of a `kind` and began at `start`: its time goes where it was, the others' evenly before it.
+/// Puts `added` nanoseconds by kind, of calls between the moments `from` and `until` in ticks, into the slices. The
+/// last of these calls is of a `kind` and began at `start`: its time goes where it was, the others' evenly before it.
 pub(crate) fn spread(
     slices: &mut impl Slices,
     (from, until): (u64, u64),

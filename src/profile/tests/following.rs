@@ -1,4 +1,5 @@
-//! A job that is looked at again and again: each meeting is read once, and the sums are those of a reading of everything.
+//! A job that is looked at again and again: each meeting is read once, and the sums are those of a reading of
+//! everything.
 
 use std::os::fd::{AsFd, AsRawFd};
 
@@ -24,7 +25,8 @@ fn calls(pe: u32, fd: i32) {
     assert!(recorder::region_end(Some("step")));
 }
 
-/// What does not depend on the moment of reading: calls and latencies by routine, entries by region, meetings and who came last.
+/// What does not depend on the moment of reading: calls and latencies by routine, entries by region, meetings and who
+/// came last.
 fn numbers(profile: &Profile, merged: &Merged) -> String {
     let routine =
         |r: &pellucid_profile::model::Routine| (r.name.clone(), r.calls, r.bytes, r.sizes.clone(), r.latency.clone());

@@ -524,8 +524,8 @@ fn tells_damage(path: &Path, bytes: &[u8], at: usize) -> bool {
     })
 }
 
-/// Version 2 had no checksums.
-/// `old-trace` is one of a library with fewer routines: 3 turns of `shmem_long_p`, `shmem_putmem` and `shmem_barrier_all`, one reduction.
+/// Version 2 had no checksums. `old-trace` is one of a library with fewer routines: 3 turns of `shmem_long_p`,
+/// `shmem_putmem` and `shmem_barrier_all`, one reduction.
 #[test]
 fn an_old_trace_is_read() {
     let scratch = Scratch::new("old");

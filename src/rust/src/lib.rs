@@ -17,9 +17,10 @@
 //!
 //! # Why it is safe
 //!
-//! - **Symmetric memory is never borrowed.** Other PEs may write to it at any time, which Rust's references exclude. It is copied
-//!   in and out, or looked at an element at a time ([`Symmetric::local`]).
-//! - **Only plain data is symmetric**: an [`Element`] has a value for every pattern of bits, since other PEs may send any.
+//! - **Symmetric memory is never borrowed.** Other PEs may write to it at any time, which Rust's references exclude. It
+//!   is copied in and out, or looked at an element at a time ([`Symmetric::local`]).
+//! - **Only plain data is symmetric**: an [`Element`] has a value for every pattern of bits, since other PEs may send
+//!   any.
 //! - **Indices and PEs are checked** before the library is called, and panic as slices do.
 //! - **Nothing outlives what it needs**: objects, teams and contexts borrow the [`Shmem`] that finalizes the library.
 //! - **Nonblocking operations** borrow their buffers until they are complete ([`Context::nonblocking`]).

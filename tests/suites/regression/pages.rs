@@ -1,4 +1,5 @@
-//! Pages of comparisons and histories, opened in a real browser where there is one: they are drawn, and ask nobody for anything.
+//! Pages of comparisons and histories, opened in a real browser where there is one: they are drawn, and ask nobody for
+//! anything.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! The page of the library: what it is, how programs are built, run and profiled, and the environment variables, from their
-//! table.
+//! The page of the library: what it is, how programs are built, run and profiled, and the environment variables, from
+//! their table.
 
 use pellucid_core::base::env::TABLE;
 
@@ -18,8 +18,8 @@ oshrun \-n 4 ./prog
 OpenSHMEM gives the processes of a parallel program, its PEs, direct access to each other's symmetric memory: put, get,
 atomic operations, signals, collectives on teams.
 .B libsma
-is all of OpenSHMEM 1.6, with a profiler that is on by default: every call is counted, long ones and a sample of the short
-ones are timed. The routines are described in the OpenSHMEM specification.
+is all of OpenSHMEM 1.6, with a profiler that is on by default: every call is counted, long ones and a sample of the
+short ones are timed. The routines are described in the OpenSHMEM specification.
 .PP
 .BR oshcc (1),
 .BR oshc++ (1)
@@ -40,8 +40,8 @@ routines before it. Each
 is a weak name over
 .BI pshmem_ X\fR.
 .SH ENVIRONMENT
-Each variable is read once, by shmem_init. SHMEM_INFO=1 prints them with the values in force. Of those marked with SMA_ the old name is
-read where the new one is not set.
+Each variable is read once, by shmem_init. SHMEM_INFO=1 prints them with the values in force. Of those marked with SMA_
+the old name is read where the new one is not set.
 "#;
 
 const FILES: &str = r#".SH FILES

@@ -106,7 +106,8 @@ impl Driver {
     pub fn conditions(&self) -> String {
         let level = env::var("SHMEM_PROFILE").unwrap_or_else(|_| "1 (the default)".to_owned());
         format!(
-            "{} cores. Times of one operation: median of {} runs, spread between the quartiles. Profile level: {level}.",
+            "{} cores. Times of one operation: median of {} runs, spread between the quartiles. Profile level: \
+             {level}.",
             self.cores, self.repetitions
         )
     }

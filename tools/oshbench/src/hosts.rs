@@ -23,7 +23,8 @@ impl Hosts {
         fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
         let hosts = Hosts { names, agent: folder.join("agent") };
         let script = "#!/bin/sh\n# Runs a command on one of the hosts, as ssh would.\nhost=$1\nshift\n\
-                      exec ip netns exec \"$host\" unshare --uts sh -c 'hostname \"$0\"; exec \"$@\"' \"$host\" \"$@\"\n";
+                      exec ip netns exec \"$host\" unshare --uts sh -c 'hostname \"$0\"; exec \"$@\"' \"$host\" \
+                      \"$@\"\n";
         fs::write(&hosts.agent, script).map_err(|e| format!("{}: {e}", hosts.agent.display()))?;
         done(Command::new("chmod").arg("+x").arg(&hosts.agent))?;
         let (cable, other) = (format!("plb{id}a"), format!("plb{id}b"));

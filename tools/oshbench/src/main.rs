@@ -2,7 +2,8 @@
 //!
 //! The C programs of `programs/` are compiled with each library's `oshcc` and run in turn with each library's `oshrun`.
 //! They print one line for each measurement ([`line`]); the driver takes medians over the repetitions ([`stats`],
-//! [`results`]), compares them with the numbers to reach ([`targets`]) and prints a table ([`table`]) or JSON ([`json`]).
+//! [`results`]), compares them with the numbers to reach ([`targets`]) and prints a table ([`table`]) or JSON
+//! ([`json`]).
 #![deny(unsafe_code)]
 
 mod driver;

@@ -1,5 +1,5 @@
-//! What the profile costs whole programs: each run of a variant is paired with one without a profile, right before or right
-//! after it, and the median of the ratios counts.
+//! What the profile costs whole programs: each run of a variant is paired with one without a profile, right before or
+//! right after it, and the median of the ratios counts.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! What collectives cost as PEs and sizes grow, as a picture: a chart a collective, a line a size, both axes logarithmic.
+//! What collectives cost as PEs and sizes grow, as a picture: a chart a collective, a line a size, both axes
+//! logarithmic.
 
 use std::fmt::Write;
 
@@ -33,7 +34,8 @@ pub fn svg(rows: &[Row]) -> String {
     let lines = charts.len().div_ceil(columns).max(1);
     let (width, height) = (columns as f64 * (CHART.0 + 180.0), lines as f64 * (CHART.1 + 90.0));
     let mut text = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+         height=\"{height}\" \
          font-family=\"sans-serif\" font-size=\"12\"><rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
     );
     if charts.is_empty() {

@@ -16,7 +16,8 @@ pub fn summarize(values: &[f64]) -> Option<Summary> {
     Some(Summary { median: quantile(&sorted, 0.5)?, spread: quantile(&sorted, 0.75)? - quantile(&sorted, 0.25)? })
 }
 
-/// The 95 % interval of the median, by resampling: draws as many values as there are, with repetition, a thousand times.
+/// The 95 % interval of the median, by resampling: draws as many values as there are, with repetition, a thousand
+/// times.
 pub fn interval(values: &[f64]) -> (f64, f64) {
     let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
     let mut below = |count: usize| {

@@ -83,7 +83,8 @@ pub const GROUPS: &[Group] = &[
     },
     Group {
         name: "collectives",
-        about: "barrier, sync, broadcast, sum, a ring, gathers, locks, allocation at 2, 4 and 8 PEs; hand-over of 2 PEs",
+        about: "barrier, sync, broadcast, sum, a ring, gathers, locks, allocation at 2, 4 and 8 PEs; hand-over of 2 \
+            PEs",
         programs: &[
             Program { name: "collective", pes: &[2, 4, 8], any_pes: true, runs: Runs::Libraries },
             Program { name: "exchange", pes: &[2, 4, 8], any_pes: true, runs: Runs::Libraries },
@@ -92,7 +93,8 @@ pub const GROUPS: &[Group] = &[
     },
     Group {
         name: "messages",
-        about: "active messages of the core: round trip of a short one against that of a flag; one way, short and with payload",
+        about: "active messages of the core: round trip of a short one against that of a flag; one way, short and with \
+            payload",
         programs: &[pair("message_bench", Runs::Core)],
         only_named: false,
     },
@@ -110,7 +112,8 @@ pub const GROUPS: &[Group] = &[
     },
     Group {
         name: "network",
-        about: "8-byte latencies, put rates and bandwidth over libfabric, against libfabric alone (two namespaces; root)",
+        about: "8-byte latencies, put rates and bandwidth over libfabric, against libfabric alone (two namespaces; \
+            root)",
         programs: &[pair("network", Runs::Network)],
         only_named: false,
     },

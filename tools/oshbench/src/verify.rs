@@ -1,9 +1,9 @@
 //! Times in the profile against a clock outside of it.
 //!
-//! The program times its own calls (`programs/verify.c`). What the profile had of a routine before that is taken off: in the
-//! first calls of a routine the system makes the pages of the profile's memory, some 60 us that are in no routine's time. What a
-//! clock outside sees beside the routine is recording itself. Another process that takes the processor between the two
-//! clocks is in one of them only: so the program runs several times, and the median counts.
+//! The program times its own calls (`programs/verify.c`). What the profile had of a routine before that is taken off:
+//! in the first calls of a routine the system makes the pages of the profile's memory, some 60 us that are in no
+//! routine's time. What a clock outside sees beside the routine is recording itself. Another process that takes the
+//! processor between the two clocks is in one of them only: so the program runs several times, and the median counts.
 
 use std::collections::BTreeMap;
 

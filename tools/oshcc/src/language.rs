@@ -62,7 +62,8 @@ impl Language {
         }
     }
 
-    /// The compiler: from `CC`, `CXX`, `SHMEM_FC` or `FC`, else the system's. Error: the variable cannot be read as words.
+    /// The compiler: from `CC`, `CXX`, `SHMEM_FC` or `FC`, else the system's. Error: the variable cannot be read as
+    /// words.
     pub fn compiler(self) -> Result<Compiler, String> {
         let value = |variable: &&&str| std::env::var(variable).is_ok_and(|value| !value.trim().is_empty());
         let variable = self.variables().iter().find(value).unwrap_or(&self.variables()[0]);

@@ -1,7 +1,7 @@
 //! Profilers that come too late on the command line.
 //!
-//! A PSHMEM profiler defines `shmem_X`; the first library that does so wins. After `-lsma` it is never called, and nothing
-//! says so, neither when linking nor when running.
+//! A PSHMEM profiler defines `shmem_X`; the first library that does so wins. After `-lsma` it is never called, and
+//! nothing says so, neither when linking nor when running.
 
 use std::ffi::OsString;
 use std::path::Path;

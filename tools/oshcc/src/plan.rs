@@ -65,7 +65,8 @@ fn asks_to_show(arg: &OsStr) -> Option<Show> {
     SHOWS.iter().find(|(name, _)| arg == *name).map(|(_, show)| *show)
 }
 
-/// The command for these arguments: every one of them unchanged and in order, ours before (headers) and after (library).
+/// The command for these arguments: every one of them unchanged and in order, ours before (headers) and after
+/// (library).
 pub fn plan(with: &With, args: &[OsString]) -> Request {
     let With { language, compiler, tree, .. } = *with;
     let shown = args.iter().rev().find_map(|arg| asks_to_show(arg));

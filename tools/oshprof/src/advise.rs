@@ -23,7 +23,8 @@ pub fn run(dir: Option<&Path>, as_json: bool) -> ExitCode {
 
 fn text(found: &[(&'static str, Finding)]) -> String {
     if found.is_empty() {
-        return "nothing found: less than a fifth of the time is in the library, and no rule sees a reason for it to be slow\n".to_owned();
+        return "nothing found: less than a fifth of the time is in the library, and no rule sees a reason for it to be \
+            slow\n".to_owned();
     }
     let mut out = String::new();
     for (at, (name, f)) in found.iter().enumerate() {
@@ -45,7 +46,9 @@ fn text(found: &[(&'static str, Finding)]) -> String {
 fn json_text(found: &[(&'static str, Finding)], problems: &[String]) -> String {
     let list: Vec<_> = found
         .iter()
-        .map(|(name, f)| json!({ "rule": name, "what": f.what, "evidence": f.evidence, "try": f.try_this, "share": f.share }))
+        .map(|(name, f)| {
+            json!({ "rule": name, "what": f.what, "evidence": f.evidence, "try": f.try_this, "share": f.share })
+        })
         .collect();
     format!("{:#}\n", json!({ "schema_version": 1, "findings": list, "problems": problems }))
 }

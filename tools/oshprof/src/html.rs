@@ -61,7 +61,8 @@ fn header(out: &mut String, profile: &Merged, problems: &[String]) {
     let host = if hosts.len() == 1 { hosts[0].to_owned() } else { format!("{} hosts", hosts.len()) };
     let _ = write!(
         out,
-        "<header><p class=\"brand\">Pellucid profile</p><h1>{} <small>{}</small></h1><p class=\"where\">{}</p>\n<div class=\"cards\">",
+        "<header><p class=\"brand\">Pellucid profile</p><h1>{} <small>{}</small></h1><p class=\"where\">{}</p>\n<div \
+         class=\"cards\">",
         escape(&job.program),
         escape(&job.arguments),
         escape(&place)
@@ -107,12 +108,16 @@ fn header(out: &mut String, profile: &Merged, problems: &[String]) {
 fn advice(out: &mut String, found: &[(&str, Finding)]) {
     out.push_str("<section id=\"advice\"><h2>Advice</h2>");
     if found.is_empty() {
-        out.push_str("<p class=\"empty\">Less than a fifth of the time is in the library, and no rule of oshprof advise sees a reason for it to be slow.</p>");
+        out.push_str(
+            "<p class=\"empty\">Less than a fifth of the time is in the library, and no rule of oshprof \
+            advise sees a reason for it to be slow.</p>",
+        );
     }
     for (rule, f) in found {
         let _ = write!(
             out,
-            "<div class=\"finding\"><b>{}</b> <span>{rule}, up to {:.0} % of the run</span><p>Seen: {}</p><p>Try: {}</p></div>",
+            "<div class=\"finding\"><b>{}</b> <span>{rule}, up to {:.0} % of the run</span><p>Seen: {}</p><p>Try: \
+             {}</p></div>",
             escape(&f.what),
             100.0 * f.share,
             escape(&f.evidence),

@@ -116,7 +116,8 @@ fn open(pid: u32) -> std::io::Result<Option<Job>> {
             // Whatever it is, opening it does not wait; what is no sealed segment is refused.
             let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(entry.path())?;
             let segment = Segment::map(file.as_fd())?;
-            // PEs have the descriptor too: the launcher is who made it. On another host than the job's, that is its deputy.
+            // PEs have the descriptor too: the launcher is who made it. On another host than the job's, that is its
+            // deputy.
             let launcher = segment.header().launcher_pid.load(std::sync::atomic::Ordering::Relaxed);
             return Ok((launcher == pid || is_deputy(pid)).then_some(Job { pid, segment }));
         }

@@ -13,7 +13,8 @@ pub fn profile(named: Option<&Path>) -> Result<PathBuf, String> {
         return if is_trace(dir) { Err(is_a_trace(dir)) } else { Ok(dir.to_owned()) };
     }
     let found = newest_in(Path::new(".")).ok_or(
-        "no profile is named and there is none in this directory: `oshrun --profile` writes one, then `oshprof report DIR`",
+        "no profile is named and there is none in this directory: `oshrun --profile` writes one, then `oshprof report \
+         DIR`",
     )?;
     eprintln!("oshprof: the newest profile here: {}", visible_path(&found));
     Ok(found)

@@ -215,7 +215,8 @@ fn perfetto() {
     }
 }
 
-/// Reads a file with a Python package: what it prints, a JSON value a line. `None`, and said: no Python here has the package.
+/// Reads a file with a Python package: what it prints, a JSON value a line. `None`, and said: no Python here has the
+/// package.
 fn read_with_python(package: &str, program: &str, file: &Path) -> Option<Vec<Value>> {
     // The one of the system has the packages of the system.
     let pythons =
@@ -451,7 +452,8 @@ fn otf2() {
     }
 }
 
-/// Nonblocking operations are complete when a quiet of their context, or a barrier, returns; atomics say what they move.
+/// Nonblocking operations are complete when a quiet of their context, or a barrier, returns; atomics say what they
+/// move.
 #[test]
 fn otf2_operations_end_where_they_are_complete() {
     let dir = Scratch::new("trace-otf2-nbi");

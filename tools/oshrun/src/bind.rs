@@ -27,7 +27,8 @@ pub struct Wanted {
 }
 
 impl Bind {
-    /// Understands the words of other launchers, too; what follows a colon there (`core:overload-allowed`) changes nothing here.
+    /// Understands the words of other launchers, too; what follows a colon there (`core:overload-allowed`) changes
+    /// nothing here.
     pub fn parse(text: &str) -> Result<Self, String> {
         if let Some(list) = text.strip_prefix("list:") {
             return list.split(',').map(set).collect::<Result<_, _>>().map(Self::List);

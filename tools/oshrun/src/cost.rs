@@ -8,8 +8,8 @@ use crate::job::{self, Failure};
 use crate::options::{Options, Profile};
 use crate::sys::process::{self, Ended};
 
-/// Runs the job with its profile, then without, and prints the difference. Gives the status of the first run; where that is not 0,
-/// there is no second.
+/// Runs the job with its profile, then without, and prints the difference. Gives the status of the first run; where
+/// that is not 0, there is no second.
 ///
 /// # Errors
 /// What keeps the first run from starting is told by it; an error is that there can be no process for it.
@@ -59,7 +59,8 @@ fn text(with: Duration, without: Duration) -> String {
     format!("{what}: {} with it, {} without, from start to end of the job", ms(with), ms(without))
 }
 
-/// Runs the job in a process of its own, as if this one had: a launcher runs one job. Gives its status, and the time it took.
+/// Runs the job in a process of its own, as if this one had: a launcher runs one job. Gives its status, and the time it
+/// took.
 fn in_child(options: &Options) -> Result<(i32, Duration), Failure> {
     let (begin, parent) = (Instant::now(), process::id());
     let child = process::fork().map_err(|error| Failure::needs("start the job", error))?;

@@ -1,7 +1,7 @@
 //! Which cores there are, which are in use by other jobs, and which PE gets which.
 //!
-//! Jobs of one user keep off each other's cores by claims ([`crate::sys::claim`]). What other users do cannot take a core
-//! away: their claims do not count, and cores that processes of theirs are bound to come last.
+//! Jobs of one user keep off each other's cores by claims ([`crate::sys::claim`]). What other users do cannot take a
+//! core away: their claims do not count, and cores that processes of theirs are bound to come last.
 
 mod topology;
 
@@ -45,8 +45,8 @@ impl Binding {
 
 /// Chooses CPUs for `pes` PEs; `threads`: their OMP_NUM_THREADS. Error: what cannot be.
 ///
-/// Without `--bind`, PEs are bound where each finds a core that no other job has claimed, and where they are not meant to
-/// run threads of their own. With `--bind core` they always are; cores are shared when they run out.
+/// Without `--bind`, PEs are bound where each finds a core that no other job has claimed, and where they are not meant
+/// to run threads of their own. With `--bind core` they always are; cores are shared when they run out.
 pub fn bind(pes: usize, wanted: &Wanted, threads: Option<&str>) -> Result<Binding, String> {
     let cpus = CpuSet::of_this_process().list();
     let has_threads = threads.is_some_and(|n| n.trim() != "1");
@@ -160,8 +160,8 @@ fn units(pes: usize, cpus: &[usize], siblings: impl Fn(usize) -> Vec<usize>) -> 
     (0..most).flat_map(|turn| cores.iter().filter_map(move |core| core.get(turn).map(|cpu| vec![*cpu]))).collect()
 }
 
-/// Claims up to `pes` units for this job: their numbers, and what holds the claims. Where it cannot be told whether a CPU is
-/// claimed, it is where a process of this user is `bound` to it.
+/// Claims up to `pes` units for this job: their numbers, and what holds the claims. Where it cannot be told whether a
+/// CPU is claimed, it is where a process of this user is `bound` to it.
 fn claim_units(units: &[Core], pes: usize, bound: &[usize]) -> (Vec<usize>, Vec<OwnedFd>) {
     let user = user();
     let mut free = Vec::new();

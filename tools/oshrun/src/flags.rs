@@ -78,7 +78,8 @@ pub enum Value {
     None,
     /// Needs one, in the next argument or after `=`.
     Required(&'static str),
-    /// Takes one after `=`, or in the next argument where that reads as one: as a level, or as a directory before the program.
+    /// Takes one after `=`, or in the next argument where that reads as one: as a level, or as a directory before the
+    /// program.
     Optional(&'static str),
 }
 
@@ -158,8 +159,8 @@ pub const FLAGS: &[Flag] = &[
         id: Id::Output,
         names: &["--output"],
         value: Value::Required("FILE"),
-        help: "a file for the output of each PE: %p in its name stands for the number of the PE, %h for its host, %j for \
-               the job, %s for out or err (without it both go to one file); directories are made",
+        help: "a file for the output of each PE: %p in its name stands for the number of the PE, %h for its host, %j \
+            for the job, %s for out or err (without it both go to one file); directories are made",
     },
     Flag {
         id: Id::Label,
@@ -203,8 +204,8 @@ pub const FLAGS: &[Flag] = &[
         id: Id::ProfileCost,
         names: &["--profile-cost"],
         value: Value::None,
-        help: "run the job with its profile, then once more without, and print what profiling cost: the difference from \
-               start to end (level 1 unless --profile says another)",
+        help: "run the job with its profile, then once more without, and print what profiling cost: the difference \
+            from start to end (level 1 unless --profile says another)",
     },
     Flag {
         id: Id::Counters,

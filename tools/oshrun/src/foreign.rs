@@ -1,5 +1,5 @@
-//! Options of other launchers (Open MPI's mpirun, Hydra's mpiexec, Slurm's srun): those that mean something here are understood, the
-//! rest is answered with what it is called here.
+//! Options of other launchers (Open MPI's mpirun, Hydra's mpiexec, Slurm's srun): those that mean something here are
+//! understood, the rest is answered with what it is called here.
 
 use crate::flags::{Flag, Id, Value};
 use crate::options::Options;

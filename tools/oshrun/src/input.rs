@@ -1,7 +1,7 @@
 //! Our terminal's input, passed on to PE 0.
 //!
-//! PEs are in process groups of their own, and a terminal stops a group that reads from it in the background. Input that
-//! is not a terminal needs none of this: PE 0 inherits it.
+//! PEs are in process groups of their own, and a terminal stops a group that reads from it in the background. Input
+//! that is not a terminal needs none of this: PE 0 inherits it.
 
 use crate::sys::file;
 use std::io;
@@ -48,8 +48,8 @@ impl Relay {
         next
     }
 
-    /// Whether the terminal was given to this job since [`Self::next`] has said to pause. A shell tells nobody: with `fg` it gives the
-    /// terminal to a job, and wakes it only where it is stopped.
+    /// Whether the terminal was given to this job since [`Self::next`] has said to pause. A shell tells nobody: with
+    /// `fg` it gives the terminal to a job, and wakes it only where it is stopped.
     pub fn is_resumed(&self) -> bool {
         self.paused && self.wanted() != Next::Pause
     }

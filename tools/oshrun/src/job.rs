@@ -33,8 +33,8 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Descriptors that a PE costs the launcher: two pipes, two files of `--output`, claims on the two hardware threads of its core, its way to other hosts.
-/// A host costs no more.
+/// Descriptors that a PE costs the launcher: two pipes, two files of `--output`, claims on the two hardware threads of
+/// its core, its way to other hosts. A host costs no more.
 const DESCRIPTORS: u64 = 7;
 /// Descriptors for everything else, with room for the ends of pipes that exist for a moment.
 const SPARE: u64 = 32;
@@ -59,7 +59,8 @@ impl Failure {
     }
 }
 
-/// The options with the hosts that a batch system has given, where they name none themselves; and what was found, for people.
+/// The options with the hosts that a batch system has given, where they name none themselves; and what was found, for
+/// people.
 fn in_allocation(options: &Options) -> Result<(Options, String), Failure> {
     let named = options.hosts.is_some() || options.hostfile.is_some();
     match allocation::find() {

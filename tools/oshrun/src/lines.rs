@@ -54,7 +54,8 @@ impl Lines {
         }
     }
 
-    /// Appends the line that was begun but not ended. With a label it is ended here: the next label belongs on a new line.
+    /// Appends the line that was begun but not ended. With a label it is ended here: the next label belongs on a new
+    /// line.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
         if self.carry.is_empty() && !self.begun {
             return;

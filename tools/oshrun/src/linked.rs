@@ -1,5 +1,5 @@
-//! What a program is linked to: one of another OpenSHMEM library knows nothing of this launcher. Each of its PEs would be
-//! PE 0 of 1, or crash.
+//! What a program is linked to: one of another OpenSHMEM library knows nothing of this launcher. Each of its PEs would
+//! be PE 0 of 1, or crash.
 
 use object::read::elf::{Dyn, FileHeader};
 use object::{Endianness, ReadCache, elf};
@@ -12,8 +12,8 @@ const OTHERS: &[(&str, &str)] =
 /// Ours.
 const OWN: &str = "libsma.so.1";
 
-/// The OpenSHMEM library that is not ours among those that a program names: its name, and whose it is. `None` also for what is
-/// no ELF file, or names ours, too.
+/// The OpenSHMEM library that is not ours among those that a program names: its name, and whose it is. `None` also for
+/// what is no ELF file, or names ours, too.
 pub fn other_library(program: &Path) -> Option<(String, &'static str)> {
     let needed = needed(program)?;
     if needed.iter().any(|name| name == OWN) {

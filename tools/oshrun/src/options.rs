@@ -145,8 +145,8 @@ impl fmt::Display for UsageError {
 }
 
 impl Options {
-    /// Takes over the directories for profile and trace that the environment names, as under other launchers; options come
-    /// first.
+    /// Takes over the directories for profile and trace that the environment names, as under other launchers; options
+    /// come first.
     pub fn take_over(&mut self, profile_dir: Option<OsString>, trace: Option<OsString>) {
         if self.trace.is_none() && self.profile != Profile::Off {
             self.trace = trace.filter(|name| !name.is_empty()).map(PathBuf::from);
@@ -162,8 +162,8 @@ impl Options {
     }
 }
 
-/// The next argument, where it is the directory of `--profile DIR` or `--trace DIR` and not the program: it is nothing to run,
-/// and what comes behind it is the program or one more option.
+/// The next argument, where it is the directory of `--profile DIR` or `--trace DIR` and not the program: it is nothing
+/// to run, and what comes behind it is the program or one more option.
 fn next_directory(args: &mut (impl Iterator<Item = OsString> + Clone)) -> Option<OsString> {
     let runs = |name: &OsStr| crate::program::locate(name).is_ok();
     let mut ahead = args.clone();

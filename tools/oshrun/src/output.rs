@@ -161,7 +161,8 @@ impl Output {
         }
     }
 
-    /// Goes on after [`Self::wake`]: reads again from PEs that had to wait. Returns failures of our own streams, each once.
+    /// Goes on after [`Self::wake`]: reads again from PEs that had to wait. Returns failures of our own streams, each
+    /// once.
     pub fn resume(&mut self, epoll: &Epoll) -> Vec<Failure> {
         self.sinks.clear_wake();
         let failures = [To::Out, To::Err].into_iter().filter_map(|to| self.note_failure(to)).collect();

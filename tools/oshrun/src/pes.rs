@@ -47,8 +47,8 @@ impl Pes {
 
     /// Takes note that a process has ended. Returns the PE that it was, if it was one.
     ///
-    /// Groups whose last member has gone are struck off here, before the system can give their number to others: members
-    /// that outlive their PE become our children, and end here too.
+    /// Groups whose last member has gone are struck off here, before the system can give their number to others:
+    /// members that outlive their PE become our children, and end here too.
     pub fn note_end(&mut self, pid: i32, ended: Ended, now_ns: u64, watchdog: &mut Watchdog) -> Option<u32> {
         let which = self.list.iter().position(|pe| pe.pid == pid && pe.ended.is_none());
         if let Some(pe) = which {

@@ -84,8 +84,8 @@ impl Profile {
         Ok(Self { fd, segment })
     }
 
-    /// Writes a snapshot to the directory whenever a PE asks for one, and has its metrics written, in a thread of its own, until the
-    /// result is dropped.
+    /// Writes a snapshot to the directory whenever a PE asks for one, and has its metrics written, in a thread of its
+    /// own, until the result is dropped.
     pub fn serve(&self, directory: Option<&Arc<Kept>>, companions: &Arc<Companions>) -> io::Result<Snapshots> {
         let requests = Arc::new(Requests::serve(self.fd.as_fd())?);
         let segment = Segment::map(self.fd.as_fd())?;
@@ -122,8 +122,8 @@ impl Profile {
         self.segment.now_ns()
     }
 
-    /// The report on everything recorded, with what only the launcher knows: how the job and its PEs ended. Writes it to
-    /// the directory as well, where one is given.
+    /// The report on everything recorded, with what only the launcher knows: how the job and its PEs ended. Writes it
+    /// to the directory as well, where one is given.
     pub fn finish(&self, status: i32, pes: &[Pe], directory: Option<&OutputDir>) -> Finished {
         report::finish(&self.segment, &outcome(status, pes), directory)
     }

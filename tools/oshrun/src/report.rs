@@ -153,7 +153,8 @@ mod tests {
         let inside = place(PeState::Initialized, vec![current(Phase::Inside)]);
         assert_eq!(
             death(&who, Ended::Killed { signal: 11, core: false }, None, &inside),
-            "PE 2 of 4 (pid 71) was killed by signal 11 (segmentation fault) in shmem_long_put (PE 3, address 0x1000, 64 bytes)"
+            "PE 2 of 4 (pid 71) was killed by signal 11 (segmentation fault) in shmem_long_put (PE 3, address 0x1000, \
+             64 bytes)"
         );
         let returned = place(PeState::Initialized, vec![current(Phase::Returned)]);
         assert_eq!(

@@ -1,7 +1,7 @@
 //! The end of a profiled job: its table on the screen, its numbers in a directory.
 //!
-//! The directories are taken before the job begins: what cannot be written is refused then. Nothing that happens later changes
-//! the result of the job: it is said once.
+//! The directories are taken before the job begins: what cannot be written is refused then. Nothing that happens later
+//! changes the result of the job: it is said once.
 
 use crate::job::Failure;
 use crate::options::Options;

@@ -1,5 +1,5 @@
-//! Our own standard output and error, written by a thread each, so that a reader who is slow, or stops, holds up neither
-//! signals nor the end of the job.
+//! Our own standard output and error, written by a thread each, so that a reader who is slow, or stops, holds up
+//! neither signals nor the end of the job.
 
 use crate::sys::file;
 use crate::sys::signal;
@@ -39,7 +39,8 @@ impl To {
     }
 }
 
-/// Both streams. Where they are one file (`2>&1`) one thread writes both, so that they keep their order and their lines.
+/// Both streams. Where they are one file (`2>&1`) one thread writes both, so that they keep their order and their
+/// lines.
 pub struct Sinks {
     out: Sink,
     err: Option<Sink>,

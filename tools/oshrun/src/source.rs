@@ -1,8 +1,8 @@
 //! Source lines of calls, for messages about PEs.
 //!
-//! `oshprof`, which is installed beside this program, reads debug information: it is started when the first line is wanted. Debug
-//! information can be large, and the loop that looks after the PEs does not wait for it: a thread asks, which has so much time
-//! in the life of a job, and messages go without lines after that.
+//! `oshprof`, which is installed beside this program, reads debug information: it is started when the first line is
+//! wanted. Debug information can be large, and the loop that looks after the PEs does not wait for it: a thread asks,
+//! which has so much time in the life of a job, and messages go without lines after that.
 #![allow(unsafe_code)]
 
 use crate::sys::process;
@@ -99,7 +99,8 @@ fn oshprof_line(oshprof: &Path) -> Option<Child> {
     let mut command = Command::new(oshprof);
     command.args(["line", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
     let launcher = process::id();
-    // SAFETY: the closure makes system calls only (each function says that it is async-signal-safe) and does not allocate.
+    // SAFETY: the closure makes system calls only (each function says that it is async-signal-safe) and does not
+    // allocate.
     unsafe {
         command.pre_exec(move || {
             if !process::die_with(launcher) {

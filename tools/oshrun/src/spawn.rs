@@ -75,7 +75,8 @@ pub struct Start {
 }
 
 impl Start {
-    /// Starts it in a process group of its own. `files`: what it writes to in place of the pipes, which end at once then.
+    /// Starts it in a process group of its own. `files`: what it writes to in place of the pipes, which end at once
+    /// then.
     pub fn start(self, mut command: Command, input: Stdio, files: Option<&[File; 2]>) -> io::Result<Started> {
         let (out, out_writer) = io::pipe()?;
         let (err, err_writer) = io::pipe()?;
@@ -87,7 +88,8 @@ impl Start {
         let Self { watchdog, limit, mask, cpus, keep } = self;
         let kept = keep.as_ref().map(AsRawFd::as_raw_fd);
         let launcher = process::id();
-        // SAFETY: the closure makes system calls only (each function says that it is async-signal-safe) and does not allocate.
+        // SAFETY: the closure makes system calls only (each function says that it is async-signal-safe) and does not
+        // allocate.
         unsafe {
             command.pre_exec(move || {
                 watchdog::announce(watchdog);

@@ -79,8 +79,8 @@ pub fn looks_like_level(value: &OsStr) -> bool {
     first.is_some_and(|first| first == "off" || first.parse::<i32>().is_ok())
 }
 
-/// `--profile`: the level, variables that further settings stand for, and the directory. What is neither a level nor a list of
-/// settings is a directory, as for `--trace`.
+/// `--profile`: the level, variables that further settings stand for, and the directory. What is neither a level nor a
+/// list of settings is a directory, as for `--trace`.
 pub fn profile(value: &OsStr) -> Result<(Profile, Vec<Variable>, Option<PathBuf>), String> {
     let is_level = value.is_empty() || looks_like_level(value) || value.as_bytes().iter().any(|b| b",=".contains(b));
     if !is_level {

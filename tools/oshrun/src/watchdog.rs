@@ -1,7 +1,7 @@
 //! A small process that ends the job when the launcher is killed and so cannot do it.
 //!
-//! It knows the process groups of the PEs from a pipe, written by the PEs themselves before they run the program: a group
-//! is never unknown to it. End of file without a farewell means that the launcher is gone.
+//! It knows the process groups of the PEs from a pipe, written by the PEs themselves before they run the program: a
+//! group is never unknown to it. End of file without a farewell means that the launcher is gone.
 
 use crate::sys::process;
 use crate::sys::signal;

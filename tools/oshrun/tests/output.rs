@@ -7,7 +7,10 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 /// A writer whose buffer ends anywhere in a line.
-const WRITER: &str = r#"awk 'BEGIN { for (i = 0; i < 10000; i++) printf "pe %d line %d %s\n", ENVIRON["PMI_RANK"], i, substr("abcdefghijklmnopqrstuvwxyz", 1, i % 26 + 1) }'"#;
+const WRITER: &str = r#"awk 'BEGIN {
+    for (i = 0; i < 10000; i++)
+        printf "pe %d line %d %s\n", ENVIRON["PMI_RANK"], i, substr("abcdefghijklmnopqrstuvwxyz", 1, i % 26 + 1)
+}'"#;
 
 fn check_lines(text: &str, pes: usize, label: bool) {
     let mut next = vec![0; pes];

@@ -1,4 +1,5 @@
-//! Where PEs run and write: `--bind`, `--cores-per-pe`, `--wdir`, `--output`, and the variables that tell a script which PE it is.
+//! Where PEs run and write: `--bind`, `--cores-per-pe`, `--wdir`, `--output`, and the variables that tell a script
+//! which PE it is.
 mod common;
 
 use common::{Folder, oshrun, shell};

@@ -1,4 +1,5 @@
-//! What a scrape costs: of a simulated job whose PEs are processes that have recorded calls and now wait for PE 0 in a barrier.
+//! What a scrape costs: of a simulated job whose PEs are processes that have recorded calls and now wait for PE 0 in a
+//! barrier.
 //!
 //! `cargo run --release -p oshserve --example scrape_cost [PES [SCRAPES [CALLS]]]` prints the time of a scrape, that
 //! of the processor for it, its series and its bytes. Each PE has made CALLS calls (100) of each of eight routines.

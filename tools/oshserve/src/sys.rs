@@ -68,8 +68,8 @@ pub fn take_standard_input() -> io::Result<UnixStream> {
     if replaced < 0 { Err(io::Error::last_os_error()) } else { Ok(stream) }
 }
 
-/// Goes on as a process that whoever started this one has not to wait for, in a session of its own: signals from a terminal are not
-/// for it. Only while there is one thread.
+/// Goes on as a process that whoever started this one has not to wait for, in a session of its own: signals from a
+/// terminal are not for it. Only while there is one thread.
 ///
 /// # Errors
 /// What the system answered.

@@ -1,4 +1,5 @@
-//! What is in `dashboards/`: made from the tables, by the rules of Grafana's linter, and understood by Prometheus' tools.
+//! What is in `dashboards/`: made from the tables, by the rules of Grafana's linter, and understood by Prometheus'
+//! tools.
 
 use std::fs;
 use std::path::{Path, PathBuf};

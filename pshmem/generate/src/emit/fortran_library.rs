@@ -100,7 +100,8 @@ fn definition(routine: &Routine, names: &Names) -> String {
     };
     let space = if ret.ends_with('*') { "" } else { " " };
     let mut text = format!(
-        "\n{ret}{space}{strong}({declarations});\n{ret}{space}{strong}({declarations})\n{{\n    {give}{c}({values});\n}}\n",
+        "\n{ret}{space}{strong}({declarations});\n{ret}{space}{strong}({declarations})\n{{\n    \
+         {give}{c}({values});\n}}\n",
         strong = names.strong,
         c = routine.c,
         values = values.join(", "),

@@ -46,8 +46,8 @@ fn shmem(groups: &[Expanded], prototypes: &HashMap<String, String>) -> String {
     text
 }
 
-/// What the Python package shmem4py asks of libraries that it does not know by name: without an answer it defines static
-/// functions of these names itself.
+/// What the Python package shmem4py asks of libraries that it does not know by name: without an answer it defines
+/// static functions of these names itself.
 fn python() -> String {
     let mut text =
         "\n/* For the Python package shmem4py, which would else define these itself. */\n#ifdef Py_PYTHON_H\n"
@@ -204,8 +204,8 @@ const PSHMEM_HEAD: &str = r#"/*
  * of shmem.h.
  *
  * For tools: build a shared object, to be linked, preloaded or named with oshrun --tool, or compile the tool into the
- * executable. What it calls on its own is kept apart from what the program calls: a call of pshmem_X is the program's where it
- * comes out of the tool's shmem_X.
+ * executable. What it calls on its own is kept apart from what the program calls: a call of pshmem_X is the program's
+ * where it comes out of the tool's shmem_X.
  */
 #ifndef PELLUCID_PSHMEM_H
 #define PELLUCID_PSHMEM_H

@@ -89,7 +89,8 @@ fn functions(group: &str, body: &Body, intercepted: &Intercepted) -> String {
         false => format!("Frame({})", intercepted.path(routine)),
     };
     format!(
-        "    Body {{ imp: Address({place}::{prefix}imp_{name} as *const ()), intercepted: Intercepted::{intercepted} }},\n"
+        "    Body {{ imp: Address({place}::{prefix}imp_{name} as *const ()), intercepted: Intercepted::{intercepted} \
+         }},\n"
     )
 }
 

@@ -1,5 +1,5 @@
-//! Names of other libraries' extensions in `shmemx.h`: those that have become routines of the specification are macros for
-//! these, a few more are inline functions over them. They are no symbols, so that a tool sees the routine.
+//! Names of other libraries' extensions in `shmemx.h`: those that have become routines of the specification are macros
+//! for these, a few more are inline functions over them. They are no symbols, so that a tool sees the routine.
 
 use std::collections::HashSet;
 use std::fmt::Write;

@@ -1,5 +1,5 @@
-//! Cache management, removed from OpenSHMEM 1.5 (Annex F.2.7) and without effect before, where caches are coherent: older
-//! programs call it, and tools wrap it.
+//! Cache management, removed from OpenSHMEM 1.5 (Annex F.2.7) and without effect before, where caches are coherent:
+//! older programs call it, and tools wrap it.
 
 use super::State::Ready;
 use super::Timing::Sampled;

@@ -129,7 +129,8 @@ pub const GROUP: Group = Group {
         Row {
             name: "shmem_alltoallSIZE",
             section: "9.10.5",
-            call: "active::alltoall(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), bytes::<W>(nelems))",
+            call: "active::alltoall(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), \
+                source.cast(), bytes::<W>(nelems))",
             ..ACTIVE
         },
         Row { name: "shmem_TYPENAME_alltoalls", types: RMA, generic: ByType, ..ALLTOALLS },
@@ -139,7 +140,8 @@ pub const GROUP: Group = Group {
             params: "TYPE *dest, const TYPE *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, \
                      int PE_start, int logPE_stride, int PE_size, long *pSync",
             section: "9.10.6",
-            call: "active::alltoalls(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), dst, sst, nelems, SIZE)",
+            call: "active::alltoalls(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), \
+                source.cast(), dst, sst, nelems, SIZE)",
             ..ACTIVE
         },
         Row { name: "shmem_TYPENAME_broadcast", types: RMA, generic: ByType, ..BROADCAST },
@@ -149,7 +151,8 @@ pub const GROUP: Group = Group {
             params: "TYPE *dest, const TYPE *source, size_t nelems, int PE_root, int PE_start, \
                      int logPE_stride, int PE_size, long *pSync",
             section: "9.10.7",
-            call: "active::broadcast(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), bytes::<W>(nelems), PE_root)",
+            call: "active::broadcast(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), \
+                source.cast(), bytes::<W>(nelems), PE_root)",
             ..ACTIVE
         },
         Row { name: "shmem_TYPENAME_collect", types: RMA, generic: ByType, ..COLLECT },
@@ -157,7 +160,8 @@ pub const GROUP: Group = Group {
         Row {
             name: "shmem_collectSIZE",
             section: "9.10.8",
-            call: "active::collect(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), bytes::<W>(nelems))",
+            call: "active::collect(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), \
+                bytes::<W>(nelems))",
             ..ACTIVE
         },
         Row { name: "shmem_TYPENAME_fcollect", types: RMA, generic: ByType, ..FCOLLECT },
@@ -165,7 +169,8 @@ pub const GROUP: Group = Group {
         Row {
             name: "shmem_fcollectSIZE",
             section: "9.10.8",
-            call: "active::fcollect(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), bytes::<W>(nelems))",
+            call: "active::fcollect(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), \
+                source.cast(), bytes::<W>(nelems))",
             ..ACTIVE
         },
         Row {
@@ -179,7 +184,8 @@ pub const GROUP: Group = Group {
             name: "shmem_TYPENAME_and_to_all",
             types: TO_ALL_BITWISE,
             section: "9.10.9.1",
-            call: "active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, KERNEL(and))",
+            call: "active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), \
+                nreduce, KERNEL(and))",
             ..TO_ALL
         },
         Row {
@@ -193,7 +199,8 @@ pub const GROUP: Group = Group {
             name: "shmem_TYPENAME_or_to_all",
             types: TO_ALL_BITWISE,
             section: "9.10.9.2",
-            call: "active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, KERNEL(or))",
+            call: "active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), \
+                nreduce, KERNEL(or))",
             ..TO_ALL
         },
         Row {
@@ -207,7 +214,8 @@ pub const GROUP: Group = Group {
             name: "shmem_TYPENAME_xor_to_all",
             types: TO_ALL_BITWISE,
             section: "9.10.9.3",
-            call: "active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, KERNEL(xor))",
+            call: "active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), \
+                nreduce, KERNEL(xor))",
             ..TO_ALL
         },
         Row {
@@ -222,7 +230,8 @@ pub const GROUP: Group = Group {
             name: "shmem_TYPENAME_max_to_all",
             types: TO_ALL_ORDERED,
             section: "9.10.9.4",
-            call: "active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, KERNEL(max))",
+            call: "active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), \
+                nreduce, KERNEL(max))",
             ..TO_ALL
         },
         Row {
@@ -237,7 +246,8 @@ pub const GROUP: Group = Group {
             name: "shmem_TYPENAME_min_to_all",
             types: TO_ALL_ORDERED,
             section: "9.10.9.5",
-            call: "active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, KERNEL(min))",
+            call: "active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), \
+                nreduce, KERNEL(min))",
             ..TO_ALL
         },
         Row {
@@ -252,7 +262,8 @@ pub const GROUP: Group = Group {
             name: "shmem_TYPENAME_sum_to_all",
             types: TO_ALL_ARITHMETIC,
             section: "9.10.9.6",
-            call: "active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, KERNEL(sum))",
+            call: "active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), \
+                nreduce, KERNEL(sum))",
             ..TO_ALL
         },
         Row {
@@ -266,7 +277,8 @@ pub const GROUP: Group = Group {
             name: "shmem_TYPENAME_prod_to_all",
             types: TO_ALL_ARITHMETIC,
             section: "9.10.9.7",
-            call: "active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), nreduce, KERNEL(prod))",
+            call: "active::reduce(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), \
+                nreduce, KERNEL(prod))",
             ..TO_ALL
         },
         Row {

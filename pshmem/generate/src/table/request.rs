@@ -218,7 +218,8 @@ pub const GROUP: Group = Group {
             name: "shmemx_broadcastSIZE_nb",
             params: "TYPE *target, const TYPE *source, size_t nelems, int PE_root, shmemx_aset *aset, long *pSync, \
                      shmemx_request_handle_t *request",
-            call: "asets::broadcast_nb(m, aset, pSync, target.cast(), source.cast(), bytes::<W>(nelems), PE_root, request)",
+            call: "asets::broadcast_nb(m, aset, pSync, target.cast(), source.cast(), bytes::<W>(nelems), PE_root, \
+                request)",
             ..SET
         },
         set!("collect"),

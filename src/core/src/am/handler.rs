@@ -63,8 +63,8 @@ impl Table {
     #[cold]
     pub fn unknown(&self, number: u16, source: i32) -> Fault {
         Fault::from(Cause::Message(format!(
-            "an active message of PE {source} is for handler {number}, and none is registered here: all PEs register their handlers, \
-             then meet, before anyone sends"
+            "an active message of PE {source} is for handler {number}, and none is registered here: all PEs register \
+             their handlers, then meet, before anyone sends"
         )))
     }
 
@@ -145,20 +145,22 @@ impl<'a> Message<'a> {
         self.payload
     }
 
-    /// The payload. That of a long message lies where other PEs may write at any time: it is to be looked at while they have agreed not
-    /// to.
+    /// The payload. That of a long message lies where other PEs may write at any time: it is to be looked at while they
+    /// have agreed not to.
     #[inline]
     pub fn payload(&self) -> &[u8] {
         if self.bytes == 0 {
             return &[];
         }
-        // SAFETY: the transport's buffer, which is this message's while the handler runs, or memory of a segment that was checked.
+        // SAFETY: the transport's buffer, which is this message's while the handler runs, or memory of a segment that
+        // was checked.
         unsafe { std::slice::from_raw_parts(self.payload, self.bytes) }
     }
 
     /// Sends a short reply.
     ///
-    /// Fault: this is a reply itself, or has been replied to; the arguments' number; the network fails. So for the other kinds.
+    /// Fault: this is a reply itself, or has been replied to; the arguments' number; the network fails. So for the
+    /// other kinds.
     #[inline]
     pub fn reply_short(&mut self, handler: u16, args: &[i32]) -> Result<(), Fault> {
         self.reply(&short(handler, args))

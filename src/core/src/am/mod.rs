@@ -1,5 +1,5 @@
-//! Active messages: a PE has a function of its own run on another one, with arguments and data that it sends along. For front ends
-//! (GASNet-EX) and for what the library itself asks of other PEs.
+//! Active messages: a PE has a function of its own run on another one, with arguments and data that it sends along. For
+//! front ends (GASNet-EX) and for what the library itself asks of other PEs.
 //!
 //! | file | idea |
 //! |---|---|
@@ -10,9 +10,9 @@
 //! `transport/ofi/active.rs`.
 //!
 //! # Use
-//! All PEs [`Messages::register`] their handlers, then meet; from then on each may send to each, itself included. A message to a
-//! number under which its receiver has nothing registered is a fault of the receiver's, or of the sender's where the receiver has no
-//! handlers at all and is of its host: the job ends, with that said.
+//! All PEs [`Messages::register`] their handlers, then meet; from then on each may send to each, itself included. A
+//! message to a number under which its receiver has nothing registered is a fault of the receiver's, or of the sender's
+//! where the receiver has no handlers at all and is of its host: the job ends, with that said.
 //!
 //! | kind | arguments | payload | where it is for the handler |
 //! |---|---|---|---|
@@ -23,28 +23,29 @@
 //! At return of a send, its arguments and payload may be changed. Messages between two PEs are not ordered.
 //!
 //! # Progress
-//! Handlers run in the threads of the program, in [`Messages::poll`] and in every call of the library that waits. A PE that computes
-//! runs none, so those who send it requests wait once there is no more room: that is the flow control.
+//! Handlers run in the threads of the program, in [`Messages::poll`] and in every call of the library that waits. A PE
+//! that computes runs none, so those who send it requests wait once there is no more room: that is the flow control.
 //!
-//! - On one host a PE has 512 KiB for requests and as many for replies, in memory that is touched by messages only. Over the network
-//!   64 requests to a PE may be without answer.
-//! - Replies never wait. A request finds room or waits, and runs handlers meanwhile; [`Messages::try_request`] does not wait.
+//! - On one host a PE has 512 KiB for requests and as many for replies, in memory that is touched by messages only.
+//!   Over the network 64 requests to a PE may be without answer.
+//! - Replies never wait. A request finds room or waits, and runs handlers meanwhile; [`Messages::try_request`] does not
+//!   wait.
 //! - So nothing can wait in a circle: room for requests is made by handlers, which wait for nothing.
 //!
 //! # Handlers
-//! The handler of a request may send one reply, to the sender, and no request; that of a reply sends nothing. What is refused says so in
-//! its fault. A handler must not wait: not for other PEs, not for locks that are held while their holder sends or polls, and not in
-//! another call of the library. A handler that calls [`Messages::poll`] finds nothing. Different threads may run handlers at the same
-//! time.
+//! The handler of a request may send one reply, to the sender, and no request; that of a reply sends nothing. What is
+//! refused says so in its fault. A handler must not wait: not for other PEs, not for locks that are held while their
+//! holder sends or polls, and not in another call of the library. A handler that calls [`Messages::poll`] finds
+//! nothing. Different threads may run handlers at the same time.
 //!
 //! # Threads, signals, forks
-//! All functions may be called from any thread. A signal handler must not call them: over the network it is refused, as other calls
-//! are, where it interrupts one of the library's. A forked child has no part in it.
+//! All functions may be called from any thread. A signal handler must not call them: over the network it is refused, as
+//! other calls are, where it interrupts one of the library's. A forked child has no part in it.
 //!
 //! # The end
-//! `shmem_finalize` returns once all requests of all PEs and their replies have been handled; afterwards sends are refused. When a PE dies,
-//! the launcher ends the job, as it does anyway: whoever waits for room of a PE that is gone is ended with it, or over the network has
-//! a fault that names it.
+//! `shmem_finalize` returns once all requests of all PEs and their replies have been handled; afterwards sends are
+//! refused. When a PE dies, the launcher ends the job, as it does anyway: whoever waits for room of a PE that is gone
+//! is ended with it, or over the network has a fault that names it.
 #![allow(unsafe_code)]
 
 mod handler;
@@ -119,8 +120,8 @@ impl Messages {
         let _ = self.job.set(job);
     }
 
-    /// Registers a handler under a number below [`HANDLERS`], in the place of the one before. The first one is what has waits look for
-    /// messages.
+    /// Registers a handler under a number below [`HANDLERS`], in the place of the one before. The first one is what has
+    /// waits look for messages.
     ///
     /// Fault: the number is too large.
     pub fn register(&self, number: u16, handler: Handler) -> Result<(), Fault> {
@@ -129,7 +130,8 @@ impl Messages {
         Ok(())
     }
 
-    /// Registers the library's own handler, to which [`Self::try_send_own`] sends. Nothing looks for messages before [`Self::enable`].
+    /// Registers the library's own handler, to which [`Self::try_send_own`] sends. Nothing looks for messages before
+    /// [`Self::enable`].
     pub fn reserve(&self, handler: Handler) {
         self.handlers.set_own(handler);
     }
@@ -194,16 +196,16 @@ impl Messages {
         self.request(pe, &medium(handler, args, payload))
     }
 
-    /// Copies data to a segment of a PE, then sends a request that finds it there. Whether the object lies in the segment is the caller's to
-    /// check, and again the receiver's.
+    /// Copies data to a segment of a PE, then sends a request that finds it there. Whether the object lies in the
+    /// segment is the caller's to check, and again the receiver's.
     pub fn request_long(&self, handler: u16, args: &[i32], data: &[u8], to: RemoteAddress) -> Result<(), Fault> {
         self.sendable()?;
         let (carried, target) = self.job()?.place(data, to)?;
         self.request(to.pe, &Outgoing { kind: MessageKind::Long, handler, args, payload: carried, target })
     }
 
-    /// As [`Self::request_short`] or, where there is a payload, [`Self::request_medium`]; but false where it would have to wait. Runs no
-    /// handlers.
+    /// As [`Self::request_short`] or, where there is a payload, [`Self::request_medium`]; but false where it would have
+    /// to wait. Runs no handlers.
     pub fn try_request(&self, pe: i32, handler: u16, args: &[i32], payload: Option<&[u8]>) -> Result<bool, Fault> {
         let message = payload.map_or_else(|| short(handler, args), |payload| medium(handler, args, payload));
         self.sendable()?;
@@ -258,8 +260,8 @@ impl Messages {
         Ok(count + self.poll_remote(job)?)
     }
 
-    /// As [`Self::poll`], where nothing is registered here: a message that comes all the same, which is a fault, can only be one of
-    /// another host.
+    /// As [`Self::poll`], where nothing is registered here: a message that comes all the same, which is a fault, can
+    /// only be one of another host.
     pub fn poll_unexpected(&self) -> Result<(), Fault> {
         self.job.get().map_or(Ok(0), |job| self.poll_remote(job)).map(drop)
     }
@@ -314,8 +316,8 @@ impl Messages {
         Ok(())
     }
 
-    /// Waits until all requests of this PE have been handled, and runs handlers meanwhile: the first part of the end, after which all PEs
-    /// meet and then [`Self::close`].
+    /// Waits until all requests of this PE have been handled, and runs handlers meanwhile: the first part of the end,
+    /// after which all PEs meet and then [`Self::close`].
     pub fn drain(&self) -> Result<(), Fault> {
         let Some(job) = self.job.get() else { return Ok(()) };
         let mut backoff = Backoff::new(job.oversubscribed);
@@ -408,11 +410,13 @@ impl Job {
             return Ok(());
         }
         Err(Fault::from(Cause::Message(format!(
-            "a payload of {bytes} bytes to PE {pe}: at most {most} are possible in a medium message; a long one has no limit"
+            "a payload of {bytes} bytes to PE {pe}: at most {most} are possible in a medium message; a long one has no \
+             limit"
         ))))
     }
 
-    /// Brings the data of a long message to where it belongs. Gives what has to travel with the message, and the target.
+    /// Brings the data of a long message to where it belongs. Gives what has to travel with the message, and the
+    /// target.
     fn place<'a>(&self, data: &'a [u8], to: RemoteAddress) -> Result<(&'a [u8], LongTarget), Fault> {
         let way = self.way(to.pe)?;
         let target = LongTarget { segment: to.segment, offset: to.offset as u64, bytes: data.len() as u64 };

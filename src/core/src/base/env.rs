@@ -1,4 +1,5 @@
-//! The environment variables of the library, as one table that yields look-up, checks, `SHMEM_INFO` text and warnings of names that are not in it.
+//! The environment variables of the library, as one table that yields look-up, checks, `SHMEM_INFO` text and warnings
+//! of names that are not in it.
 
 use super::{Cause, Fault};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,8 +31,8 @@ pub const TABLE: &[Var] = &[
         name: "ABORT",
         sma: false,
         default: "exit",
-        help: "how a PE ends the job after a fault: exit, abort (a core dump, where ulimit -c permits), or trace (exit after \
-               the C and Python stacks)",
+        help: "how a PE ends the job after a fault: exit, abort (a core dump, where ulimit -c permits), or trace (exit \
+            after the C and Python stacks)",
     },
     Var {
         name: "PROFILE",
@@ -56,7 +57,8 @@ pub const TABLE: &[Var] = &[
         name: "TRACE_DETAIL",
         sma: false,
         default: "auto",
-        help: "full: each call of the trace has times of its own; auto: short calls in a row are folded (docs/traces.md)",
+        help: "full: each call of the trace has times of its own; auto: short calls in a row are folded \
+            (docs/traces.md)",
     },
     Var {
         name: "PROFILE_SAMPLING",
@@ -74,7 +76,8 @@ pub const TABLE: &[Var] = &[
         name: "COUNTERS",
         sma: false,
         default: "",
-        help: "hardware and software counters around timed calls and regions, e.g. cycles,page-faults (docs/counters.md)",
+        help: "hardware and software counters around timed calls and regions, e.g. cycles,page-faults \
+            (docs/counters.md)",
     },
     Var {
         name: "STATIC_SEGMENT",
@@ -98,7 +101,8 @@ pub const TABLE: &[Var] = &[
         name: "OFI_PROVIDER",
         sma: false,
         default: "",
-        help: "libfabric provider, e.g. tcp;ofi_rxm (fi_info lists them); before FI_PROVIDER; otherwise the best one that fits",
+        help: "libfabric provider, e.g. tcp;ofi_rxm (fi_info lists them); before FI_PROVIDER; otherwise the best one \
+            that fits",
     },
     Var {
         name: "OFI_INTERFACE",
@@ -141,26 +145,29 @@ pub const TABLE: &[Var] = &[
         name: "SINGLETON",
         sma: false,
         default: "",
-        help: "1: be a job of one PE even where a launcher has started several processes and offers no PMI (srun --mpi=none)",
+        help: "1: be a job of one PE even where a launcher has started several processes and offers no PMI (srun \
+            --mpi=none)",
     },
     Var {
         name: "PROFILE_DIR",
         sma: false,
         default: "",
-        help: "directory for the profile of the job under launchers other than oshrun (docs/launchers.md), on all hosts alike",
+        help: "directory for the profile of the job under launchers other than oshrun (docs/launchers.md), on all \
+            hosts alike",
     },
     Var {
         name: "METRICS",
         sma: false,
         default: "",
-        help: "what becomes of the job's metrics: serve[=ADDRESS], file=FILE, push=URL, push, forget, page, separated by commas \
-               (docs/metrics.md)",
+        help: "what becomes of the job's metrics: serve[=ADDRESS], file=FILE, push=URL, push, forget, page, separated \
+            by commas (docs/metrics.md)",
     },
     Var {
         name: "PMIX_LIBRARY",
         sma: false,
         default: "",
-        help: "libpmix to open where the launcher speaks PMIx; unset: the one that the launcher itself has loaded, else the system's",
+        help: "libpmix to open where the launcher speaks PMIx; unset: the one that the launcher itself has loaded, \
+            else the system's",
     },
 ];
 
@@ -176,12 +183,13 @@ pub const OTHERS: &[Var] = &[
         name: "PELLUCID_JOB_ID",
         sma: false,
         default: "",
-        help: "what the job is called in its metrics, instead of the batch system's number, the launcher's name of the job or \
-               HOST-PID-SECONDS",
+        help: "what the job is called in its metrics, instead of the batch system's number, the launcher's name of the \
+            job or HOST-PID-SECONDS",
     },
 ];
 
-/// The value of `SHMEM_<name>`, or of `SMA_<name>` where the table allows it, with the full name under which it was found.
+/// The value of `SHMEM_<name>`, or of `SMA_<name>` where the table allows it, with the full name under which it was
+/// found.
 pub fn lookup(name: &str) -> Option<(String, String)> {
     let row = TABLE.iter().find(|v| v.name == name)?;
     let full = format!("SHMEM_{name}");

@@ -1,7 +1,7 @@
 //! Everything that can be wrong with a call, as one closed set.
 //!
-//! A fault is decided where it is found, travels up as a value and is turned into a message and the end of the job in one
-//! place ([`crate::runtime::fail`]), which adds the name of the routine and the PE.
+//! A fault is decided where it is found, travels up as a value and is turned into a message and the end of the job in
+//! one place ([`crate::runtime::fail`]), which adds the name of the routine and the PE.
 
 use std::fmt;
 
@@ -47,7 +47,8 @@ pub enum Cause {
     Misaligned { arg: &'static str, addr: usize, align: usize },
     /// An environment variable whose value cannot be used.
     Environment { name: String, value: String, reason: &'static str },
-    /// A call in a signal handler, whose thread is in another one (its name, where it is known) that cannot be left alone.
+    /// A call in a signal handler, whose thread is in another one (its name, where it is known) that cannot be left
+    /// alone.
     Interrupted { routine: Option<&'static str>, network: bool },
     /// The thread has fewer bytes of its stack left than the call needs.
     Stack { left: usize, needed: usize },
@@ -78,8 +79,8 @@ impl fmt::Display for Cause {
             ),
             Self::Finalizing { pe } => write!(
                 f,
-                "PE {pe} takes no part in it: it is in shmem_finalize, or ends; all PEs must make the same calls in the \
-                 same order"
+                "PE {pe} takes no part in it: it is in shmem_finalize, or ends; all PEs must make the same calls in \
+                 the same order"
             ),
             Self::Environment { name, value, reason } => write!(f, "{name}={value:?}: {reason}"),
             Self::Interrupted { routine, network } => {
@@ -96,8 +97,8 @@ impl fmt::Display for Cause {
             }
             Self::Stack { left, needed } => write!(
                 f,
-                "{} KiB of the stack are left here, and a call over the network needs {}: give the thread, or the signal \
-                 handler, a larger one (docs/threads.md)",
+                "{} KiB of the stack are left here, and a call over the network needs {}: give the thread, or the \
+                 signal handler, a larger one (docs/threads.md)",
                 left >> 10,
                 needed >> 10
             ),

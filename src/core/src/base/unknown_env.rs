@@ -11,8 +11,8 @@ pub struct Unknown {
     pub hint: String,
 }
 
-/// Names of other libraries (Sandia OpenSHMEM, OSSS-UCX, Open MPI, Cray), and what does that here. One that ends in `*` is the
-/// beginning of a name. In docs/coming-from.md.
+/// Names of other libraries (Sandia OpenSHMEM, OSSS-UCX, Open MPI, Cray), and what does that here. One that ends in `*`
+/// is the beginning of a name. In docs/coming-from.md.
 const OTHERS: &[(&str, &str)] = &[
     ("XT_SYMMETRIC_HEAP_SIZE", "SHMEM_SYMMETRIC_SIZE"),
     ("SHMEM_SYMMETRIC_HEAP_SIZE", "SHMEM_SYMMETRIC_SIZE"),
@@ -44,8 +44,8 @@ fn of_another_library(name: &str) -> Option<&'static str> {
     OTHERS.iter().find(|(pattern, _)| is(pattern)).map(|(_, ours)| *ours)
 }
 
-/// Names in the environment that are another library's, that begin with `SHMEM_` or `SMA_` and are not known, or that begin with
-/// `SHMEM` or `SMA` and are close to a known one.
+/// Names in the environment that are another library's, that begin with `SHMEM_` or `SMA_` and are not known, or that
+/// begin with `SHMEM` or `SMA` and are close to a known one.
 pub fn unknown(names: impl Iterator<Item = String>) -> Vec<Unknown> {
     let known: Vec<String> = TABLE
         .iter()

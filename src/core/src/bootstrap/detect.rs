@@ -1,7 +1,7 @@
 //! Which launcher started this process, read from its environment.
 //!
-//! Variables leak: from a launcher into what its processes start, and oshrun itself sets some of the ranks that tools look
-//! for. So only complete sets count, and the innermost launcher is obeyed as far as it can be told.
+//! Variables leak: from a launcher into what its processes start, and oshrun itself sets some of the ranks that tools
+//! look for. So only complete sets count, and the innermost launcher is obeyed as far as it can be told.
 
 use super::launch::JOB;
 use super::pmi_socket::Door;
@@ -71,7 +71,8 @@ fn need(found: Option<Launcher>, wanted: &str, variables: &'static str) -> Resul
     })
 }
 
-/// Launchers that may offer no PMI: variables with the number of processes and that of this one, the launcher, what to do.
+/// Launchers that may offer no PMI: variables with the number of processes and that of this one, the launcher, what to
+/// do.
 const SILENT: [(&str, &str, &str, &str); 2] = [
     ("SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "srun", "start it with srun --mpi=pmi2 or srun --mpi=pmix"),
     ("FLUX_JOB_SIZE", "FLUX_TASK_RANK", "flux", "start it with flux run -o pmi=simple"),
@@ -90,8 +91,8 @@ struct Around<'a> {
 }
 
 impl Around<'_> {
-    /// PMIx variables stay in the environment of a shell that a launcher started, and get to what another launcher starts from
-    /// there; so do all others. Descriptors do not: where one is open, it is the innermost launcher's.
+    /// PMIx variables stay in the environment of a shell that a launcher started, and get to what another launcher
+    /// starts from there; so do all others. Descriptors do not: where one is open, it is the innermost launcher's.
     fn innermost(&self) -> Result<Launcher, Fault> {
         let ours = self.number(JOB)?;
         if ours.is_some_and(|fd| (self.is_file)(fd as RawFd)) {
@@ -114,8 +115,8 @@ impl Around<'_> {
         }
     }
 
-    /// A job of one PE, unless a launcher has started more processes than this one: each would be a job of its own, and do
-    /// all of the work.
+    /// A job of one PE, unless a launcher has started more processes than this one: each would be a job of its own, and
+    /// do all of the work.
     fn alone(&self) -> Result<Launcher, Fault> {
         if self.text("SHMEM_SINGLETON").is_some_and(|value| !matches!(value.as_str(), "0" | "no" | "off")) {
             return Ok(Launcher::None);
@@ -124,8 +125,8 @@ impl Around<'_> {
             let tasks = self.text(count).and_then(|value| value.trim().parse::<u32>().ok()).unwrap_or(1);
             if tasks > 1 && self.text(rank).is_some() {
                 return Err(Fault::from(Cause::Startup(format!(
-                    "{name} has started {tasks} processes ({count}={tasks}) and offers no PMI to them, so that each would be a job \
-                     of one PE: {advice}, or set SHMEM_SINGLETON=1 if that is what you want"
+                    "{name} has started {tasks} processes ({count}={tasks}) and offers no PMI to them, so that each \
+                     would be a job of one PE: {advice}, or set SHMEM_SINGLETON=1 if that is what you want"
                 ))));
             }
         }
@@ -154,9 +155,9 @@ impl Around<'_> {
         Ok(self.number("PMIX_RANK")?.map(|rank| Launcher::Pmix { rank }))
     }
 
-    /// Hydra and Slurm set the same three variables, and both answer to both versions, Hydra to version 2 in part. A process
-    /// that Slurm itself has started is the one that Slurm counts; one that Hydra started may have inherited Slurm's other
-    /// variables.
+    /// Hydra and Slurm set the same three variables, and both answer to both versions, Hydra to version 2 in part. A
+    /// process that Slurm itself has started is the one that Slurm counts; one that Hydra started may have inherited
+    /// Slurm's other variables.
     fn pmi(&self) -> Result<Option<Launcher>, Fault> {
         let task = self.text("SLURM_PROCID").filter(|task| self.text("PMI_RANK").as_ref() == Some(task));
         let is_slurms =

@@ -1,4 +1,5 @@
-//! What every PE must have in common with the others, compared between hosts at start-up. Within a host the job file does that.
+//! What every PE must have in common with the others, compared between hosts at start-up. Within a host the job file
+//! does that.
 
 use crate::base::{Cause, Fault};
 

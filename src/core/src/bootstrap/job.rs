@@ -1,8 +1,8 @@
-//! The job's memory file on one host: a header, one slot and one page of values for each PE of the host, and behind them what
-//! the PEs lay out together ([`crate::memory`]).
+//! The job's memory file on one host: a header, one slot and one page of values for each PE of the host, and behind
+//! them what the PEs lay out together ([`crate::memory`]).
 //!
-//! The launcher creates it (or, under another's launcher, the first PE of the host) and reads from it how PEs end; the PEs
-//! meet in it.
+//! The launcher creates it (or, under another's launcher, the first PE of the host) and reads from it how PEs end; the
+//! PEs meet in it.
 #![allow(unsafe_code)]
 
 use super::key_values::KeyValues;
@@ -185,7 +185,8 @@ impl Job {
         };
         let other = |version: u32, release: &[u8]| {
             Fault::from(Cause::Startup(format!(
-                "this job was begun by Pellucid {} (layout {version}), and this program has Pellucid {} (layout {VERSION}) from {}: \
+                "this job was begun by Pellucid {} (layout {version}), and this program has Pellucid {} (layout \
+                 {VERSION}) from {}: \
                  start it with the oshrun that was installed with its library, and see that LD_LIBRARY_PATH, which is \
                  searched before the path in the program, names no other one's",
                 text(release),

@@ -25,8 +25,8 @@ pub struct Launch {
     pub pe: u32,
     /// Whether a launcher is there to end the job.
     pub launched: bool,
-    /// How PEs of different hosts find each other, and the way to another's launcher; `None`: our launcher, and the job is all
-    /// on this host, or no launcher.
+    /// How PEs of different hosts find each other, and the way to another's launcher; `None`: our launcher, and the job
+    /// is all on this host, or no launcher.
     pub wireup: Option<Arc<dyn Wireup>>,
     /// Which launcher this is and how it was recognized, for people.
     pub how: String,
@@ -40,9 +40,9 @@ const WIREUP: &str = "PELLUCID_WIREUP_FD";
 /// Which PE of which job this process became, with its number: what it starts inherits that.
 const IS: &str = "PELLUCID_IS";
 
-/// Joins the job that the environment describes, or makes one of a single PE. `connected` is told of another's launcher as
-/// soon as there is one: from then on it has to hear how this process ends. `profile` makes a profile segment where the
-/// launcher is none of ours.
+/// Joins the job that the environment describes, or makes one of a single PE. `connected` is told of another's launcher
+/// as soon as there is one: from then on it has to hear how this process ends. `profile` makes a profile segment where
+/// the launcher is none of ours.
 pub fn find(profile: MakeProfile, connected: impl Fn(Arc<dyn Wireup>)) -> Result<Launch, Fault> {
     is_first_program()?;
     let launcher = Launcher::find()?;
@@ -187,8 +187,8 @@ fn is_this_process(mark: &str) -> Result<(), Fault> {
     match pid.filter(|pid| *pid != identity()).map(|pid| pid.split('.').next().unwrap_or(pid)) {
         None => Ok(()),
         Some(pid) => Err(Fault::from(Cause::Startup(format!(
-            "process {pid} is this PE already: start a further OpenSHMEM program from within a PE with its own launcher, \
-             or with SHMEM_BOOTSTRAP=none as a job of one PE"
+            "process {pid} is this PE already: start a further OpenSHMEM program from within a PE with its own \
+             launcher, or with SHMEM_BOOTSTRAP=none as a job of one PE"
         )))),
     }
 }

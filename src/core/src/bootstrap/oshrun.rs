@@ -1,4 +1,5 @@
-//! Our own launcher's key-value space, for a job that spans hosts: what the PE wants, it asks of the `oshrun` of its host.
+//! Our own launcher's key-value space, for a job that spans hosts: what the PE wants, it asks of the `oshrun` of its
+//! host.
 //!
 //! Any thread may ask at any time, also while another one waits in a fence: whoever waits first reads for all.
 

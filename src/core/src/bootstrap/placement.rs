@@ -12,8 +12,9 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// From the value of `PMI_process_mapping` and `PMIX_ANL_MAP`, `(vector,(NODE,NODES,PES),...)`: for each block, `PES`
-    /// consecutive PEs on each of `NODES` nodes from `NODE` on. Where PEs are left, it begins again. `None`: it is not that.
+    /// From the value of `PMI_process_mapping` and `PMIX_ANL_MAP`, `(vector,(NODE,NODES,PES),...)`: for each block,
+    /// `PES` consecutive PEs on each of `NODES` nodes from `NODE` on. Where PEs are left, it begins again. `None`: it
+    /// is not that.
     pub fn from_mapping(text: &str, pe: u32, npes: u32) -> Option<Self> {
         let blocks = blocks(text)?;
         let mut hosts = Vec::new();
@@ -35,8 +36,8 @@ impl Placement {
         Some(Self { local: run(&hosts, pe, npes), hosts: Some(hosts) })
     }
 
-    /// From a list of the PEs on this machine, `0,1,2` or `0-2,5`, in any order. `None`: it is not that, or this PE is not
-    /// among them.
+    /// From a list of the PEs on this machine, `0,1,2` or `0-2,5`, in any order. `None`: it is not that, or this PE is
+    /// not among them.
     pub fn from_peers(text: &str, pe: u32, npes: u32) -> Option<Self> {
         let mut peers = Vec::new();
         for part in text.split(',') {

@@ -1,4 +1,5 @@
-//! PMI-1, as Hydra (`mpiexec` of MPICH and others) serves it: lines of `cmd=NAME key=value ...` over `PMI_FD` or `PMI_PORT`.
+//! PMI-1, as Hydra (`mpiexec` of MPICH and others) serves it: lines of `cmd=NAME key=value ...` over `PMI_FD` or
+//! `PMI_PORT`.
 
 use super::placement::Placement;
 use super::pmi_socket::{self, Answer, Door, Socket, Texts};
@@ -175,8 +176,8 @@ impl Wireup for Pmi1 {
     fn abort(&self, status: i32, _: &str) {
         if self.socket.is_ours() {
             let told = self.socket.tell(format!("cmd=abort exitcode={status}\n").as_bytes());
-            // Where this PE ended first, Hydra's proxy would see that and be gone when `mpiexec` tells it to end the others. Of that
-            // `mpiexec` dies (SIGPIPE), with all that it has not printed yet.
+            // Where this PE ended first, Hydra's proxy would see that and be gone when `mpiexec` tells it to end the
+            // others. Of that `mpiexec` dies (SIGPIPE), with all that it has not printed yet.
             if told.is_ok() {
                 self.socket.outlive(AFTER_ABORT);
             }

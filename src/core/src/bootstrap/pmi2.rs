@@ -1,4 +1,5 @@
-//! PMI-2, as Slurm's `pmi2` plugin serves it: `cmd=NAME;key=value;...` behind its length in six characters, over `PMI_FD`.
+//! PMI-2, as Slurm's `pmi2` plugin serves it: `cmd=NAME;key=value;...` behind its length in six characters, over
+//! `PMI_FD`.
 
 use super::placement::Placement;
 use super::pmi_socket::{self, Answer, Door, Socket, Texts};

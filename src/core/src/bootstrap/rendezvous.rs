@@ -1,5 +1,5 @@
-//! How the PEs of one host come to share memory under another's launcher: the first of them makes the job file, and hands it
-//! to the others over a local socket.
+//! How the PEs of one host come to share memory under another's launcher: the first of them makes the job file, and
+//! hands it to the others over a local socket.
 
 use super::job::Job;
 use super::placement::Placement;
@@ -55,15 +55,15 @@ pub trait Member: Wireup {
 
     /// The connection to the launcher, where another PE of the host is to hold it open as well; `None`: nobody need.
     ///
-    /// A launcher that takes its close for the end of the PE may end the job with the status that it has at that moment, which is
-    /// 0 where the PE has left with 0. The PE next to it gives a better one, if it is let.
+    /// A launcher that takes its close for the end of the PE may end the job with the status that it has at that
+    /// moment, which is 0 where the PE has left with 0. The PE next to it gives a better one, if it is let.
     fn held(&self) -> Option<RawFd> {
         None
     }
 }
 
-/// Finds out which PEs are on this host where the launcher has not said it. Collective over the job, since a launcher may tell
-/// the PEs of one machine and not those of another; only a map of all hosts is one that all PEs have.
+/// Finds out which PEs are on this host where the launcher has not said it. Collective over the job, since a launcher
+/// may tell the PEs of one machine and not those of another; only a map of all hosts is one that all PEs have.
 pub fn locate(wireup: &dyn Member) -> Result<(), Fault> {
     let known = wireup.placement().get();
     if wireup.npes() == 1 || known.is_some_and(|placement| placement.hosts.is_some()) {
@@ -79,8 +79,8 @@ pub fn locate(wireup: &dyn Member) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The PEs around this one, which its launcher told nothing, that are on this machine and were told nothing either. If one of
-/// them was, it knows better.
+/// The PEs around this one, which its launcher told nothing, that are on this machine and were told nothing either. If
+/// one of them was, it knows better.
 fn around(wireup: &dyn Member) -> Result<Range<u32>, Fault> {
     let me = wireup.pe();
     let place = |pe| wireup.lookup(pe, ASKED).map(|value| Place::decode(&value));
@@ -170,8 +170,8 @@ fn check_machine(wireup: &dyn Wireup, other: u32) -> Result<(), Fault> {
         return Ok(());
     }
     Err(startup(format!(
-        "the launcher says that PE {other} and PE {} are on one host, but they are on {} and {}, or do not share a network \
-         namespace there",
+        "the launcher says that PE {other} and PE {} are on one host, but they are on {} and {}, or do not share a \
+         network namespace there",
         wireup.pe(),
         machine::name(&theirs),
         machine::name(&mine)

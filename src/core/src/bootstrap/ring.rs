@@ -1,9 +1,10 @@
-//! Connections between hosts over which nothing is said while all is well: a host whose PEs are gone is known by their end.
+//! Connections between hosts over which nothing is said while all is well: a host whose PEs are gone is known by their
+//! end.
 //!
-//! Within a host the death of a PE is seen by those around it. What nobody sees there is the death of all of them, and a PE that
-//! computes has no connection over the network that it would look at. So the first PE of each host has a connection to that of the
-//! next host, the last one's to the first: whichever hosts are lost, one that is left is next to them. A job in which some of these
-//! connections cannot be made (a firewall) goes on without.
+//! Within a host the death of a PE is seen by those around it. What nobody sees there is the death of all of them, and
+//! a PE that computes has no connection over the network that it would look at. So the first PE of each host has a
+//! connection to that of the next host, the last one's to the first: whichever hosts are lost, one that is left is next
+//! to them. A job in which some of these connections cannot be made (a firewall) goes on without.
 
 use crate::os::socket;
 use std::io::{ErrorKind, Read};
@@ -87,7 +88,8 @@ impl Ring {
         Self { listener, own, next, neighbours: Vec::new(), strangers: Vec::new() }
     }
 
-    /// Connects to the next host, and says who this is, so that an end is noticed from then on. Waits at most some seconds.
+    /// Connects to the next host, and says who this is, so that an end is noticed from then on. Waits at most some
+    /// seconds.
     pub fn join(&mut self) {
         if let Some((token, address)) = self.next.split_first_chunk::<TOKEN>()
             && let Some(address) = std::str::from_utf8(address).ok().and_then(|text| text.parse().ok())

@@ -1,4 +1,5 @@
-//! How the PEs of a host meet at start-up, before they have teams: a count of arrivals, and a number that its last one changes.
+//! How the PEs of a host meet at start-up, before they have teams: a count of arrivals, and a number that its last one
+//! changes.
 
 use crate::base::word::Word;
 use std::sync::atomic::Ordering;

@@ -1,10 +1,10 @@
-//! Values of any bytes as text that every launcher's key-value space takes: letters, digits, `-`, `_` and a point, in pieces
-//! where its limit is small.
+//! Values of any bytes as text that every launcher's key-value space takes: letters, digits, `-`, `_` and a point, in
+//! pieces where its limit is small.
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// A value as texts of at most `room` bytes. The first one begins with the number of them and a point. `None`: `room` is too
-/// small for anything.
+/// A value as texts of at most `room` bytes. The first one begins with the number of them and a point. `None`: `room`
+/// is too small for anything.
 pub(super) fn pieces(value: &[u8], room: usize) -> Option<Vec<String>> {
     let text = encode(value);
     // "999." fits before the first piece whatever their number.

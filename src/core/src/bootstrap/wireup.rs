@@ -1,7 +1,7 @@
 //! How the processes of a job that spans hosts find each other, before they have anything but their launcher.
 //!
-//! Each PE publishes a few small values under keys, all PEs meet once, and from then on a PE reads the values of those peers
-//! that it really talks to.
+//! Each PE publishes a few small values under keys, all PEs meet once, and from then on a PE reads the values of those
+//! peers that it really talks to.
 
 use crate::base::Fault;
 use std::ops::Range;

@@ -1,9 +1,9 @@
-//! Collectives on active sets: the deprecated ones with `PE_start`, `logPE_stride`, `PE_size` and a `pSync` array, and those on
-//! explicit sets of any PEs.
+//! Collectives on active sets: the deprecated ones with `PE_start`, `logPE_stride`, `PE_size` and a `pSync` array, and
+//! those on explicit sets of any PEs.
 //!
 //! A set that is the whole world uses the world team. Any other meets in the caller's `pSync`, whose words are zero
-//! (`SHMEM_SYNC_VALUE`) between calls: word 0 on the set's first PE counts arrivals, word 1 on each PE lets it go, word 2
-//! carries a size. A set with PEs on several hosts meets by messages.
+//! (`SHMEM_SYNC_VALUE`) between calls: word 0 on the set's first PE counts arrivals, word 1 on each PE lets it go, word
+//! 2 carries a size. A set with PEs on several hosts meets by messages.
 #![allow(unsafe_code)]
 
 use super::check::{Arg, check_matching, common_arguments, place};

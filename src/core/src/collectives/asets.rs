@@ -1,5 +1,5 @@
-//! Blocking collectives on explicit active sets (extensions, section 3.1): with a work array as the deprecated routines, without one by
-//! messages, in the order of the calls.
+//! Blocking collectives on explicit active sets (extensions, section 3.1): with a work array as the deprecated
+//! routines, without one by messages, in the order of the calls.
 
 use super::active::{self, ActiveSet};
 use super::kernel::Kernel;

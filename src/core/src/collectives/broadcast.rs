@@ -10,7 +10,8 @@ use crate::team::sync_block::WORDS;
 use crate::team::{Handle, Team, World, chosen};
 use crate::transport::shm::copy::copy;
 
-/// Copies `bytes` bytes at `source` on member `root` to `dest` on every member, the root too. Gives 0, -1 for an invalid team.
+/// Copies `bytes` bytes at `source` on member `root` to `dest` on every member, the root too. Gives 0, -1 for an
+/// invalid team.
 pub fn broadcast(
     w: &World,
     team: Handle,

@@ -1,10 +1,11 @@
 //! Collective routines (Section 9.10) over any team, and over active sets.
 //!
-//! On shared memory a collective is an exchange of contributions ([`crate::team::contribution`]), by which members show each other that they are there together with small
-//! contributions; copies directly between the members' symmetric objects; and, where others read this PE's objects, a wait
-//! until all are done.
+//! On shared memory a collective is an exchange of contributions ([`crate::team::contribution`]), by which members show
+//! each other that they are there together with small contributions; copies directly between the members' symmetric
+//! objects; and, where others read this PE's objects, a wait until all are done.
 //!
-//! Where members are on several hosts, [`inter_host`] does that within each host and [`crate::inter_host`] what goes between them.
+//! Where members are on several hosts, [`inter_host`] does that within each host and [`crate::inter_host`] what goes
+//! between them.
 
 pub mod active;
 pub mod alltoall;

@@ -1,7 +1,9 @@
-//! Nonblocking collectives on teams and active sets: each starts a schedule and gives its request (extensions, section 3.2.1).
+//! Nonblocking collectives on teams and active sets: each starts a schedule and gives its request (extensions, section
+//! 3.2.1).
 //!
-//! Members begin them in the same order on a team, or on a set with a certain `pSync`; they may be complete in any order. Until one is
-//! complete, its objects belong to it. Those of a team follow an order of their own, so blocking ones may come in between.
+//! Members begin them in the same order on a team, or on a set with a certain `pSync`; they may be complete in any
+//! order. Until one is complete, its objects belong to it. Those of a team follow an order of their own, so blocking
+//! ones may come in between.
 
 use super::check::check_overlap;
 use super::inter_host::FlatCall;
@@ -191,8 +193,8 @@ pub fn count(nreduce: i32) -> Result<usize, Fault> {
     })
 }
 
-/// Writes the request of a call where the caller has a place for it; without one, the next quiet or barrier completes the call. Gives 0,
-/// or -1 for an invalid team.
+/// Writes the request of a call where the caller has a place for it; without one, the next quiet or barrier completes
+/// the call. Gives 0, or -1 for an invalid team.
 pub fn give(place: *mut Request, begun: Begun) -> Result<i32, Fault> {
     let Some(request) = begun? else { return Ok(-1) };
     if place.is_null() {

@@ -13,7 +13,8 @@ use crate::team::sync_block::WORDS;
 use crate::team::{Handle, Team, World, chosen};
 use crate::transport::shm::copy::copy;
 
-/// Combines `nelems` elements of every member into `dest` on all; `dest` may be `source`. Gives 0, -1 for an invalid team.
+/// Combines `nelems` elements of every member into `dest` on all; `dest` may be `source`. Gives 0, -1 for an invalid
+/// team.
 pub fn reduce(
     w: &World,
     team: Handle,
@@ -152,8 +153,8 @@ fn whole(call: &HostCall<'_>, dest: *mut u8, source: *const u8, nelems: usize, k
     Ok(())
 }
 
-/// Each member combines one slice of the array and writes it to everybody's `dest`. No other member reads that slice of any
-/// source, so that `dest` may be `source`.
+/// Each member combines one slice of the array and writes it to everybody's `dest`. No other member reads that slice of
+/// any source, so that `dest` may be `source`.
 fn sliced(call: &HostCall<'_>, dest: *mut u8, source: *const u8, nelems: usize, kernel: Kernel) -> Result<(), Fault> {
     call.contribute(&[]);
     let (me, size, elem) = (call.team.me as usize, call.team.size as usize, kernel.elem);

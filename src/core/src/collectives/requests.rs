@@ -1,7 +1,7 @@
 //! Waiting for requests and asking for them (extensions, section 3.2).
 //!
-//! Two conventions: the paper's, by value, where 1 is complete; and the committee's draft, by address, where 0 is complete and the handle
-//! becomes invalid.
+//! Two conventions: the paper's, by value, where 1 is complete; and the committee's draft, by address, where 0 is
+//! complete and the handle becomes invalid.
 #![allow(unsafe_code)]
 
 use crate::base::{Cause, Fault};

@@ -1,7 +1,7 @@
 //! Atomic memory operations (Section 9.7), blocking and nonblocking.
 //!
-//! All atomics of a job on one word exclude each other, since they go through one domain: the CPU of the word's host, which
-//! PEs of other hosts reach by active messages; or, with `SHMEM_ATOMICS=nic`, the network card, for all PEs.
+//! All atomics of a job on one word exclude each other, since they go through one domain: the CPU of the word's host,
+//! which PEs of other hosts reach by active messages; or, with `SHMEM_ATOMICS=nic`, the network card, for all PEs.
 #![allow(unsafe_code)]
 
 use super::{Ctx, remote};

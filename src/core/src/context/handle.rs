@@ -1,7 +1,7 @@
 //! Context handles (Section 9.5).
 //!
-//! On shared memory every operation is complete at once, so a context carries no queue: it is a team and its options. In a job
-//! with other hosts it has a channel of its own.
+//! On shared memory every operation is complete at once, so a context carries no queue: it is a team and its options.
+//! In a job with other hosts it has a channel of its own.
 
 use crate::base::slab::Slab;
 use crate::base::{Cause, Fault};

@@ -1,7 +1,8 @@
 //! Transfers and atomics with handles (extensions, sections 3.2.2 and 3.2.3).
 //!
-//! On shared memory each is complete when its call returns, and its request is [`Request::COMPLETE`]. Over the network an event tells,
-//! when the operation is complete at its target, too. Without a handle they are as the `nbi` routines: complete with the next quiet.
+//! On shared memory each is complete when its call returns, and its request is [`Request::COMPLETE`]. Over the network
+//! an event tells, when the operation is complete at its target, too. Without a handle they are as the `nbi` routines:
+//! complete with the next quiet.
 #![allow(unsafe_code)]
 
 use super::rma::null;

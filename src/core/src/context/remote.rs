@@ -66,7 +66,8 @@ pub(super) fn p<T: Copy>(m: &Map, ctx: Ctx, dest: *mut T, value: T, pe: i32) -> 
 pub(super) fn g<T: Copy>(m: &Map, ctx: Ctx, source: *const T, pe: i32) -> Result<T, Fault> {
     let (transport, from) = m.remote_address("source", source, size_of::<T>(), pe)?;
     let mut value = MaybeUninit::<T>::uninit();
-    // SAFETY: there is room for a T, and it is filled in at return; every bit pattern is a value of the types of the API.
+    // SAFETY: there is room for a T, and it is filled in at return; every bit pattern is a value of the types of the
+    // API.
     unsafe {
         transport.get(ctx.channel()?, value.as_mut_ptr().cast(), from, size_of::<T>(), Completion::Local)?;
         Ok(value.assume_init())

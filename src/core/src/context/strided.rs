@@ -10,8 +10,8 @@ use crate::transport::{COPIED, Completion};
 
 /// The range that a strided object covers: elements before its address, and bytes in all.
 ///
-/// `count` blocks (not 0) of `block` elements, `stride` elements from start to start. Products that do not fit become a size
-/// that no segment has.
+/// `count` blocks (not 0) of `block` elements, `stride` elements from start to start. Products that do not fit become a
+/// size that no segment has.
 fn extent<T>(stride: isize, block: usize, count: usize) -> (usize, usize) {
     let reach = stride.unsigned_abs().saturating_mul(count - 1);
     let bytes = reach.saturating_add(block).saturating_mul(size_of::<T>());

@@ -108,8 +108,8 @@ fn check<T>(m: &Map, arg: &'static str, addr: *const T, nelems: usize) -> Result
     if addr.is_aligned() { Ok(()) } else { Err(misaligned(arg, addr)) }
 }
 
-/// The same of one variable; gives whether it is aligned. There are programs that wait on any byte of a buffer: they run, unless
-/// checks are asked for.
+/// The same of one variable; gives whether it is aligned. There are programs that wait on any byte of a buffer: they
+/// run, unless checks are asked for.
 #[inline(always)]
 fn check_one<T>(m: &Map, arg: &'static str, addr: *const T) -> Result<bool, Fault> {
     m.local(arg, addr, size_of::<T>())?;
@@ -230,8 +230,8 @@ impl<T: Word> Set<T> {
         self.members().all(|i| self.holds(i))
     }
 
-    /// One index that holds; another one than at the last call, sooner or later: all of them have to come up in a series of
-    /// calls (Sections 9.11.3 and 9.11.10).
+    /// One index that holds; another one than at the last call, sooner or later: all of them have to come up in a
+    /// series of calls (Sections 9.11.3 and 9.11.10).
     fn any(&self) -> Option<usize> {
         let first = self.members().find(|i| self.holds(*i))?;
         let rest = self.nelems - first;

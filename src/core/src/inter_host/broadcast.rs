@@ -31,7 +31,8 @@ pub async fn broadcast_small(net: &dyn Net, data: &Object) -> Result<(), Fault> 
     Ok(())
 }
 
-/// Data goes down a binomial tree by puts into `dest`, segment by segment. `source` is the root's; elsewhere it is `dest`.
+/// Data goes down a binomial tree by puts into `dest`, segment by segment. `source` is the root's; elsewhere it is
+/// `dest`.
 pub async fn broadcast_puts(net: &dyn Net, dest: &Object, source: &Object) -> Result<(), Fault> {
     let tree = Tree::of(net);
     ready(net, &tree).await?;
@@ -67,8 +68,8 @@ async fn ready(net: &dyn Net, tree: &Tree) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Each member gets a block of the data, by halves down a binomial tree, then all gather the blocks: a member sends about
-/// twice the data, however many members there are, where a tree makes the root send it log n times.
+/// Each member gets a block of the data, by halves down a binomial tree, then all gather the blocks: a member sends
+/// about twice the data, however many members there are, where a tree makes the root send it log n times.
 pub async fn broadcast_scatter(net: &dyn Net, dest: &Object, source: &Object) -> Result<(), Fault> {
     let tree = Tree::of(net);
     ready(net, &tree).await?;

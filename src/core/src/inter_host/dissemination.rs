@@ -3,8 +3,8 @@
 use super::{Net, Phase, step};
 use crate::base::Fault;
 
-/// A dissemination barrier: in round r each member tells the one 2^r places further on that it, and all it has heard of, is
-/// there. Returns when every member has called it.
+/// A dissemination barrier: in round r each member tells the one 2^r places further on that it, and all it has heard
+/// of, is there. Returns when every member has called it.
 pub async fn dissemination(net: &dyn Net) -> Result<(), Fault> {
     dissemination_at(net, Phase::First, 0).await
 }

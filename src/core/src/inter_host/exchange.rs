@@ -5,8 +5,8 @@ use super::{Buffer, Net, Object, PART, Phase, step};
 use crate::base::Fault;
 use std::ops::Range;
 
-/// Sends `bytes` bytes to each member but those in `but`, and takes as many from each, in messages. `pack(member, at, part)`
-/// gives what goes to a member, `unpack` takes what comes from one.
+/// Sends `bytes` bytes to each member but those in `but`, and takes as many from each, in messages.
+/// `pack(member, at, part)` gives what goes to a member, `unpack` takes what comes from one.
 pub async fn exchange(
     net: &dyn Net,
     but: Range<usize>,
@@ -36,9 +36,9 @@ pub async fn exchange(
     Ok(())
 }
 
-/// Gives every member the block of `bytes` bytes at its number in `source`, and takes one from each into `dest`. A block whose
-/// way is d members goes by the powers of two that d is made of, together with all others that go so: log n messages, where
-/// [`exchange`] sends n, each with half of all blocks.
+/// Gives every member the block of `bytes` bytes at its number in `source`, and takes one from each into `dest`. A
+/// block whose way is d members goes by the powers of two that d is made of, together with all others that go so: log n
+/// messages, where [`exchange`] sends n, each with half of all blocks.
 pub async fn exchange_passing(net: &dyn Net, dest: &Object, source: &Object, bytes: usize) -> Result<(), Fault> {
     let (me, size) = (net.me(), net.size());
     // Block d of `under_way` has d members to go, or has come as far.

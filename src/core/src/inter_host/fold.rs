@@ -1,7 +1,7 @@
 //! Reductions whose result all members get.
 //!
-//! Members are combined in a tree of neighbours: 0 with 1, then pairs with pairs. Of a number that is no power of two, the
-//! first members pair up beforehand. Both algorithms build the same tree, so they give the same bits.
+//! Members are combined in a tree of neighbours: 0 with 1, then pairs with pairs. Of a number that is no power of two,
+//! the first members pair up beforehand. Both algorithms build the same tree, so they give the same bits.
 
 use super::net::{AHEAD, parts, step, stream_in, stream_out};
 use super::{Buffer, Fold, Net, Object, PART, Phase};
@@ -98,9 +98,9 @@ async fn swap(
     Ok(())
 }
 
-/// Recursive halving: in each round a member combines half of what it is left with, reading its partner's, until each has a
-/// share of the result; then the shares are put together the same way back. Each member moves about twice the data, however
-/// many there are. `data` is symmetric.
+/// Recursive halving: in each round a member combines half of what it is left with, reading its partner's, until each
+/// has a share of the result; then the shares are put together the same way back. Each member moves about twice the
+/// data, however many there are. `data` is symmetric.
 pub async fn fold_halving(net: &dyn Net, data: &Object, fold: Fold) -> Result<(), Fault> {
     let me = net.me();
     let place = Place::of(net);

@@ -14,8 +14,8 @@ pub enum By {
     Puts,
 }
 
-/// Gathers blocks, which lie one after the other in `dest`: member i's at `offset(i)..offset(i + 1)`. This member's own is
-/// read from `source`, at the same place; so are, if `source` is `dest`, those that it passes on.
+/// Gathers blocks, which lie one after the other in `dest`: member i's at `offset(i)..offset(i + 1)`. This member's own
+/// is read from `source`, at the same place; so are, if `source` is `dest`, those that it passes on.
 ///
 /// In the round of distance d a member has the d blocks that end with its own and sends them to the member d places on.
 ///
@@ -100,8 +100,8 @@ async fn receive(
     Ok(())
 }
 
-/// Parts of ranges, as both ends count them; an empty one where there is nothing, since a member also tells by it that it
-/// is there.
+/// Parts of ranges, as both ends count them; an empty one where there is nothing, since a member also tells by it that
+/// it is there.
 fn numbered(ranges: &[Range<usize>]) -> impl Iterator<Item = (usize, Range<usize>)> + '_ {
     let all = ranges
         .iter()

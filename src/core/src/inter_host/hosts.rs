@@ -59,8 +59,8 @@ async fn receive(net: &dyn Net, from: usize, phase: Phase) -> Result<Vec<u8>, Fa
     Ok(list)
 }
 
-/// An ascending list as (first, distance, count) where that is short, else as its first number and distances of one byte; a
-/// distance of 0 is followed by one of four.
+/// An ascending list as (first, distance, count) where that is short, else as its first number and distances of one
+/// byte; a distance of 0 is followed by one of four.
 fn encode(list: &[u32]) -> Vec<u8> {
     let Some(first) = list.first() else { return Vec::new() };
     let distances = || list.windows(2).map(|pair| pair[1] - pair[0]);

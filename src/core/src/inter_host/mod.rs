@@ -1,12 +1,12 @@
-//! Collectives among the members of a group that reach each other by messages and by puts and gets only: what the hosts of a
-//! team do between them.
+//! Collectives among the members of a group that reach each other by messages and by puts and gets only: what the hosts
+//! of a team do between them.
 //!
-//! The algorithms see a [`Net`] and nothing else, so that they run over a fabric, among threads of a test, and alone as one
-//! of a million members whose messages are counted. A member sends O(log n) messages in each of them, but where it
+//! The algorithms see a [`Net`] and nothing else, so that they run over a fabric, among threads of a test, and alone as
+//! one of a million members whose messages are counted. A member sends O(log n) messages in each of them, but where it
 //! has much for each of the others.
 //!
-//! Every result is the same to the last bit on all members: contributions are combined in one order, lower members on the
-//! left, whatever the algorithm.
+//! Every result is the same to the last bit on all members: contributions are combined in one order, lower members on
+//! the left, whatever the algorithm.
 
 mod broadcast;
 mod dissemination;

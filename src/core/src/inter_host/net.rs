@@ -10,8 +10,8 @@ pub const PART: usize = 8128;
 /// Parts that a sender may be ahead of its receiver.
 pub(super) const AHEAD: usize = 16;
 
-/// What a message of a collective is for. Those that a member waits for first share a number across the algorithms, so that
-/// members which are in different collectives find out.
+/// What a message of a collective is for. Those that a member waits for first share a number across the algorithms, so
+/// that members which are in different collectives find out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 #[allow(missing_docs)]
@@ -44,8 +44,8 @@ pub trait Net {
     /// Takes a message, which has as many bytes as `into`; false where it has not come.
     fn try_receive(&self, from: usize, step: u32, into: &mut [u8]) -> Result<bool, Fault>;
 
-    /// Copies `bytes` bytes at `from` of an object here to `at` of a member's instance of a symmetric object. Complete, and
-    /// the source free, after the next [`settle`](#method.settle).
+    /// Copies `bytes` bytes at `from` of an object here to `at` of a member's instance of a symmetric object. Complete,
+    /// and the source free, after the next [`settle`](#method.settle).
     fn put(&self, to: usize, dest: &Object, at: usize, source: &Object, from: usize, bytes: usize)
     -> Result<(), Fault>;
 

@@ -73,7 +73,8 @@ impl Object {
         }
     }
 
-    /// Combines what lies at `at` with as many elements of another member's, which stand on the left where it is the lower one.
+    /// Combines what lies at `at` with as many elements of another member's, which stand on the left where it is the
+    /// lower one.
     pub fn fold(&self, at: usize, theirs: &mut [u8], left: bool, fold: Fold) {
         let mine = self.range(at, theirs.len());
         let n = theirs.len() / fold.elem;

@@ -5,7 +5,8 @@ use super::net::{AHEAD, parts, step};
 use super::{Buffer, Fold, Net, Object, PART, Phase};
 use crate::base::Fault;
 
-/// Combines the elements of all members before this one into `before`; member 0's is left as it is. `mine` is not changed.
+/// Combines the elements of all members before this one into `before`; member 0's is left as it is. `mine` is not
+/// changed.
 ///
 /// In the round of distance d a member hands on the combination of the d contributions that end with its own.
 pub async fn exscan(net: &dyn Net, mine: &Object, before: &Object, fold: Fold) -> Result<(), Fault> {

@@ -1,7 +1,8 @@
 //! A collective as a schedule: started, advanced a step at a time, finished.
 //!
-//! The algorithms of this folder are asynchronous functions, which the compiler turns into schedules: each stops where it needs a message
-//! that has not come, or a transfer that is under way, and goes on from there. Nobody wakes one: whoever wants it to go on advances it.
+//! The algorithms of this folder are asynchronous functions, which the compiler turns into schedules: each stops where
+//! it needs a message that has not come, or a transfer that is under way, and goes on from there. Nobody wakes one:
+//! whoever wants it to go on advances it.
 
 use crate::base::Fault;
 use std::future::Future;

@@ -1,9 +1,9 @@
 //! The allocator of a symmetric memory range.
 //!
-//! An instance, not a global: the heap is one, a team's arena can be another. It keeps its books outside of the memory it
-//! hands out, so that a program that writes past its object damages no bookkeeping, and every foreign pointer is recognized.
-//! Best fit, lowest address first, neighbours joined at once; all operations take logarithmic time. Equal sequences of
-//! calls give equal offsets: that is what keeps the heaps of all PEs symmetric.
+//! An instance, not a global: the heap is one, a team's arena can be another. It keeps its books outside of the memory
+//! it hands out, so that a program that writes past its object damages no bookkeeping, and every foreign pointer is
+//! recognized. Best fit, lowest address first, neighbours joined at once; all operations take logarithmic time. Equal
+//! sequences of calls give equal offsets: that is what keeps the heaps of all PEs symmetric.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,8 +13,8 @@ pub const GRANULE: usize = 16;
 const LINE: usize = 64;
 /// Gaps that are tried in the order of their size.
 const LOOKS: usize = 16;
-/// Where nothing is: an entry here keeps each tree from giving back its last node and asking for it again, which would take
-/// longer than the rest of an allocation.
+/// Where nothing is: an entry here keeps each tree from giving back its last node and asking for it again, which would
+/// take longer than the rest of an allocation.
 const NOWHERE: usize = usize::MAX;
 
 /// Why a pointer cannot be freed.
@@ -90,8 +90,8 @@ impl Allocator {
             let at = gap.checked_next_multiple_of(align)?;
             (at - gap <= bytes - reserve).then_some((gap, bytes, at))
         };
-        // Gaps of the smallest sizes first. A gap may be misaligned; after some of these, one that surely has room; and all
-        // of them only where there is none.
+        // Gaps of the smallest sizes first. A gap may be misaligned; after some of these, one that surely has room; and
+        // all of them only where there is none.
         let sure = reserve.saturating_add(align - GRANULE);
         let (gap, bytes, at) = (self.by_size.range((reserve, 0)..).take(LOOKS).find_map(fits))
             .or_else(|| self.by_size.range((sure, 0)..).find_map(fits))

@@ -60,7 +60,8 @@ extern "C" fn in_parent() {
 extern "C" fn in_child() {
     if let Some(copy) = COPY.get() {
         let Range { start, end, .. } = copy.range;
-        // SAFETY: the range is the shared mapping made at start-up, inherited by this child, and only this thread runs in it.
+        // SAFETY: the range is the shared mapping made at start-up, inherited by this child, and only this thread runs
+        // in it.
         let _ = unsafe { mmap::replace_private(copy.fd, copy.offset, start, end - start) };
         copy.copied.store(1, Ordering::Release);
         futex::wake_all(copy.copied);

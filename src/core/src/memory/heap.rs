@@ -1,4 +1,5 @@
-//! The symmetric heap of this PE: the allocator, with addresses. No barriers here ([`crate::runtime::memory`] has them).
+//! The symmetric heap of this PE: the allocator, with addresses. No barriers here ([`crate::runtime::memory`] has
+//! them).
 #![allow(unsafe_code)]
 
 use super::allocator::{Allocator, GRANULE, Reject, Room};

@@ -16,7 +16,8 @@ pub struct Peer {
     pub data: isize,
 }
 
-/// Bytes that are mapped behind each heap and given to nobody: two of the longest elements that have a type of their own.
+/// Bytes that are mapped behind each heap and given to nobody: two of the longest elements that have a type of their
+/// own.
 pub const BEHIND: usize = 64;
 
 /// Where symmetric memory is, here and on every PE of the host.
@@ -69,8 +70,8 @@ impl Map {
         transport: None,
     };
 
-    /// Where the object of `bytes` bytes at `addr` here is mapped on PE `pe`; `None` where the PE is on another host, and where
-    /// there is no such PE or object: [`Self::remote_address`] tells.
+    /// Where the object of `bytes` bytes at `addr` here is mapped on PE `pe`; `None` where the PE is on another host,
+    /// and where there is no such PE or object: [`Self::remote_address`] tells.
     #[inline(always)]
     pub fn local_mapping<T>(&self, addr: *const T, bytes: usize, pe: i32) -> Option<*mut T> {
         self.within(self.local_pes, addr, bytes, pe)
@@ -102,8 +103,8 @@ impl Map {
         None
     }
 
-    /// As [`Self::within`] for the size of `T`, in fewer instructions: an element that begins in the heap is taken to be in
-    /// it, since [`BEHIND`] bytes behind it belong to nobody.
+    /// As [`Self::within`] for the size of `T`, in fewer instructions: an element that begins in the heap is taken to
+    /// be in it, since [`BEHIND`] bytes behind it belong to nobody.
     #[inline(always)]
     fn one_within<T>(&self, pes: u32, addr: *const T, pe: i32) -> Option<*mut T> {
         const { assert!(size_of::<T>() <= BEHIND) };

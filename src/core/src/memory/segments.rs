@@ -1,8 +1,8 @@
 //! Laying out and mapping the symmetric segments of all PEs of the host at start-up.
 //!
-//! The job file holds, behind the control pages: for each PE its internal area (collectives), its heap and its `.data`/`.bss`
-//! pages. Every PE maps the whole file once; its own heap a second time at an address that is the same on all PEs where
-//! the kernel allows; and its own data pages over the executable's.
+//! The job file holds, behind the control pages: for each PE its internal area (collectives), its heap and its
+//! `.data`/`.bss` pages. Every PE maps the whole file once; its own heap a second time at an address that is the same
+//! on all PEs where the kernel allows; and its own data pages over the executable's.
 
 use super::fork_copy;
 use super::map::{BEHIND, Map, Peer};
@@ -155,8 +155,8 @@ fn oversubscribed(job: &Job) -> bool {
 
 /// Moves the executable's data pages into the job file and maps that over them.
 ///
-/// Between the first copy and the mapping nothing may write to static objects. In a static executable those of the C library
-/// are among them: so no allocation in between.
+/// Between the first copy and the mapping nothing may write to static objects. In a static executable those of the C
+/// library are among them: so no allocation in between.
 #[allow(unsafe_code)]
 fn share_data(job: &Job, offset: usize, range: elf::Range) -> Result<(), Fault> {
     let zero_len = range.end - range.zero_from;

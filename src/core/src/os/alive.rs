@@ -1,5 +1,6 @@
-//! A lock in shared memory that its holder never opens: when the holder's process is about to end, the kernel gives it to whoever waits,
-//! before it frees the memory and closes the files of that process. So this one knows before those at the other ends of connections.
+//! A lock in shared memory that its holder never opens: when the holder's process is about to end, the kernel gives it
+//! to whoever waits, before it frees the memory and closes the files of that process. So this one knows before those at
+//! the other ends of connections.
 #![allow(unsafe_code)]
 
 use super::futex;

@@ -3,8 +3,8 @@
 /// How far up it goes: a daemon may start a shell, that a script, and that the program.
 const GENERATIONS: usize = 8;
 
-/// The file behind a library of this name (`libpmix.so.2`, also `libpmix.so.2.5.1`) in the nearest ancestor that has one loaded.
-/// `None`: there is none, or they are another user's.
+/// The file behind a library of this name (`libpmix.so.2`, also `libpmix.so.2.5.1`) in the nearest ancestor that has
+/// one loaded. `None`: there is none, or they are another user's.
 pub fn library(name: &str) -> Option<String> {
     let mut pid = std::process::id();
     for _ in 0..GENERATIONS {

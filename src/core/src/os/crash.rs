@@ -1,9 +1,9 @@
 //! Signals by which a program ends by its own mistake: noted, before they end it as ever.
 //!
-//! A launcher of others says at best which process ended by which signal. So the handler of these notes the signal where the PEs of
-//! the host look, wakes a thread that says what is known, gives it a moment, and lets the signal do what it would have done. A
-//! signal for which the program (or a tool, or a sanitizer) has a handler already is left to that; one that it sets up later
-//! takes the place of this one.
+//! A launcher of others says at best which process ended by which signal. So the handler of these notes the signal
+//! where the PEs of the host look, wakes a thread that says what is known, gives it a moment, and lets the signal do
+//! what it would have done. A signal for which the program (or a tool, or a sanitizer) has a handler already is left to
+//! that; one that it sets up later takes the place of this one.
 #![allow(unsafe_code)]
 
 use super::futex;
@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 
 /// The signals.
 const CRASHES: [c_int; 6] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT, libc::SIGSYS];
-/// How long a program that crashes waits for whoever is to say what is known of it: a lock that the program held when it crashed may
-/// keep that one from it.
+/// How long a program that crashes waits for whoever is to say what is known of it: a lock that the program held when
+/// it crashed may keep that one from it.
 const MOMENT: Duration = Duration::from_secs(1);
 /// How long it waits for one who was kept by nothing, and looks for the source line on a machine that has much to do.
 const LINE: Duration = Duration::from_secs(5);
@@ -100,8 +100,8 @@ extern "C" fn crashed(number: c_int, info: *mut libc::siginfo_t, _: *mut c_void)
             libc::write(note.wake, (&raw const one).cast(), 8);
             note.wait();
         }
-        // An instruction that faults is carried out once more, so that a core file shows it. All else is sent once more; what a
-        // process sends has no positive code.
+        // An instruction that faults is carried out once more, so that a core file shows it. All else is sent once
+        // more; what a process sends has no positive code.
         let by_instruction = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE].contains(&number);
         if info.is_null() || (*info).si_code <= 0 || !by_instruction {
             libc::raise(number);

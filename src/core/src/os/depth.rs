@@ -1,7 +1,7 @@
 //! How much of its stack a thread has left, before it makes a call that needs more than programs expect.
 //!
-//! What libfabric and its providers use is theirs: a thread with a stack of 16 KiB, or a handler on a signal stack of the usual 8 KiB, would
-//! overwrite what lies below it, or crash there without a word.
+//! What libfabric and its providers use is theirs: a thread with a stack of 16 KiB, or a handler on a signal stack of
+//! the usual 8 KiB, would overwrite what lies below it, or crash there without a word.
 #![allow(unsafe_code)]
 
 use crate::base::{Cause, Fault};

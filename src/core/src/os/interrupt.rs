@@ -1,4 +1,5 @@
-//! Ctrl-C where the program has a handler that only takes a note of it, as Python's does: noted, and passed on to that handler.
+//! Ctrl-C where the program has a handler that only takes a note of it, as Python's does: noted, and passed on to that
+//! handler.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_int, c_void};
@@ -18,7 +19,8 @@ struct Before {
 static BEFORE: OnceLock<Before> = OnceLock::new();
 static CAME: AtomicBool = AtomicBool::new(false);
 
-/// From now on the signal is noted, where it has a handler; once. A handler that is set up later takes the place of this one.
+/// From now on the signal is noted, where it has a handler; once. A handler that is set up later takes the place of
+/// this one.
 pub fn watch(wake: RawFd) {
     // SAFETY: the structures are valid, and the handler is async-signal-safe as far as the one before it is.
     unsafe {

@@ -62,8 +62,8 @@ pub struct Library {
 }
 
 impl Library {
-    /// Opens the first of these files that can be opened; its names stay its own. A name without a slash is looked for as the
-    /// loader does. Error: each name with the reason.
+    /// Opens the first of these files that can be opened; its names stay its own. A name without a slash is looked for
+    /// as the loader does. Error: each name with the reason.
     pub fn open_first<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<(Self, &'a str), String> {
         // A static executable has no interpreter; its own loader functions, where the linker took them in, crash.
         // SAFETY: asks for a value.

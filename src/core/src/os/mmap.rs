@@ -67,7 +67,8 @@ fn leaves_no_choice() -> bool {
     unsafe { pellucid_has_thread_sanitizer() != 0 }
 }
 
-/// Maps `len` bytes of a file from `offset`, shared, readable and writable. `at`: an address to ask for, used only when free.
+/// Maps `len` bytes of a file from `offset`, shared, readable and writable. `at`: an address to ask for, used only when
+/// free.
 pub fn shared(fd: RawFd, offset: usize, len: usize, at: Option<usize>) -> Result<*mut u8, Fault> {
     if let Some(addr) = at.filter(|_| !leaves_no_choice()) {
         // SAFETY: MAP_FIXED_NOREPLACE never replaces a mapping that exists.
@@ -170,8 +171,8 @@ pub unsafe fn replace_private(fd: RawFd, offset: usize, addr: usize, len: usize)
     if p == libc::MAP_FAILED { Err(last_error("mremap of .data and .bss")) } else { Ok(()) }
 }
 
-/// Copies `len` bytes of memory from `addr` into a file at `offset`, with bare system calls: AddressSanitizer's `memcpy` and
-/// `pwrite` object to the red zones between variables.
+/// Copies `len` bytes of memory from `addr` into a file at `offset`, with bare system calls: AddressSanitizer's
+/// `memcpy` and `pwrite` object to the red zones between variables.
 pub fn copy_to_file(fd: RawFd, offset: usize, addr: usize, len: usize) -> Result<(), Fault> {
     let mut done = 0;
     while done < len {

@@ -40,7 +40,8 @@ impl Kills {
     }
 }
 
-/// Where the groups of `/proc/PID/cgroup` may be found: their counters and limits. A container may see its own group as the root.
+/// Where the groups of `/proc/PID/cgroup` may be found: their counters and limits. A container may see its own group as
+/// the root.
 fn places(groups: &str) -> Vec<(PathBuf, PathBuf)> {
     let mut places = Vec::new();
     for line in groups.lines() {

@@ -33,7 +33,8 @@ pub fn send(fd: &OwnedFd, message: &[u8], wait: bool) -> io::Result<()> {
     }
 }
 
-/// The next message; empty: the other end is closed. `wait`: until there is one; else `WouldBlock` says that there is none.
+/// The next message; empty: the other end is closed. `wait`: until there is one; else `WouldBlock` says that there is
+/// none.
 pub fn receive(fd: &OwnedFd, wait: bool) -> io::Result<Vec<u8>> {
     let flags = if wait { 0 } else { libc::MSG_DONTWAIT };
     let mut message = vec![0; MOST];

@@ -3,7 +3,8 @@
 use super::mmap::PAGE;
 use std::io::{Read, Seek, SeekFrom};
 
-/// For each page of `[addr, addr + len)`: whether it is in memory or swapped out. `None` where the kernel does not tell.
+/// For each page of `[addr, addr + len)`: whether it is in memory or swapped out. `None` where the kernel does not
+/// tell.
 pub fn touched(addr: usize, len: usize) -> Option<Vec<bool>> {
     const PRESENT_OR_SWAPPED: u64 = 0b11 << 62;
     let mut file = std::fs::File::open("/proc/self/pagemap").ok()?;

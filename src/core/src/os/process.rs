@@ -29,7 +29,8 @@ pub fn end_with_parent() {
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) };
 }
 
-/// Makes stdout line-buffered where it is a pipe, so that lines reach the launcher whole and at once, and survive a kill.
+/// Makes stdout line-buffered where it is a pipe, so that lines reach the launcher whole and at once, and survive a
+/// kill.
 pub fn line_buffered_stdout() {
     unsafe extern "C" {
         static stdout: *mut libc::FILE;
@@ -67,8 +68,8 @@ pub fn exit_now(status: i32) -> ! {
     unsafe { libc::_exit(status) }
 }
 
-/// Ends the process by a signal that leaves a core dump, where the system permits one. What handles that signal, as Python's
-/// `faulthandler`, is called first.
+/// Ends the process by a signal that leaves a core dump, where the system permits one. What handles that signal, as
+/// Python's `faulthandler`, is called first.
 pub fn abort() -> ! {
     std::process::abort()
 }

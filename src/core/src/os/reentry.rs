@@ -1,8 +1,8 @@
 //! Calls that a signal handler makes while its thread is in another one.
 //!
-//! Through memory that is nothing special: puts, gets and atomics keep no state between their instructions. The network has a
-//! lock, and a handler that waited for what its own thread holds would wait for ever. So a thread notes that it is about to
-//! take the lock; the handler finds the note, and its call is refused.
+//! Through memory that is nothing special: puts, gets and atomics keep no state between their instructions. The network
+//! has a lock, and a handler that waited for what its own thread holds would wait for ever. So a thread notes that it
+//! is about to take the lock; the handler finds the note, and its call is refused.
 #![allow(unsafe_code)]
 
 use super::depth::Stack;

@@ -84,8 +84,8 @@ pub fn send(stream: &UnixStream, bytes: &[u8], descriptors: &[RawFd]) -> io::Res
     assert!(descriptors.len() <= DESCRIPTORS && !bytes.is_empty());
     let mut control = Control([0; 64]);
     let mut part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
-    // SAFETY: a zeroed header is an empty message; the parts point to the locals above, which outlive the call; the control
-    // buffer has room for DESCRIPTORS descriptors behind its header.
+    // SAFETY: a zeroed header is an empty message; the parts point to the locals above, which outlive the call; the
+    // control buffer has room for DESCRIPTORS descriptors behind its header.
     let sent = unsafe {
         let mut message: libc::msghdr = std::mem::zeroed();
         message.msg_iov = &raw mut part;

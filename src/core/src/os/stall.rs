@@ -1,5 +1,5 @@
-//! Waits that have become long are told to whoever keeps what each thread does: for reports on jobs that hang. Nothing is told
-//! of short ones, so that they cost nothing.
+//! Waits that have become long are told to whoever keeps what each thread does: for reports on jobs that hang. Nothing
+//! is told of short ones, so that they cost nothing.
 
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -10,8 +10,8 @@ pub type Before = [u64; 5];
 /// Who keeps it.
 #[derive(Debug, Clone, Copy)]
 pub struct Keeper {
-    /// The calling thread has been waiting since then; the world number of the PE that it waits for, where it is one alone. `None`:
-    /// nothing was noted.
+    /// The calling thread has been waiting since then; the world number of the PE that it waits for, where it is one
+    /// alone. `None`: nothing was noted.
     pub begin: fn(Instant, Option<u32>) -> Option<Before>,
     /// It waits no longer.
     pub end: fn(&Before),

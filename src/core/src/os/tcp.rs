@@ -85,8 +85,8 @@ pub fn state(fd: RawFd) -> Option<State> {
     })
 }
 
-/// Has the kernel ask the other end every second whether it is there, where nothing else is said. The answer is its kernel's: the
-/// process may be stopped.
+/// Has the kernel ask the other end every second whether it is there, where nothing else is said. The answer is its
+/// kernel's: the process may be stopped.
 pub fn keep_alive(fd: RawFd) {
     let set = |level, option, value: libc::c_int| {
         // SAFETY: an integer, as these options take it.

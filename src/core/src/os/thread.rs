@@ -3,8 +3,9 @@
 
 use std::ffi::{CStr, c_void};
 
-/// Starts a thread with all signals blocked, so that the program's handlers run in the program's threads. The standard library's would
-/// leave something behind in the calling thread that has to be taken down when that ends. Error: of the system.
+/// Starts a thread with all signals blocked, so that the program's handlers run in the program's threads. The standard
+/// library's would leave something behind in the calling thread that has to be taken down when that ends. Error: of the
+/// system.
 pub fn spawn(name: &'static CStr, what: impl FnOnce() + Send + 'static) -> Result<libc::pthread_t, i32> {
     type Task = Box<dyn FnOnce() + Send>;
     extern "C" fn run(task: *mut c_void) -> *mut c_void {

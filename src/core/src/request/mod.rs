@@ -1,5 +1,5 @@
-//! Requests: what is held of an operation that goes on after the call that began it. For routines with handles, for nonblocking
-//! collectives, and for front ends with events of their own.
+//! Requests: what is held of an operation that goes on after the call that began it. For routines with handles, for
+//! nonblocking collectives, and for front ends with events of their own.
 //!
 //! | file | idea |
 //! |---|---|
@@ -8,8 +8,8 @@
 //! | `schedules.rs` | what has to be advanced until it is complete |
 //! | `detached.rs` | what nobody holds a handle of |
 //!
-//! A request is complete either when the transport says so ([`with_event`]) or when its schedule has come to its end ([`start`]). Schedules
-//! are advanced by every wait of the library, and by who asks for a request.
+//! A request is complete either when the transport says so ([`with_event`]) or when its schedule has come to its end
+//! ([`start`]). Schedules are advanced by every wait of the library, and by who asks for a request.
 
 mod detached;
 mod schedules;
@@ -24,7 +24,8 @@ use crate::transport::{Event, EventSlot};
 use std::future::Future;
 use table::TABLE;
 
-/// Begins a transfer whose completion an event tells. `start` hands the event to a transport, or finds that nothing is left to wait for.
+/// Begins a transfer whose completion an event tells. `start` hands the event to a transport, or finds that nothing is
+/// left to wait for.
 ///
 /// Fault: that of `start`; then there is no request.
 pub fn with_event(start: impl FnOnce(EventSlot) -> Result<Started, Fault>) -> Result<Request, Fault> {

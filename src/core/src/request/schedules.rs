@@ -13,8 +13,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// A collective under way.
 pub struct Schedule(Pin<Box<dyn Future<Output = Result<(), Fault>>>>);
 
-// SAFETY: a schedule is advanced by one thread at a time, under the lock of its list, and holds nothing of the thread that advances it:
-// addresses of the caller's objects, and counters that it shares with nobody else.
+// SAFETY: a schedule is advanced by one thread at a time, under the lock of its list, and holds nothing of the thread
+// that advances it: addresses of the caller's objects, and counters that it shares with nobody else.
 unsafe impl Send for Schedule {}
 
 impl fmt::Debug for Schedule {

@@ -18,7 +18,8 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// `line`: how long the source line may take, none at zero. `memory`: what the kernel's count of kills for want of memory says, see [`crate::os::oom`].
+    /// `line`: how long the source line may take, none at zero. `memory`: what the kernel's count of kills for want of
+    /// memory says, see [`crate::os::oom`].
     /// `PE 2 of 4 on host b (pid 71) was killed by signal 11 (segmentation fault) in shmem_quiet`
     pub fn of(&self, pe: u32, ended: Ended, memory: Option<String>, line: Duration) -> String {
         let job = &self.process.job;

@@ -16,8 +16,8 @@ use std::time::Duration;
 /// Set when exit handlers run: exit must not be called again.
 static LEAVING: AtomicBool = AtomicBool::new(false);
 
-/// Ends one initialization; collective, and completes everything. Gives whether it was the last one. A call too many does
-/// nothing.
+/// Ends one initialization; collective, and completes everything. Gives whether it was the last one. A call too many
+/// does nothing.
 ///
 /// Symmetric memory stays usable until the process ends: tools communicate from exit handlers.
 pub fn finalize() -> Result<bool, Fault> {
@@ -47,8 +47,8 @@ fn finish(process: &Process) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Runs when the process ends by `exit` or a return from `main`: a program may leave without finalize, as those that begin
-/// with `start_pes` do. One that leaves with an error does not wait for the others.
+/// Runs when the process ends by `exit` or a return from `main`: a program may leave without finalize, as those that
+/// begin with `start_pes` do. One that leaves with an error does not wait for the others.
 pub(super) extern "C" fn at_exit(status: i32, _: *mut std::ffi::c_void) {
     LEAVING.store(true, Ordering::Relaxed);
     // A forked child has no part in the job's end.
@@ -91,8 +91,8 @@ enum Word {
 static WORD: AtomicU8 = AtomicU8::new(Word::Nothing as u8);
 static STATUS: AtomicI32 = AtomicI32::new(0);
 
-/// The last that this library does in a process that ends by `exit`, after all exit handlers: they may communicate still,
-/// and a launcher that hears of an abort ends them.
+/// The last that this library does in a process that ends by `exit`, after all exit handlers: they may communicate
+/// still, and a launcher that hears of an abort ends them.
 pub fn left() {
     let Some(wireup) = WIREUP.get() else { return };
     let (pe, status) = (wireup.pe(), STATUS.load(Ordering::Relaxed));
@@ -123,7 +123,8 @@ fn global_exit_of(pe: u32, status: i32) -> String {
 
 /// Time for a launcher to take in what a PE has written, before it hears of the end of the job.
 pub(super) const LAST_WORDS: Duration = Duration::from_millis(100);
-/// Exit handlers may take this long before another's launcher is asked to end the job without them; ours asks for no leave.
+/// Exit handlers may take this long before another's launcher is asked to end the job without them; ours asks for no
+/// leave.
 const HANDLERS: Duration = Duration::from_secs(3);
 
 /// Ends the whole job with a status, from any PE in any state of the others.
@@ -158,7 +159,8 @@ pub fn at_failure(what: fn()) {
     let _ = FAILURE.set(what);
 }
 
-/// How this process ends, once its exit handlers run: the job's status where it is this process that ends the job, else `None`.
+/// How this process ends, once its exit handlers run: the job's status where it is this process that ends the job, else
+/// `None`.
 pub fn status_at_exit() -> Option<i32> {
     let word = WORD.load(Ordering::Acquire);
     let ends = word == Word::Bad as u8 || word == Word::GlobalExit as u8;
@@ -185,8 +187,8 @@ pub fn fail(routine: &str, fault: Fault) -> ! {
     os::exit_now(1)
 }
 
-/// The signal by which the user has ended the job, where a fault is only what comes of it: some PEs leave, as Python programs do
-/// at Ctrl-C, while others are in the middle of a call.
+/// The signal by which the user has ended the job, where a fault is only what comes of it: some PEs leave, as Python
+/// programs do at Ctrl-C, while others are in the middle of a call.
 fn interrupted(fault: &Fault) -> Option<i32> {
     let expected = matches!(fault.cause(), Cause::Finalizing { .. } | Cause::Mismatch { .. });
     process().filter(|_| expected)?.job.interrupted()
@@ -211,7 +213,8 @@ pub(super) fn end_faults_by(abort: Abort) {
     ABORT.store(abort as u8, Ordering::Relaxed);
 }
 
-/// What is left for people to look at, before the launcher hears of the fault and ends the job: a stack, or a core dump.
+/// What is left for people to look at, before the launcher hears of the fault and ends the job: a stack, or a core
+/// dump.
 fn show() {
     let how = ABORT.load(Ordering::Relaxed);
     if how == Abort::Trace as u8 {
@@ -224,7 +227,8 @@ fn show() {
     }
 }
 
-/// Ends the job because a host is lost, from a thread that is not the program's. A PE that has finalized needs no host any more.
+/// Ends the job because a host is lost, from a thread that is not the program's. A PE that has finalized needs no host
+/// any more.
 #[cold]
 pub(super) fn lost(fault: Fault) {
     let finalized = |process: &Process| process.job.pe(process.pe).state() == PeState::Finalized;
@@ -253,8 +257,8 @@ pub(super) fn before_failure() {
     }
 }
 
-/// Flushes what the program has written, from a thread that is not the program's. A thread of the program may hold a stream's lock
-/// for as long as it reads: what was written can be lost then.
+/// Flushes what the program has written, from a thread that is not the program's. A thread of the program may hold a
+/// stream's lock for as long as it reads: what was written can be lost then.
 fn flush() {
     let _ = thread::spawn(c"pellucid-flush", os::flush_streams);
 }

@@ -177,7 +177,8 @@ fn join_network(
     Ok(hosts)
 }
 
-/// Makes the teams. `near`: the PEs that are reached through memory; `internal`: where PE 0's internal area is, or would be.
+/// Makes the teams. `near`: the PEs that are reached through memory; `internal`: where PE 0's internal area is, or
+/// would be.
 fn make_world(map: Map, near: Range<u32>, hosts: Vec<u32>, internal: *const u8, algorithms: Choice) {
     let (me, all) = (map.me, (0, 1, map.npes));
     let shared = (near.start as i32, 1, near.len() as i32);
@@ -193,8 +194,8 @@ fn make_world(map: Map, near: Range<u32>, hosts: Vec<u32>, internal: *const u8, 
     };
     // Ids that are never free.
     world.world.mine().ids[0].store(team::ALWAYS, Ordering::Release);
-    // SAFETY: no other thread reads the world now: the state is locked, and before the first init a program has nothing to
-    // pass to a routine that would read it.
+    // SAFETY: no other thread reads the world now: the state is locked, and before the first init a program has nothing
+    // to pass to a routine that would read it.
     unsafe { WORLD.0.get().write(world) };
 }
 

@@ -1,5 +1,5 @@
-//! PEs that are killed under a launcher that kills the others as soon as a connection is closed: there is no time to wait for the end of
-//! a process. The kernel tells of it a moment before it closes connections ([`crate::os::alive`]).
+//! PEs that are killed under a launcher that kills the others as soon as a connection is closed: there is no time to
+//! wait for the end of a process. The kernel tells of it a moment before it closes connections ([`crate::os::alive`]).
 
 use super::death::{self, Words};
 use super::exit;

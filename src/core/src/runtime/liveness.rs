@@ -1,9 +1,10 @@
 //! Under launchers other than ours: whether those are there that this PE cannot do without.
 //!
-//! A launcher may let the others wait for ever where one PE dies, and PEs may outlive it. So a thread sleeps on what tells of an
-//! end: the processes next to this one on its host (each PE is watched by two), the connection to the launcher's server, a ring of
-//! connections between the hosts, and a note that this process itself crashes. Whoever sees the end of a PE before its
-//! finalize says it, once a host, hands it to the launcher, and ends what the launcher leaves.
+//! A launcher may let the others wait for ever where one PE dies, and PEs may outlive it. So a thread sleeps on what
+//! tells of an end: the processes next to this one on its host (each PE is watched by two), the connection to the
+//! launcher's server, a ring of connections between the hosts, and a note that this process itself crashes. Whoever
+//! sees the end of a PE before its finalize says it, once a host, hands it to the launcher, and ends what the launcher
+//! leaves.
 //!
 //! Launchers that notice by themselves are given the time to: they know the exit status.
 
@@ -245,8 +246,8 @@ impl Watch {
         note.done();
     }
 
-    /// A handler that only takes a note of Ctrl-C, as Python's does, comes to nothing where all PEs wait for each other inside the library.
-    /// Those of one host know that of each other.
+    /// A handler that only takes a note of Ctrl-C, as Python's does, comes to nothing where all PEs wait for each other
+    /// inside the library. Those of one host know that of each other.
     fn look_at_interrupt(&mut self) {
         let (job, words) = (&self.process.job, &self.door.words);
         if interrupt::came() {

@@ -66,8 +66,8 @@ fn no_room(heap: &Heap, routine: &str, size: usize) {
     let wanted = (room.len - room.free).saturating_add(size).saturating_add(size / 8).max(room.len.saturating_mul(2));
     let mebibytes = wanted.div_ceil(1 << 20);
     eprintln!(
-        "pellucid: PE 0: {routine} returns null: no room for {size} bytes. Of the {} bytes of symmetric heap {} are free, the \
-         largest gap has {}. Try SHMEM_SYMMETRIC_SIZE={mebibytes}m or oshrun --heap {mebibytes}m",
+        "pellucid: PE 0: {routine} returns null: no room for {size} bytes. Of the {} bytes of symmetric heap {} are \
+         free, the largest gap has {}. Try SHMEM_SYMMETRIC_SIZE={mebibytes}m or oshrun --heap {mebibytes}m",
         room.len, room.free, room.largest
     );
 }
@@ -116,7 +116,8 @@ pub fn malloc_with_hints(size: usize, hints: i64) -> Result<*mut c_void, Fault> 
     allocate(Wish { routine: "shmem_malloc_with_hints", size, align, zeroed: false })
 }
 
-/// Gives an object a new size: null frees, as size 0 does; a null pointer allocates. Null and unchanged where there is no room.
+/// Gives an object a new size: null frees, as size 0 does; a null pointer allocates. Null and unchanged where there is
+/// no room.
 pub fn realloc(ptr: *mut c_void, size: usize) -> Result<*mut c_void, Fault> {
     let heap = heap()?;
     if ptr.is_null() {

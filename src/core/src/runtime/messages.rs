@@ -25,7 +25,8 @@ pub fn register_handler(number: u16, handler: Handler) -> Result<(), Fault> {
     Ok(())
 }
 
-/// What whoever waits does at every turn, where there is a network or a handler: moves the network on, and runs handlers.
+/// What whoever waits does at every turn, where there is a network or a handler: moves the network on, and runs
+/// handlers.
 pub(super) fn progress() {
     let w = world();
     let polled = if MESSAGES.is_enabled() { MESSAGES.poll().map(drop) } else { MESSAGES.poll_unexpected() };

@@ -1,5 +1,5 @@
-//! Starting and ending the library, and what a process has once: the [`World`], its network, its launcher, the levels of init.
-//! (Statics elsewhere are caches, registers of handles, and hooks that other layers install.)
+//! Starting and ending the library, and what a process has once: the [`World`], its network, its launcher, the levels
+//! of init. (Statics elsewhere are caches, registers of handles, and hooks that other layers install.)
 #![allow(unsafe_code)]
 
 mod death;
@@ -71,6 +71,6 @@ fn process() -> Option<&'static Process> {
 /// Another's launcher, which has to hear how this process ends. Set before anything can go wrong after.
 static WIREUP: OnceLock<Arc<dyn Wireup>> = OnceLock::new();
 
-/// `shmem_init` calls without their `shmem_finalize`. Whoever asks whether the library is initialized, or ends the job, does
-/// not wait for an initialization under way.
+/// `shmem_init` calls without their `shmem_finalize`. Whoever asks whether the library is initialized, or ends the job,
+/// does not wait for an initialization under way.
 static NESTING: AtomicU32 = AtomicU32::new(0);

@@ -39,7 +39,8 @@ impl Begin<'_> {
         wireup.publish(BEGIN, &told.unwrap_or_default())
     }
 
-    /// The first PE of each other host, which made the segment, takes that over; called after the fence, before PEs record.
+    /// The first PE of each other host, which made the segment, takes that over; called after the fence, before PEs
+    /// record.
     fn take(&self, wireup: &dyn Wireup) -> Result<(), Fault> {
         let is_first = wireup.pe() == wireup.local().start && wireup.pe() != 0;
         if let Some(fd) = self.segment.filter(|_| is_first && self.is_wanted()) {
@@ -59,8 +60,8 @@ const IDENTITY: &str = "host";
 const FABRIC: &str = "fabric";
 const RING: &str = "ring";
 
-/// How this PE finds the others, where not all of them are reached through memory. With `only` the network none is, and each
-/// PE counts as a host.
+/// How this PE finds the others, where not all of them are reached through memory. With `only` the network none is, and
+/// each PE counts as a host.
 pub(super) fn wireup(launch: &Launch, only: bool) -> Result<Option<Arc<dyn Wireup>>, Fault> {
     let job = &launch.job;
     if job.npes() == 1 {
@@ -173,15 +174,17 @@ fn close_ring(wireup: &dyn Wireup, listener: Option<ring::Listener>, hosts: &[u3
 
 fn unreadable(mine: &Identity, pe: u32, other: u32) -> Fault {
     Fault::from(Cause::Startup(format!(
-        "PE {other} is no PE of this version of Pellucid, {} on PE {pe} (host {}): all hosts need the same build of the library",
+        "PE {other} is no PE of this version of Pellucid, {} on PE {pe} (host {}): all hosts need the same build of \
+         the library",
         mine.version, mine.host
     )))
 }
 
 impl Network {
-    /// Meets all PEs without the network, after the last barrier over it. Collective over the job. A process that ends before
-    /// closes its connections, and messages of that barrier to others may be lost with them. Afterwards everything that was sent has come,
-    /// and nobody need be asked for it; and the same is done after each barrier of all PEs that tools still make.
+    /// Meets all PEs without the network, after the last barrier over it. Collective over the job. A process that ends
+    /// before closes its connections, and messages of that barrier to others may be lost with them. Afterwards
+    /// everything that was sent has come, and nobody need be asked for it; and the same is done after each barrier of
+    /// all PEs that tools still make.
     pub(super) fn settle(&self) -> Result<(), Fault> {
         self.wireup.fence()?;
         self.transport.all_arrived();

@@ -27,12 +27,13 @@ pub fn check_thread(requested: i32) -> Result<(), Fault> {
     Err(Fault::from(Cause::BadValue {
         arg: "requested",
         value: requested.into(),
-        expected: "SHMEM_THREAD_SINGLE (0), SHMEM_THREAD_FUNNELED (1), SHMEM_THREAD_SERIALIZED (2) or SHMEM_THREAD_MULTIPLE (3)",
+        expected: "SHMEM_THREAD_SINGLE (0), SHMEM_THREAD_FUNNELED (1), SHMEM_THREAD_SERIALIZED (2) or \
+            SHMEM_THREAD_MULTIPLE (3)",
     }))
 }
 
-/// Sets the level in force and gives it: the one asked for. A library that initializes once more, `nested`, does not take away
-/// what the program was given.
+/// Sets the level in force and gives it: the one asked for. A library that initializes once more, `nested`, does not
+/// take away what the program was given.
 pub fn set_thread(asked: i32, nested: bool) -> i32 {
     let level = if nested { asked.max(query_thread()) } else { asked };
     PROVIDED.store(level, Ordering::Relaxed);

@@ -1,4 +1,5 @@
-//! Which algorithm the collectives of a team use: a table of names, what the environment forces, and what is chosen otherwise.
+//! Which algorithm the collectives of a team use: a table of names, what the environment forces, and what is chosen
+//! otherwise.
 
 use super::sync_block::INLINE;
 use crate::base::{Cause, Fault, env};
@@ -8,16 +9,17 @@ use crate::inter_host::messages_passing;
 const SLICED_REDUCE: usize = 4096;
 /// Bytes of a slice that are combined at a time: source, partial result and copies stay in the first-level cache.
 pub const BLOCK: usize = 8192;
-/// Up to this many members, reading everyone's contribution beats the rounds of a tree. Where PEs share cores it always does: a
-/// round of messages costs every PE a turn on its core, however little it does in it.
+/// Up to this many members, reading everyone's contribution beats the rounds of a tree. Where PEs share cores it always
+/// does: a round of messages costs every PE a turn on its core, however little it does in it.
 const FLAT_MEMBERS: i32 = 8;
 /// Members that a member of a tree passes results to.
 pub const FAN: i32 = 4;
 
-/// Data that goes in messages between hosts may wait for its receiver in the receiver's memory: this many bytes at most.
+/// Data that goes in messages between hosts may wait for its receiver in the receiver's memory: this many bytes at
+/// most.
 const BY_MESSAGES: usize = 64 << 10;
-/// Broadcasts between hosts are cut into a part a host from this many bytes on, and more hosts than this: two copies of the
-/// data leave a host then, not the logarithm of the hosts.
+/// Broadcasts between hosts are cut into a part a host from this many bytes on, and more hosts than this: two copies of
+/// the data leave a host then, not the logarithm of the hosts.
 const SCATTERED: usize = 512 << 10;
 const SCATTERED_HOSTS: usize = 4;
 /// Reductions of up to this many bytes take few messages rather than few bytes.
@@ -305,7 +307,8 @@ impl Choice {
         }
     }
 
-    /// For an alltoall between hosts with `bytes` bytes for each of `members` members, of which each has up to `far` on other hosts.
+    /// For an alltoall between hosts with `bytes` bytes for each of `members` members, of which each has up to `far` on
+    /// other hosts.
     pub fn hosts_alltoall(&self, bytes: usize, members: usize, far: usize) -> HostsAlltoall {
         // Half of all blocks move in each round; what is passed on is sent several times.
         let passing = bytes.saturating_mul(members) <= PASSED && 2 * messages_passing(members, bytes) <= far;

@@ -5,8 +5,8 @@ use crate::base::Fault;
 use crate::base::word::Word;
 use std::sync::atomic::Ordering;
 
-/// A dissemination barrier: in round r each member tells the one 2^r places further on that it, and all it has heard of, is
-/// there. Returns when every member has called it; what a member stored before is visible to all after.
+/// A dissemination barrier: in round r each member tells the one 2^r places further on that it, and all it has heard
+/// of, is there. Returns when every member has called it; what a member stored before is visible to all after.
 ///
 /// Members wait on words of their own sync block only, so a sync block can be cleaned as soon as its owner has left.
 #[inline]
@@ -28,8 +28,9 @@ pub fn dissemination<M: Members>(members: &M) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A counting barrier, for where PEs outnumber cores: members count themselves in on PE 0's sync block and the last one lets all
-/// go. Each member has to run twice only, however many there are; a dissemination barrier makes it run once a round.
+/// A counting barrier, for where PEs outnumber cores: members count themselves in on PE 0's sync block and the last one
+/// lets all go. Each member has to run twice only, however many there are; a dissemination barrier makes it run once a
+/// round.
 #[inline]
 pub fn central_counter<M: Members>(members: &M) -> Result<(), Fault> {
     members.progress().next_barrier();

@@ -1,6 +1,7 @@
 //! With `--check`: before a collective the members compare what they are about to do, down to its arguments.
 //!
-//! Without it only what their contributions say anyway is compared ([`super::contribution`]): which collective, and how many bytes.
+//! Without it only what their contributions say anyway is compared ([`super::contribution`]): which collective, and how
+//! many bytes.
 
 use super::contribution::{CollectiveCall, Kind, name, signature};
 use super::hierarchical::InterHostCall;
@@ -134,7 +135,8 @@ pub fn common_arguments(w: &World, dest: *const u8, source: *const u8, bytes: us
     ]
 }
 
-/// With `--check`: two objects of a call that must not share memory, unless they are one and the same and that is allowed.
+/// With `--check`: two objects of a call that must not share memory, unless they are one and the same and that is
+/// allowed.
 #[inline(always)]
 pub fn check_overlap(
     m: &Map,

@@ -1,11 +1,11 @@
 //! One collective on a team, as its members see each other in it.
 //!
 //! Collectives on a team are numbered. A member that has something to show writes it to its slot for that number, which
-//! the others read from its sync block; a slot is used again RING collectives later, when every member is known to be done with
-//! the old one. So a PE can be up to RING collectives ahead of the slowest, and nothing is ever cleared.
+//! the others read from its sync block; a slot is used again RING collectives later, when every member is known to be
+//! done with the old one. So a PE can be up to RING collectives ahead of the slowest, and nothing is ever cleared.
 //!
-//! What is known follows from the calls alone, so it is the same on all members: a collective in which everyone hears of
-//! everyone tells that all before it are done, and where RING of the other kind follow each other, the members meet.
+//! What is known follows from the calls alone, so it is the same on all members: a collective in which everyone hears
+//! of everyone tells that all before it are done, and where RING of the other kind follow each other, the members meet.
 
 use super::sync_block::{MailboxSlot, WORDS};
 use super::{Members, Team, TeamView, World};

@@ -1,11 +1,12 @@
 //! How PEs meet in `shmem_finalize`, and how those notice it that wait for one there in another call.
 //!
-//! The meeting has words of its own, so it completes no barrier. A PE that comes to it shows what it had begun on each of its teams: a
-//! collective that it had not begun by then it takes no part in any more, and whoever waits in one gives up. Only what
-//! was shown for a finalize that the waiting PE has not come to itself counts: all else is from a meeting that is over.
+//! The meeting has words of its own, so it completes no barrier. A PE that comes to it shows what it had begun on each
+//! of its teams: a collective that it had not begun by then it takes no part in any more, and whoever waits in one
+//! gives up. Only what was shown for a finalize that the waiting PE has not come to itself counts: all else is from a
+//! meeting that is over.
 //!
-//! Members on other hosts do not see sync blocks. Whoever waits for a message of one asks it, once the wait is slow: a PE in
-//! `shmem_finalize` answers how many collectives of the group it had begun. It makes no other, so that nothing is
+//! Members on other hosts do not see sync blocks. Whoever waits for a message of one asks it, once the wait is slow: a
+//! PE in `shmem_finalize` answers how many collectives of the group it had begun. It makes no other, so that nothing is
 //! decided by time.
 
 use super::sync_block::FinalizeMark;
@@ -69,8 +70,8 @@ fn announce(w: &World) {
     total(w).fetch_add(1, Ordering::AcqRel);
 }
 
-/// Why a collective of a team, in which this PE waits since a while, will not end: a member is in `shmem_finalize` that has not
-/// begun it.
+/// Why a collective of a team, in which this PE waits since a while, will not end: a member is in `shmem_finalize` that
+/// has not begun it.
 #[cold]
 pub fn absent_member(w: &World, team: &Team) -> Option<Fault> {
     let times = w.finalize_barrier.times.get();

@@ -91,7 +91,8 @@ pub(super) fn release_id(w: &World, id: usize) {
 /// Zeroes this PE's sync block of a team id.
 pub(super) fn clean(w: &World, id: usize) {
     let block = w.internal.wrapping_add(w.map.me as usize * INTERNAL + id * SYNC_BLOCK).cast::<AtomicU64>();
-    // SAFETY: the sync blocks of a PE follow each other, SYNC_BLOCK bytes apart, and consist of words; no one uses this one now.
+    // SAFETY: the sync blocks of a PE follow each other, SYNC_BLOCK bytes apart, and consist of words; no one uses this
+    // one now.
     let words = unsafe { std::slice::from_raw_parts(block, size_of::<SyncBlock>() / 8) };
     words.iter().for_each(|word| word.store(0, Ordering::Relaxed));
 }

@@ -1,8 +1,8 @@
-//! Messages of nonblocking collectives between PEs of one host. They are active messages with a handler of the library's own, which
-//! keeps each until the schedule that it belongs to asks for it.
+//! Messages of nonblocking collectives between PEs of one host. They are active messages with a handler of the
+//! library's own, which keeps each until the schedule that it belongs to asks for it.
 //!
-//! A message never waits for its receiver: where there is no room for it, or where the receiver has not begun a nonblocking collective yet,
-//! it waits here, and whoever moves schedules on looks for room again.
+//! A message never waits for its receiver: where there is no room for it, or where the receiver has not begun a
+//! nonblocking collective yet, it waits here, and whoever moves schedules on looks for room again.
 
 use crate::am::{Handler, Message, Messages};
 use crate::base::Fault;

@@ -1,4 +1,5 @@
-//! The members of a team, as their meetings and collectives see each other: words that each of them has in its sync block.
+//! The members of a team, as their meetings and collectives see each other: words that each of them has in its sync
+//! block.
 
 use super::algorithm::Barrier;
 use super::sync_block::{MailboxSlot, RING};

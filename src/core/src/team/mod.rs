@@ -160,7 +160,8 @@ impl Team {
     #[inline(always)]
     pub fn sync_block(&self, pe: i32) -> &SyncBlock {
         debug_assert!((pe as u32) < self.size as u32);
-        // SAFETY: the sync blocks of all PEs of the host are mapped, INTERNAL bytes apart; all of their fields are atomic.
+        // SAFETY: the sync blocks of all PEs of the host are mapped, INTERNAL bytes apart; all of their fields are
+        // atomic.
         unsafe { &*self.sync_blocks.wrapping_add(self.world(pe) as usize * INTERNAL).cast() }
     }
 

@@ -51,8 +51,8 @@ pub fn split_strided(
     finish(team, new_team)
 }
 
-/// `shmemx_team_split_aset`: the members of a set, in its order, all of them of the parent. Gives 0, or nonzero where the set is no strided
-/// range of the parent, which teams are; collective over the parent.
+/// `shmemx_team_split_aset`: the members of a set, in its order, all of them of the parent. Gives 0, or nonzero where
+/// the set is no strided range of the parent, which teams are; collective over the parent.
 pub fn split_aset(
     w: &World,
     parent: Handle,
@@ -135,7 +135,8 @@ pub fn destroy(w: &World, handle: Handle) -> Result<(), Fault> {
         }));
     }
     check_matching(w, team, Kind::Destroy, &[])?;
-    // Nobody polls another PE's sync block after this: the last collective on the team waits in the callers' own sync blocks.
+    // Nobody polls another PE's sync block after this: the last collective on the team waits in the callers' own sync
+    // blocks.
     synchronize(w, team)?;
     let (id, contexts) = (team.id, std::mem::take(&mut *team.contexts.lock().unwrap_or_else(PoisonError::into_inner)));
     for ctx in contexts {

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counts operations that were begun with it and those of them that are complete. One serves as many operations as its owner likes, and
-/// again after they are complete.
+/// Counts operations that were begun with it and those of them that are complete. One serves as many operations as its
+/// owner likes, and again after they are complete.
 #[derive(Debug, Default)]
 pub struct Event {
     begun: AtomicU64,
@@ -16,9 +16,9 @@ impl Event {
         Self { begun: AtomicU64::new(0), complete: AtomicU64::new(0) }
     }
 
-    /// Whether all that was begun with it is complete: data of a put, and what an atomic or a signal changes, are visible at the target;
-    /// the result of a get or an atomic is here. Who finds it so sees what they have brought. It moves nothing on: see
-    /// [`super::Transport::progress`].
+    /// Whether all that was begun with it is complete: data of a put, and what an atomic or a signal changes, are
+    /// visible at the target; the result of a get or an atomic is here. Who finds it so sees what they have brought. It
+    /// moves nothing on: see [`super::Transport::progress`].
     #[inline]
     pub fn is_complete(&self) -> bool {
         // Completions first: what is begun meanwhile must not hide behind them.

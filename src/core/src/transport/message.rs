@@ -1,9 +1,9 @@
 //! Active messages as transports carry them: what goes into one, and what comes out.
 //!
-//! A message names a handler of its receiver by a number and brings it arguments and, by its kind, a payload. There are two lanes:
-//! requests, and replies, which only the handler of a request sends, at most one. Flow control rests on that: a transport takes a
-//! request into its hands only where there will be room for the reply, so that replies never wait, and a receiver that is slow
-//! holds up those who send it requests and nobody else.
+//! A message names a handler of its receiver by a number and brings it arguments and, by its kind, a payload. There are
+//! two lanes: requests, and replies, which only the handler of a request sends, at most one. Flow control rests on
+//! that: a transport takes a request into its hands only where there will be room for the reply, so that replies never
+//! wait, and a receiver that is slow holds up those who send it requests and nobody else.
 
 use super::SegmentId;
 

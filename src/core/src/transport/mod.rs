@@ -10,8 +10,8 @@
 //! | `shm` | shared memory of one host: copies, atomics and fences, inlined into the routines |
 //! | `ofi` | libfabric, for PEs of other hosts |
 //!
-//! PEs are world numbers. Symmetric objects are named by segment and offset, which are the same on every PE. Callers have
-//! checked that an object lies in its segment as it is here; the transport checks nothing again on the way out.
+//! PEs are world numbers. Symmetric objects are named by segment and offset, which are the same on every PE. Callers
+//! have checked that an object lies in its segment as it is here; the transport checks nothing again on the way out.
 
 #![allow(unsafe_code)]
 
@@ -173,13 +173,13 @@ pub trait Transport: Send + Sync + Debug {
         Vec::new()
     }
 
-    /// All that this PE has sent so far has come, which the PEs have found out another way: nobody need be asked for it when the
-    /// process ends.
+    /// All that this PE has sent so far has come, which the PEs have found out another way: nobody need be asked for it
+    /// when the process ends.
     fn all_arrived(&self) {}
 
     /// To be called when the process is about to end: makes sure that messages of this PE have come since
-    /// [`Self::all_arrived`], then ends the transport's threads. All calls go on working, but nobody serves other PEs except those who
-    /// wait here.
+    /// [`Self::all_arrived`], then ends the transport's threads. All calls go on working, but nobody serves other PEs
+    /// except those who wait here.
     fn drain(&self) {}
 
     /// Moves things on; never blocks. Gives whether anything happened. Whoever waits calls this.
@@ -191,13 +191,14 @@ pub trait Transport: Send + Sync + Debug {
     /// Ends a channel that is quiet.
     fn close_channel(&self, channel: Channel);
 
-    /// Registers a further segment of this PE, under a number from [`SegmentId::FREE`] on. Gives its key, which the PEs that are to reach
-    /// it have to be told with [`Self::introduce`].
+    /// Registers a further segment of this PE, under a number from [`SegmentId::FREE`] on. Gives its key, which the PEs
+    /// that are to reach it have to be told with [`Self::introduce`].
     ///
     /// Fault: the number is taken, or the network refuses the memory.
     ///
     /// # Safety
-    /// The memory is mapped until [`Self::deregister`], and whoever else uses it expects others to write there at any time.
+    /// The memory is mapped until [`Self::deregister`], and whoever else uses it expects others to write there at any
+    /// time.
     unsafe fn register(&self, segment: SegmentId, start: *mut u8, bytes: usize) -> Result<Vec<u8>, Fault>;
 
     /// Ends the registration of a segment that nobody uses any more. One that is not registered is left alone.
@@ -275,12 +276,12 @@ pub trait Transport: Send + Sync + Debug {
     /// What fits into an active message.
     fn message_limits(&self) -> MessageLimits;
 
-    /// Sends an active message that the caller has checked against the limits; false where it would have to wait, which replies
-    /// never have to. Never blocks for room.
+    /// Sends an active message that the caller has checked against the limits; false where it would have to wait, which
+    /// replies never have to. Never blocks for room.
     fn try_send_message(&self, lane: Lane, to: i32, message: &Outgoing<'_>) -> Result<bool, Fault>;
 
-    /// Gives up to `most` active messages of a lane that have come to `run`, in the calling thread, and gives back how many. A fault of
-    /// `run` is given on.
+    /// Gives up to `most` active messages of a lane that have come to `run`, in the calling thread, and gives back how
+    /// many. A fault of `run` is given on.
     fn deliver_messages(
         &self,
         lane: Lane,
@@ -288,8 +289,8 @@ pub trait Transport: Send + Sync + Debug {
         run: &mut dyn FnMut(&mut Incoming<'_>) -> Result<(), Fault>,
     ) -> Result<usize, Fault>;
 
-    /// Whether every request of this PE has been handled, and its reply too or is with this PE. Whoever asks is about to end, and from
-    /// now on tells others at once what has been handled of theirs.
+    /// Whether every request of this PE has been handled, and its reply too or is with this PE. Whoever asks is about
+    /// to end, and from now on tells others at once what has been handled of theirs.
     fn all_messages_handled(&self) -> Result<bool, Fault>;
 
     /// Asks a PE something that it answers whatever it does, and waits for the answer: a number, 0 where there is none.
@@ -298,8 +299,8 @@ pub trait Transport: Send + Sync + Debug {
         Ok(0)
     }
 
-    /// Sends a message of at most [`MESSAGE`] bytes. Messages never wait for their receiver: it takes them in whatever it
-    /// does. They are not ordered with the operations of channels. What does not reach other hosts has none.
+    /// Sends a message of at most [`MESSAGE`] bytes. Messages never wait for their receiver: it takes them in whatever
+    /// it does. They are not ordered with the operations of channels. What does not reach other hosts has none.
     fn send(&self, pe: i32, tag: Tag, payload: &[u8]) -> Result<(), Fault> {
         let _ = (pe, tag, payload);
         Err(Fault::from(Cause::Network("PEs of one host meet in memory, and have no messages by tag".into())))

@@ -49,12 +49,12 @@ impl fmt::Debug for Directory {
     }
 }
 
-/// Where the segments of the PEs of this host are mapped in this process: gives the first address of a PE's segment and its
-/// length in bytes; `None` where there is none.
+/// Where the segments of the PEs of this host are mapped in this process: gives the first address of a PE's segment and
+/// its length in bytes; `None` where there is none.
 pub type Mapping = Box<dyn Fn(i32, SegmentId) -> Option<(usize, usize)> + Send + Sync>;
 
-/// What a transport is opened with. The segments stay mapped as long as it lives, and whoever else uses them expects others to
-/// write there at any time.
+/// What a transport is opened with. The segments stay mapped as long as it lives, and whoever else uses them expects
+/// others to write there at any time.
 pub struct OpenRequest {
     /// World number of this PE.
     pub pe: u32,

@@ -1,5 +1,5 @@
-//! The transports: a row each. To add one, write a folder beside `shm` and `ofi` and put its row here; start-up, the environment page
-//! and the suite that every transport has to pass (`tests/transports`) take it from the row.
+//! The transports: a row each. To add one, write a folder beside `shm` and `ofi` and put its row here; start-up, the
+//! environment page and the suite that every transport has to pass (`tests/transports`) take it from the row.
 #![allow(unsafe_code)]
 
 use super::{OpenRequest, Transport, ofi, shm};
@@ -19,8 +19,8 @@ pub struct Row {
     /// Opens it.
     ///
     /// # Safety
-    /// The segments of the request are mapped as long as the transport lives, and so is what its mapping names; whoever else uses
-    /// them expects others to write there at any time.
+    /// The segments of the request are mapped as long as the transport lives, and so is what its mapping names; whoever
+    /// else uses them expects others to write there at any time.
     pub open: unsafe fn(OpenRequest) -> Result<Box<dyn Transport>, Fault>,
     /// Its counters: name and meaning.
     pub counters: fn() -> Vec<(&'static str, &'static str)>,

@@ -101,7 +101,8 @@ pub fn open(me: usize, npes: usize, settings: &Settings, directory: Directory) -
     let heap = vec![0u64; HEAP / 8].into_boxed_slice();
     let data = vec![0u64; DATA / 8].into_boxed_slice();
     let regions = [(heap.as_ptr() as usize, HEAP), (data.as_ptr() as usize, DATA)];
-    // A provider reads the environment as it is opened, and opening says something there: a process has one transport otherwise.
+    // A provider reads the environment as it is opened, and opening says something there: a process has one transport
+    // otherwise.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _opening = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     // SAFETY: both live as long as the fabric, and are only looked at through pointers.

@@ -6,8 +6,8 @@ use pellucid_core::transport::ofi::{Settings, Sleep};
 use pellucid_core::transport::{AmoOp, Atomic, Channel, Completion, SignalOp, Transport};
 use std::ptr;
 
-/// Settings under which the same must come out: as the provider is, without delivery completions, with atomics by the provider,
-/// which takes the orders away, with each way to sleep, and with memory registered as for a network card.
+/// Settings under which the same must come out: as the provider is, without delivery completions, with atomics by the
+/// provider, which takes the orders away, with each way to sleep, and with memory registered as for a network card.
 fn ways() -> Vec<Settings> {
     let nic = Settings { atomics: pellucid_core::transport::Atomics::Nic, ..settings() };
     let sleep = |sleep| Settings { sleep, ..settings() };
@@ -31,8 +31,8 @@ fn memory_is_registered_as_for_a_card_where_that_is_asked_for() {
     assert_eq!(modes, Some("basic"));
 }
 
-/// Every PE writes a region of its own on every other, with puts of all kinds that overlap and are kept apart by fences only,
-/// and compares with a copy that it keeps here.
+/// Every PE writes a region of its own on every other, with puts of all kinds that overlap and are kept apart by fences
+/// only, and compares with a copy that it keeps here.
 #[test]
 fn fenced_puts_of_all_kinds_keep_their_order() {
     const REGION: usize = 200_000;

@@ -6,7 +6,8 @@ use pellucid_core::transport::ofi::{Settings, Sleep};
 use pellucid_core::transport::{AmoOp, Channel, Completion, Transport};
 use std::time::{Duration, Instant};
 
-/// Sockets that the provider polls are slept on as they are; it is not asked for a descriptor, which would make it slower.
+/// Sockets that the provider polls are slept on as they are; it is not asked for a descriptor, which would make it
+/// slower.
 #[test]
 fn tcp_is_slept_on_as_it_is() {
     let settings = settings();

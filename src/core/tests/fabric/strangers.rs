@@ -1,5 +1,5 @@
-//! Somebody who reaches the endpoint of a PE and is not of its job. Here it is a PE of another job, which has an endpoint address of
-//! the PE's with everything in it but what only the job knows.
+//! Somebody who reaches the endpoint of a PE and is not of its job. Here it is a PE of another job, which has an
+//! endpoint address of the PE's with everything in it but what only the job knows.
 
 use super::job::{Pe, heap, job, open, settings};
 use super::{amo, put};

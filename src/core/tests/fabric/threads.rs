@@ -120,7 +120,8 @@ fn calls_go_on_without_the_progress_thread() {
     }
 }
 
-/// Memory does not grow with the number of messages. Looked at in a process of its own, without the other tests' memory.
+/// Memory does not grow with the number of messages. Looked at in a process of its own, without the other tests'
+/// memory.
 #[test]
 fn messages_leave_nothing_behind() {
     const ALONE: &str = "PELLUCID_TEST_ALONE";

@@ -1,5 +1,5 @@
-//! The messages of collectives between up to a million members: each member's part is the library's own code, run alone, with
-//! a network that only counts.
+//! The messages of collectives between up to a million members: each member's part is the library's own code, run
+//! alone, with a network that only counts.
 
 use pellucid_core::base::Fault;
 use pellucid_core::inter_host::{self, Buffer, By, Fold, Net, Object, PART, Turned};
@@ -81,7 +81,8 @@ impl Net for Alone {
 pub struct Row {
     pub name: &'static str,
     pub run: fn(&dyn Net) -> Result<(), Fault>,
-    /// Messages that a member sends for each doubling of the members, at most, beside one for each full part of its data.
+    /// Messages that a member sends for each doubling of the members, at most, beside one for each full part of its
+    /// data.
     pub messages: usize,
     /// Whether a member goes through as many blocks as there are members: fewer members are run then.
     pub long: bool,
@@ -223,8 +224,8 @@ pub fn most(row: &Row, size: usize, members: &[usize]) -> Most {
     })
 }
 
-/// PEs whose addresses a member needs for all of these collectives: those that it sends to or reads from, and the next one,
-/// with which it compares versions.
+/// PEs whose addresses a member needs for all of these collectives: those that it sends to or reads from, and the next
+/// one, with which it compares versions.
 pub fn addresses(size: usize, me: usize) -> usize {
     let mut peers = BTreeSet::from([(me + 1) % size]);
     for row in ROWS.iter().filter(|row| !row.long || size <= 1024) {
@@ -237,8 +238,8 @@ pub fn addresses(size: usize, me: usize) -> usize {
     peers.len()
 }
 
-/// Runs all members together: every message that is waited for is sent, and none is left. Gives the length of the longest chain
-/// of messages and round trips, each of which waits for the one before.
+/// Runs all members together: every message that is waited for is sent, and none is left. Gives the length of the
+/// longest chain of messages and round trips, each of which waits for the one before.
 pub fn depth(row: &Row, size: usize) -> usize {
     let events: Vec<Vec<Event>> = (0..size).map(|me| part(row, me, size).events.into_inner()).collect();
     let mut next = vec![0; size];

@@ -1,5 +1,5 @@
-//! A fabric in memory. Messages arrive after some polls of the receiver, in any order; puts are done at some poll of the
-//! sender, in any order, and read their source then; a message that could be taken for another is an error.
+//! A fabric in memory. Messages arrive after some polls of the receiver, in any order; puts are done at some poll of
+//! the sender, in any order, and read their source then; a message that could be taken for another is an error.
 
 use crate::random::Random;
 use pellucid_core::base::{Cause, Fault};

@@ -75,7 +75,8 @@ pub struct Shape<'a> {
     pub npes: u32,
     pub algorithms: &'a str,
     pub check: bool,
-    /// Whether nonblocking collectives have active messages within a host, as in a real job; or the fabric for everything.
+    /// Whether nonblocking collectives have active messages within a host, as in a real job; or the fabric for
+    /// everything.
     pub mail: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Teams on several hosts, without a network: PEs are threads, hosts share memory among theirs, and a fabric in memory delivers
-//! late and in no order.
+//! Teams on several hosts, without a network: PEs are threads, hosts share memory among theirs, and a fabric in memory
+//! delivers late and in no order.
 #![allow(unsafe_code)]
 
 mod counting;

@@ -1,5 +1,5 @@
-//! A transport that does to messages whatever it may: they come late, in any order, and requests are refused at times. A put is
-//! carried out at some poll before the next quiet.
+//! A transport that does to messages whatever it may: they come late, in any order, and requests are refused at times.
+//! A put is carried out at some poll before the next quiet.
 #![allow(unsafe_code)]
 
 use super::job::Random;

@@ -1,7 +1,8 @@
-//! Active messages over every transport, with PEs that are threads of this process: over shared memory, over libfabric, over a transport
-//! that delays, reorders and refuses, and over pairs of these, with two PEs a host.
+//! Active messages over every transport, with PEs that are threads of this process: over shared memory, over libfabric,
+//! over a transport that delays, reorders and refuses, and over pairs of these, with two PEs a host.
 //!
-//! libfabric is skipped, with a message, where the machine has none. Under the launcher: `tests/suites/active_messages.rs`.
+//! libfabric is skipped, with a message, where the machine has none. Under the launcher:
+//! `tests/suites/active_messages.rs`.
 
 mod delayed;
 #[path = "../fabric/job.rs"]

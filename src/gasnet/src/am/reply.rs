@@ -77,7 +77,8 @@ pub unsafe extern "C" fn pellucid_gex_reply_long(
                 refuse(
                     R,
                     format!(
-                        "a payload of {bytes} bytes to memory outside of the attached segment: at most {room} are possible"
+                        "a payload of {bytes} bytes to memory outside of the attached segment: at most {room} are \
+                         possible"
                     ),
                 )
             }

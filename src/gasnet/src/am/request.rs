@@ -29,7 +29,8 @@ pub(super) unsafe fn payload<'a>(source: *const c_void, bytes: usize) -> &'a [u8
     if bytes == 0 { &[] } else { unsafe { std::slice::from_raw_parts(source.cast(), bytes) } }
 }
 
-/// The source of a message may be changed at its return, so its local completion is there: tells so where the caller has given a place.
+/// The source of a message may be changed at its return, so its local completion is there: tells so where the caller
+/// has given a place.
 ///
 /// # Safety
 /// One of the predefined values, or where an event may be written.

@@ -1,4 +1,5 @@
-//! Barriers: in round k each member hears of those 2^k before it. What they bring is a name, for barriers that have one: names have to match.
+//! Barriers: in round k each member hears of those 2^k before it. What they bring is a name, for barriers that have
+//! one: names have to match.
 
 use super::Schedule;
 use super::mail::{self, Key};

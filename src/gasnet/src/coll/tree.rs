@@ -1,7 +1,8 @@
-//! Up and down a binomial tree: members give their data to their parent, which combines it, and the root's goes back down.
+//! Up and down a binomial tree: members give their data to their parent, which combines it, and the root's goes back
+//! down.
 //!
-//! Ranks are counted from the root. The parent of a rank is the rank without its lowest bit; so a subtree is a run of ranks, and operands
-//! are combined in their order.
+//! Ranks are counted from the root. The parent of a rank is the rank without its lowest bit; so a subtree is a run of
+//! ranks, and operands are combined in their order.
 #![allow(unsafe_code)]
 
 use super::Schedule;
@@ -26,7 +27,8 @@ enum Phase {
     Down,
 }
 
-/// A tree collective. `combine` adds what a child gave to the data; `finish` is given the result, where this member has one.
+/// A tree collective. `combine` adds what a child gave to the data; `finish` is given the result, where this member has
+/// one.
 pub struct Tree<C, F> {
     team: &'static Team,
     number: u32,

@@ -1,5 +1,5 @@
-//! What slows a program down, with the evidence, and what to try. Each rule is a file and a row of [`RULES`]; a rule that is not
-//! sure says nothing.
+//! What slows a program down, with the evidence, and what to try. Each rule is a file and a row of [`RULES`]; a rule
+//! that is not sure says nothing.
 
 mod barrier_late;
 mod barriers_per_byte;

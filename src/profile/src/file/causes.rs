@@ -1,7 +1,7 @@
-//! The section of causes of waits, a list. A row: `u64` return address, text routine, `u8` region; `u64` waits and nanoseconds;
-//! `u8` whether it is known who ended them, and if so `u32` PE, its place, text region, `u64` nanoseconds outside of and in the library, and
-//! both of the waits that were looked at,
-//! `u8` whether a wait or meeting came before, and its place. A place: text routine, text file, `u64` address in it.
+//! The section of causes of waits, a list. A row: `u64` return address, text routine, `u8` region; `u64` waits and
+//! nanoseconds; `u8` whether it is known who ended them, and if so `u32` PE, its place, text region, `u64` nanoseconds
+//! outside of and in the library, and both of the waits that were looked at, `u8` whether a wait or meeting came
+//! before, and its place. A place: text routine, text file, `u64` address in it.
 
 use super::ReadError;
 use super::cursor::Cursor;

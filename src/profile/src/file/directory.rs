@@ -17,8 +17,8 @@ pub struct Loaded {
     pub problems: Vec<ReadError>,
 }
 
-/// Reads a profile directory, all of it. Damaged parts become [`Loaded::problems`]. For reports there is [`super::Directory`],
-/// which takes far less memory.
+/// Reads a profile directory, all of it. Damaged parts become [`Loaded::problems`]. For reports there is
+/// [`super::Directory`], which takes far less memory.
 ///
 /// # Errors
 /// When there is nothing to report at all: no directory, no profile in it, or one of another version.

@@ -77,7 +77,8 @@ fn pe(pe: &Pe) -> Vec<u8> {
     out
 }
 
-/// The payload of a section of time denied to samples: number of entries, then place among the routines, and nanoseconds.
+/// The payload of a section of time denied to samples: number of entries, then place among the routines, and
+/// nanoseconds.
 fn denied(routines: &[Routine]) -> Option<Vec<u8>> {
     let rows: Vec<_> = (0_u32..).zip(routines).filter(|(_, routine)| routine.denied_ns > 0).collect();
     let mut out = Vec::new();
@@ -89,9 +90,9 @@ fn denied(routines: &[Routine]) -> Option<Vec<u8>> {
     (!rows.is_empty()).then_some(out)
 }
 
-/// The payload of a routine section: name, class, calls and bytes by distance, errors, unfinished calls and time, timed calls, total,
-/// estimated, variance (the bits of an `f64`), max, latencies (number of buckets, then bucket and count each), sizes
-/// (number, then class, distance, calls and bytes each).
+/// The payload of a routine section: name, class, calls and bytes by distance, errors, unfinished calls and time, timed
+/// calls, total, estimated, variance (the bits of an `f64`), max, latencies (number of buckets, then bucket and count
+/// each), sizes (number, then class, distance, calls and bytes each).
 fn routine(r: &Routine) -> Vec<u8> {
     let mut out = Vec::new();
     put_text(&mut out, &r.name);

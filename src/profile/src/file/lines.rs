@@ -1,5 +1,5 @@
-//! The section of lines that short calls go to, a list. A row: `u32` peer, `u8` 0 heap, 1 static object, `u64` offset, text routine,
-//! `u64` calls, nanoseconds.
+//! The section of lines that short calls go to, a list. A row: `u32` peer, `u8` 0 heap, 1 static object, `u64` offset,
+//! text routine, `u64` calls, nanoseconds.
 
 use super::ReadError;
 use super::cursor::Cursor;

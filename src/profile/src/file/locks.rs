@@ -1,5 +1,5 @@
-//! The section of distributed locks, a list. A row: `u8` 0 heap, 1 static object, 255 all that found no room; `u64` offset, times taken,
-//! contended, nanoseconds waited, held, held at most, handovers and their nanoseconds.
+//! The section of distributed locks, a list. A row: `u8` 0 heap, 1 static object, 255 all that found no room; `u64`
+//! offset, times taken, contended, nanoseconds waited, held, held at most, handovers and their nanoseconds.
 
 use super::ReadError;
 use super::cursor::Cursor;

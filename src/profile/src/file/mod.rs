@@ -5,9 +5,9 @@
 //! DIR/pe-00000.prof   one binary file per PE
 //! ```
 //!
-//! `job.json` has the members `format` (`"pellucid-profile"`), `version` (1), `program`, `arguments`, `directory`, `host`,
-//! `pes`, `start_realtime_ns`, `wall_ns`, `exit_status` (number or null) and `files`, an array of `{pe, file}`. PEs that never
-//! attached have no file. It is written last: a directory without it was not finished.
+//! `job.json` has the members `format` (`"pellucid-profile"`), `version` (1), `program`, `arguments`, `directory`,
+//! `host`, `pes`, `start_realtime_ns`, `wall_ns`, `exit_status` (number or null) and `files`, an array of `{pe, file}`.
+//! PEs that never attached have no file. It is written last: a directory without it was not finished.
 //!
 //! A PE file is little-endian and begins with the eight bytes `PELLPEPF` and a `u32` version (1). Sections follow, each
 //! `u32` tag, `u32` length, payload, `u32` CRC-32 of tag, length and payload:
@@ -30,9 +30,9 @@
 //! | 23 | algorithms of collectives: see `detail` |
 //! | 24 | `u64` events that its trace does not have |
 //!
-//! A reader skips sections with other tags. Text is a `u32` length and UTF-8. A damaged or incomplete file is reported with
-//! its name and the offset; what was read before is kept, as are the other files. Each file is written under another name
-//! and then renamed: a snapshot of a running job can be read while the next one is written.
+//! A reader skips sections with other tags. Text is a `u32` length and UTF-8. A damaged or incomplete file is reported
+//! with its name and the offset; what was read before is kept, as are the other files. Each file is written under
+//! another name and then renamed: a snapshot of a running job can be read while the next one is written.
 
 mod causes;
 mod counters;

@@ -1,8 +1,8 @@
-//! The section of phases: `u32` number of routines and their names; a row for each synchronisation, in their order; the rows of
-//! those after the last ones, each with the `u64` end behind it.
+//! The section of phases: `u32` number of routines and their names; a row for each synchronisation, in their order; the
+//! rows of those after the last ones, each with the `u64` end behind it.
 //!
-//! A row: `u32` place of the routine among the names (`u32::MAX`: the phase begins with the end of initialization), `u64` return
-//! address, begin, time in the library.
+//! A row: `u32` place of the routine among the names (`u32::MAX`: the phase begins with the end of initialization),
+//! `u64` return address, begin, time in the library.
 
 use super::ReadError;
 use super::cursor::Cursor;

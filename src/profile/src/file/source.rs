@@ -42,7 +42,8 @@ impl Directory {
         let (job, problem) = match fs::read(&path) {
             Ok(bytes) => match parse_job(&path, &bytes) {
                 Ok((job, listed)) => {
-                    // Files that are listed but missing are problems; others in the directory are not part of this profile.
+                    // Files that are listed but missing are problems; others in the directory are not part of this
+                    // profile.
                     files = listed.into_iter().map(|name| dir.join(name)).collect();
                     (Some(job), None)
                 }

@@ -1,7 +1,8 @@
 //! Who waits for whom.
 //!
-//! A PE in a collective waits for those that are not in it; one that waits for a lock waits for its holder; one that waits
-//! for a variable waits for a store that any PE may make. PEs that wait for each other in a ring will do so for ever.
+//! A PE in a collective waits for those that are not in it; one that waits for a lock waits for its holder; one that
+//! waits for a variable waits for a store that any PE may make. PEs that wait for each other in a ring will do so for
+//! ever.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;

@@ -1,7 +1,7 @@
 //! Who ended which waits, and why he was late.
 //!
-//! Of each PE the waits that took most are kept, by who ended them. At the second reading it is known which PEs did so: of these,
-//! the time outside of the library is kept by region, to be compared with the mean of all.
+//! Of each PE the waits that took most are kept, by who ended them. At the second reading it is known which PEs did so:
+//! of these, the time outside of the library is kept by region, to be compared with the mean of all.
 
 use std::collections::{BTreeMap, BTreeSet};
 

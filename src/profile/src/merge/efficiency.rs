@@ -1,8 +1,8 @@
 //! The factors of parallel efficiency, of the run and of its regions.
 //!
-//! They are those of the POP methodology, for what a profile knows: a PE's time is useful outside of the library, waiting for
-//! others until the last of them has come to a barrier or collective, and in waits and locks; all else in the library is time in
-//! which data moves.
+//! They are those of the POP methodology, for what a profile knows: a PE's time is useful outside of the library,
+//! waiting for others until the last of them has come to a barrier or collective, and in waits and locks; all else in
+//! the library is time in which data moves.
 //!
 //! ```text
 //! parallel        mean of the useful time over the longest time of a PE   = balance x communication
@@ -90,8 +90,8 @@ impl Times {
         self.elapsed_most.saturating_mul(pes).saturating_sub(self.useful_sum)
     }
 
-    /// What would be saved of the longest time at most, in nanoseconds, if the time outside of the library were even, if data took no time,
-    /// if nobody waited for others.
+    /// What would be saved of the longest time at most, in nanoseconds, if the time outside of the library were even,
+    /// if data took no time, if nobody waited for others.
     pub fn savings(&self, pes: u64) -> [u64; 3] {
         let mean = self.useful_sum / pes.max(1);
         [

@@ -1,7 +1,7 @@
 //! A sum of numbers with fractions that does not depend on their order.
 
-/// A sum of numbers from 0 on, in binary fixed point: 192 bits before the point, 64 behind it. What is finer is cut off,
-/// number by number; what is larger stays at the largest.
+/// A sum of numbers from 0 on, in binary fixed point: 192 bits before the point, 64 behind it. What is finer is cut
+/// off, number by number; what is larger stays at the largest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Exact([u64; 4]);
 

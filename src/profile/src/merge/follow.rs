@@ -20,8 +20,9 @@ pub struct Following {
 }
 
 impl Following {
-    /// Looks at a job. The profile and the sums have routines, regions, teams, meetings, nonblocking operations and numbers of the
-    /// network only. What was lost to late PEs does not fall from one look to the next, but for what [`Late::lost_ns`] is bound by.
+    /// Looks at a job. The profile and the sums have routines, regions, teams, meetings, nonblocking operations and
+    /// numbers of the network only. What was lost to late PEs does not fall from one look to the next, but for what
+    /// [`Late::lost_ns`] is bound by.
     pub fn look(&mut self, segment: &Segment) -> Profile {
         snapshot::take_sums(segment, &mut self.seen)
     }

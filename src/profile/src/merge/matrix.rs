@@ -1,4 +1,5 @@
-//! Who sends how much to whom: every cell counts, in as many groups of PEs as a reader can take in, and the busiest pairs.
+//! Who sends how much to whom: every cell counts, in as many groups of PEs as a reader can take in, and the busiest
+//! pairs.
 
 use std::cmp::Reverse;
 
@@ -39,8 +40,8 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// At most `largest` groups: the PEs themselves where that many fit, else their hosts, else ranges of them. `host` has
-    /// the place of each PE's host in `hosts`.
+    /// At most `largest` groups: the PEs themselves where that many fit, else their hosts, else ranges of them. `host`
+    /// has the place of each PE's host in `hosts`.
     pub(super) fn new(npes: usize, hosts: &[String], host: &[u32], largest: usize) -> Groups {
         if npes <= largest {
             let labels = (0..npes).map(|pe| pe.to_string()).collect();

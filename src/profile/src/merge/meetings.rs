@@ -1,7 +1,7 @@
 //! Barriers, syncs and collectives, one by one: who came last, and what the others lost by it.
 //!
-//! Of a meeting only its first and last arrival, their number and their sum are kept. Where there are too many meetings, a
-//! half of them, a quarter ... is kept: which, their team and number decide.
+//! Of a meeting only its first and last arrival, their number and their sum are kept. Where there are too many
+//! meetings, a half of them, a quarter ... is kept: which, their team and number decide.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -79,7 +79,8 @@ struct Arrivals {
     count: u32,
     /// One in so many is kept by that PE of them which keeps fewest.
     every: u64,
-    /// Sum of the moments, without what is beyond 64 bits: the difference to as many times the last is right all the same.
+    /// Sum of the moments, without what is beyond 64 bits: the difference to as many times the last is right all the
+    /// same.
     sum: u64,
     first: u64,
     last: u64,
@@ -221,8 +222,8 @@ impl Meetings {
         let one_in = self.one_in;
         let mut sums: BTreeMap<Group<'_>, Late> = BTreeMap::new();
         for ((team, _), arrivals) in kept {
-            // One that is not complete would blame whoever is known. What is complete was kept by the PE that keeps fewest, and
-            // stands for what that one left out.
+            // One that is not complete would blame whoever is known. What is complete was kept by the PE that keeps
+            // fewest, and stands for what that one left out.
             if i64::from(arrivals.count) != i64::from(team.3) {
                 continue;
             }
@@ -253,7 +254,8 @@ impl Meetings {
     }
 }
 
-/// What a sample of meetings says of all of them can be more than there was: no more is lost in a routine than was spent in it.
+/// What a sample of meetings says of all of them can be more than there was: no more is lost in a routine than was
+/// spent in it.
 pub(super) fn bound(late: &mut [Late], routines: &[Routine]) {
     let mut lost: BTreeMap<String, u64> = BTreeMap::new();
     for row in late.iter() {

@@ -1,10 +1,10 @@
-//! The profile of a job as reports need it: sums over PEs, in memory that does not grow with them but for some hundred bytes
-//! each.
+//! The profile of a job as reports need it: sums over PEs, in memory that does not grow with them but for some hundred
+//! bytes each.
 //!
 //! PEs are read one at a time and added to sums; what a table of all PEs would have too many rows for is folded: the
-//! matrix by hosts or ranges, call sites and pairs of PEs to those that count most and the sum of the others, meetings to a
-//! sample. The result depends neither on the order of the PEs nor on how they are shared out among threads: every sum is exact,
-//! every choice follows from what is chosen among.
+//! matrix by hosts or ranges, call sites and pairs of PEs to those that count most and the sum of the others, meetings
+//! to a sample. The result depends neither on the order of the PEs nor on how they are shared out among threads: every
+//! sum is exact, every choice follows from what is chosen among.
 //!
 //! | module | what it is |
 //! |---|---|

@@ -94,7 +94,8 @@ struct Own {
 }
 
 impl Own {
-    /// Adds `weight` times a phase of `work` and `library`, then a meeting that takes `meeting`, of which `waiting` for others.
+    /// Adds `weight` times a phase of `work` and `library`, then a meeting that takes `meeting`, of which `waiting` for
+    /// others.
     fn add(&mut self, weight: u64, [work, library, meeting, waiting]: [u64; 4]) {
         let times = |ns: u64| ns.saturating_mul(weight);
         self.times = self.times.saturating_add(weight);
@@ -176,7 +177,8 @@ fn split(phase: &Phase, end_ns: u64) -> (u64, u64) {
     (all - library, library)
 }
 
-/// Outside of the library, in it, in the meeting that ends the phase, and the part of that in which others were waited for.
+/// Outside of the library, in it, in the meeting that ends the phase, and the part of that in which others were waited
+/// for.
 fn times(plan: &Plan, pe: &Pe, sync: &Sync) -> [u64; 4] {
     let (work, library) = split(&sync.phase, sync.arrived_ns);
     let meeting = sync.left_ns.saturating_sub(sync.arrived_ns);

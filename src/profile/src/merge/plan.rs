@@ -67,12 +67,6 @@ impl Plan {
 
     /// For sums over PEs, without matrices.
     pub(super) fn of_sums(limits: Limits) -> Plan {
-        Plan {
-            limits,
-            groups: Vec::new(),
-            sites: None,
-            last_arrivals: LastArrivals::new(),
-            releasers: BTreeSet::new(),
-        }
+        Plan { limits, groups: Vec::new(), sites: None, last_arrivals: LastArrivals::new(), releasers: BTreeSet::new() }
     }
 }

@@ -1,9 +1,9 @@
 //! Call sites over all PEs, whose processes may be loaded at different addresses.
 //!
 //! Where there are more than are kept, those stay that take most of a single PE's time. That can be told without
-//! knowing the sums, in any order: a site that is dropped while PEs are read has been overtaken by as many as are kept, and
-//! can come back only with a PE where it takes more. Its sums then lack what was dropped, so the sums of the sites that
-//! stay are made by reading once more.
+//! knowing the sums, in any order: a site that is dropped while PEs are read has been overtaken by as many as are kept,
+//! and can come back only with a PE where it takes more. Its sums then lack what was dropped, so the sums of the sites
+//! that stay are made by reading once more.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};

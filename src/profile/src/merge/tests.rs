@@ -272,7 +272,8 @@ fn kept_meetings_stand_for_the_others_and_incomplete_ones_blame_nobody() {
     assert_eq!((list[0].meetings, list[0].lost_ns), (4, 40));
 }
 
-/// Of four meetings the one that was kept was the one with a late PE: it stands for the others only as far as time was spent.
+/// Of four meetings the one that was kept was the one with a late PE: it stands for the others only as far as time was
+/// spent.
 #[test]
 fn no_more_is_lost_than_was_spent() {
     let name = op::get(0).unwrap().name();

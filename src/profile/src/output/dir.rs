@@ -17,7 +17,8 @@ const CLAIM: &str = ".pellucid-job";
 /// Mode of what is made, less the umask: that every user can write is never wanted.
 const MODE: libc::mode_t = 0o775;
 
-/// By what the processes of a job know its directory: which of `DIR`, `DIR.2`, ... it is, and the contents of its claim.
+/// By what the processes of a job know its directory: which of `DIR`, `DIR.2`, ... it is, and the contents of its
+/// claim.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Claim {
     /// 1: `DIR` itself.
@@ -49,8 +50,8 @@ pub fn numbered(wanted: &Path, number: u32) -> PathBuf {
 }
 
 impl OutputDir {
-    /// Makes a directory of this name, or, where there is something of that name already, `NAME.2`, `NAME.3` and so on. An
-    /// empty directory is taken as it is, if nobody else can write to it. No other job gets the same one.
+    /// Makes a directory of this name, or, where there is something of that name already, `NAME.2`, `NAME.3` and so on.
+    /// An empty directory is taken as it is, if nobody else can write to it. No other job gets the same one.
     ///
     /// # Errors
     /// What cannot be made or written to, and an empty directory that is another user's or open to others.
@@ -274,8 +275,8 @@ impl OutputDir {
         self.at(sys::names)
     }
 
-    /// Does something in the directory. A program may have closed the descriptor, and its number may stand for something
-    /// else since: then the directory is opened anew, if it still is the same.
+    /// Does something in the directory. A program may have closed the descriptor, and its number may stand for
+    /// something else since: then the directory is opened anew, if it still is the same.
     fn at<T>(&self, act: impl FnOnce(BorrowedFd<'_>) -> io::Result<T>) -> io::Result<T> {
         if sys::facts(self.fd.as_fd()).is_ok_and(|facts| facts.is_same_file(&self.facts)) {
             return act(self.fd.as_fd());
@@ -294,8 +295,8 @@ impl Drop for OutputDir {
     }
 }
 
-/// Refuses a directory that others than its owner can write to. A group whose number is that of the user is the user's own,
-/// as systems make one for each.
+/// Refuses a directory that others than its owner can write to. A group whose number is that of the user is the user's
+/// own, as systems make one for each.
 fn check_others(path: &Path, facts: &Facts) -> Result<(), Error> {
     let refused = |group| Err(Error::OpenToOthers { path: path.to_owned(), mode: facts.mode, group });
     if facts.mode & libc::S_IWOTH != 0 {

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use super::error::Error;
 use super::sys::{self, Facts};
 
-/// A file that is written as a whole: it gets its name in [`Self::finish`]. Until then, what had the name stays, and where
-/// that is not reached nothing is left. Pipes and devices are written to directly.
+/// A file that is written as a whole: it gets its name in [`Self::finish`]. Until then, what had the name stays, and
+/// where that is not reached nothing is left. Pipes and devices are written to directly.
 #[derive(Debug)]
 pub struct OutputFile {
     file: File,

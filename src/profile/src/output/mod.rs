@@ -1,9 +1,9 @@
 //! What is written for a user, so that no other user can lead it elsewhere: profiles, traces, snapshots, reports.
 //!
-//! A directory of a job is made (or, empty and safe, taken) at the start of the job, by one process alone: the claim, a file
-//! that is created with `O_EXCL`, decides between jobs that want the same name at once. Its files are opened relative to the
-//! directory's descriptor, never through a symbolic link (`O_NOFOLLOW`), and never over what is there (`O_EXCL`); what replaces
-//! an older version of itself is renamed within the directory.
+//! A directory of a job is made (or, empty and safe, taken) at the start of the job, by one process alone: the claim, a
+//! file that is created with `O_EXCL`, decides between jobs that want the same name at once. Its files are opened
+//! relative to the directory's descriptor, never through a symbolic link (`O_NOFOLLOW`), and never over what is there
+//! (`O_EXCL`); what replaces an older version of itself is renamed within the directory.
 //!
 //! | module | what it is |
 //! |---|---|

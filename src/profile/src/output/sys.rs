@@ -96,7 +96,8 @@ pub(super) fn rename_at(dir: BorrowedFd<'_>, from: &OsStr, to: &OsStr) -> io::Re
     check(unsafe { libc::renameat(dir, from.as_ptr(), dir, to.as_ptr()) }).map(drop)
 }
 
-/// Moves something to another directory. Of what may have the new name, an empty directory alone is replaced by a directory.
+/// Moves something to another directory. Of what may have the new name, an empty directory alone is replaced by a
+/// directory.
 #[cfg(feature = "report")]
 pub(super) fn move_at(dir: BorrowedFd<'_>, from: &OsStr, to_dir: BorrowedFd<'_>, to: &OsStr) -> io::Result<()> {
     let (from, to) = (c_name(from)?, c_name(to)?);

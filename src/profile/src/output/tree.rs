@@ -12,8 +12,8 @@ use super::sys;
 /// The tree, in the directory where it is made.
 const TREE: &str = "tree";
 
-/// A directory that is written as a whole: it gets its name in [`Self::finish`]. Until then it is made in a directory that only this
-/// user can enter, beside the place where it is to be. Where its end is not reached nothing is left.
+/// A directory that is written as a whole: it gets its name in [`Self::finish`]. Until then it is made in a directory
+/// that only this user can enter, beside the place where it is to be. Where its end is not reached nothing is left.
 #[derive(Debug)]
 pub struct OutputTree {
     path: PathBuf,

@@ -16,8 +16,8 @@ pub fn algorithm_names(all: impl Iterator<Item = String>) {
     });
 }
 
-/// The call that the thread is in takes this algorithm. Without effect where the call is not recorded, and for threads that have no
-/// slot of their own, of which nobody knows what they are in.
+/// The call that the thread is in takes this algorithm. Without effect where the call is not recorded, and for threads
+/// that have no slot of their own, of which nobody knows what they are in.
 #[inline]
 pub fn algorithm(number: u8) {
     let Some(slot) = tls::slot() else { return };

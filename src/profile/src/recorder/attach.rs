@@ -44,8 +44,8 @@ pub fn attach(fd: RawFd, pe: u32, npes: u32, first_local_pe: u32, local_pes: u32
         return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
     };
     let mapping = Mapping::new(fd, HEADER_BYTES + index as usize * REGION_BYTES, REGION_BYTES, true)?;
-    // SAFETY: `Facts::read` checked that the segment, sealed against shrinking, has all its regions; the mapping is page-
-    // aligned and never unmapped (threads may be in the middle of a call); all fields are atomics.
+    // SAFETY: `Facts::read` checked that the segment, sealed against shrinking, has all its regions; the mapping is
+    // page- aligned and never unmapped (threads may be in the middle of a call); all fields are atomics.
     let region = unsafe { &*mapping.leak().cast::<Region>() };
     let head = &region.head;
     head.pe.store(pe, Relaxed);
@@ -71,8 +71,8 @@ pub fn attach(fd: RawFd, pe: u32, npes: u32, first_local_pe: u32, local_pes: u32
     Ok(())
 }
 
-/// A segment for the PEs `pes` of a job of `npes`, made by one of them, whose initialization began so long ago. `brief`: nobody will
-/// see more than the numbers by routine.
+/// A segment for the PEs `pes` of a job of `npes`, made by one of them, whose initialization began so long ago.
+/// `brief`: nobody will see more than the numbers by routine.
 ///
 /// # Errors
 /// As [`create`].
@@ -184,14 +184,14 @@ pub fn detach() {
 }
 
 /// Stops recording in a forked child, which must not write to its parent's slots. To be called by the runtime's fork
-/// handler once the child's static data is its own. Until then, and where nobody calls it, a child's calls find that the
-/// process id differs and record nothing.
+/// handler once the child's static data is its own. Until then, and where nobody calls it, a child's calls find that
+/// the process id differs and record nothing.
 pub fn detach_after_fork() {
     detach();
 }
 
-/// In every forked child the calling thread's slot pointer is reset: it belongs to the parent. Only thread-local memory is
-/// touched, since the child's static data may still be shared with the parent at that point.
+/// In every forked child the calling thread's slot pointer is reset: it belongs to the parent. Only thread-local memory
+/// is touched, since the child's static data may still be shared with the parent at that point.
 fn forget_in_forked_children() {
     extern "C" fn child() {
         claim::forget();

@@ -1,8 +1,8 @@
 //! What is recorded of most short calls: a few numbers and the current operation, in a dozen instructions.
 //!
-//! A program that waits for memory keeps as many accesses going as fit into the processor's window of instructions; what
-//! is recorded in between takes from that room, so each instruction counts. Calls that need more (a sample is due, an event
-//! of the trace, a PE of another host, the first call) go on to the probe, and nothing is recorded here.
+//! A program that waits for memory keeps as many accesses going as fit into the processor's window of instructions;
+//! what is recorded in between takes from that room, so each instruction counts. Calls that need more (a sample is due,
+//! an event of the trace, a PE of another host, the first call) go on to the probe, and nothing is recorded here.
 #![allow(unsafe_code)]
 
 use std::mem::offset_of;
@@ -17,8 +17,8 @@ use crate::segment::layout::{Cell, Current, ROW_OVERFLOW, Slot, SlotHead};
 use crate::size::{Distance, size_class};
 use crate::trace;
 
-/// Counts a call of a short routine; in a profile that is `KEPT`, by call site and peer too. False: the probe is to record
-/// it.
+/// Counts a call of a short routine; in a profile that is `KEPT`, by call site and peer too. False: the probe is to
+/// record it.
 ///
 /// `peer` is a world PE, or -1 where the call has none.
 #[inline(always)]
@@ -113,8 +113,8 @@ impl<'a> Rows<'a> {
 fn enter(slot: &Slot, op: impl Operation, peer: i32) -> bool {
     let cell = slot.cell(op.id());
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: writes to words of the slot that only this thread writes, each in one instruction, as `bump` does. The carry
-    // of the subtraction tells that the countdown was zero, and then it is made zero again.
+    // SAFETY: writes to words of the slot that only this thread writes, each in one instruction, as `bump` does. The
+    // carry of the subtraction tells that the countdown was zero, and then it is made zero again.
     unsafe {
         core::arch::asm!(
             "sub dword ptr [{cell} + {countdown}], 1",

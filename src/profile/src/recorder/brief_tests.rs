@@ -58,7 +58,8 @@ fn put(peer: i32, bytes: usize) {
     put_in::<false>(peer, bytes);
 }
 
-/// The profile of PE 3, one of the PEs 2 to 4 of a host in a job of 6, after a process has run this. Its exit code must be 0.
+/// The profile of PE 3, one of the PEs 2 to 4 of a host in a job of 6, after a process has run this. Its exit code must
+/// be 0.
 fn profile_of(body: fn() -> bool) -> Pe {
     let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let job = JobInfo { first_pe: 2, local_pes: Some(3), ..JobInfo::default() };
@@ -199,7 +200,8 @@ fn the_last_call_is_the_threads_current_one() {
     assert_eq!((last.routine.as_str(), last.peer), ("shmem_int_p", Some(4)));
 }
 
-/// Only optimized code keeps each addition of the probe in one instruction: see the profile of this package in Cargo.toml.
+/// Only optimized code keeps each addition of the probe in one instruction: see the profile of this package in
+/// Cargo.toml.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn a_signal_handler_between_two_instructions_loses_nothing() {

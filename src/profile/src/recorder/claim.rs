@@ -1,7 +1,7 @@
 //! Which slot a thread records into.
 //!
-//! A thread takes the first free slot at its first recorded call and gives it back when it exits, through a pthread key:
-//! its destructor runs again when later destructors of the same thread still call the library.
+//! A thread takes the first free slot at its first recorded call and gives it back when it exits, through a pthread
+//! key: its destructor runs again when later destructors of the same thread still call the library.
 #![allow(unsafe_code)]
 
 use std::sync::atomic::{
@@ -67,14 +67,15 @@ pub(super) fn forget() {
     tls::set_slot(None);
 }
 
-/// As [`region`], without asking whether this is a forked child: for calls that only PEs make, and that should not cost a
-/// system call.
+/// As [`region`], without asking whether this is a forked child: for calls that only PEs make, and that should not cost
+/// a system call.
 pub(super) fn region_unchecked() -> Option<&'static Region> {
     // SAFETY: as in `region`.
     unsafe { REGION.load(Acquire).as_ref() }
 }
 
-/// As [`region`], without a system call where the thread has a slot: a forked child's threads have none of their parent's.
+/// As [`region`], without a system call where the thread has a slot: a forked child's threads have none of their
+/// parent's.
 pub(super) fn region_of_thread() -> Option<&'static Region> {
     if tls::slot().is_some() { region_unchecked() } else { region() }
 }

@@ -1,10 +1,11 @@
 //! What samples may claim for the calls that they stand for: never more than the time that has passed.
 //!
-//! Calls that overlap in the processor take longer alone, which is how a sample is timed, than apart. Samples of random updates
-//! taken for all of them come to more than the run. A thread's claims since any moment must not exceed the time since it: then
-//! they do not exceed its run either. Two moments are tried, and the larger room counts: the operation's last sample, since when
-//! the calls were made that a sample stands for; and some 64 to 128 samples of any operation ago, since calls are not all alike,
-//! and a long one among short ones would else be cut and nothing be added to the short ones.
+//! Calls that overlap in the processor take longer alone, which is how a sample is timed, than apart. Samples of random
+//! updates taken for all of them come to more than the run. A thread's claims since any moment must not exceed the time
+//! since it: then they do not exceed its run either. Two moments are tried, and the larger room counts: the operation's
+//! last sample, since when the calls were made that a sample stands for; and some 64 to 128 samples of any operation
+//! ago, since calls are not all alike, and a long one among short ones would else be cut and nothing be added to the
+//! short ones.
 
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -31,8 +31,8 @@ const NS_PER_CREDIT: u64 = 2500;
 /// Calls that can be paid for in advance.
 const MAX_CREDIT: u32 = 4000;
 
-/// Begins to time a sample; never 0. Unlike in [`super::hot`], what precedes must be done first, and what follows must not
-/// have begun.
+/// Begins to time a sample; never 0. Unlike in [`super::hot`], what precedes must be done first, and what follows must
+/// not have begun.
 #[cold]
 #[inline(never)]
 pub(super) fn begin_sample(slot: &Slot, site: u32) -> u64 {
@@ -44,12 +44,12 @@ pub(super) fn begin_sample(slot: &Slot, site: u32) -> u64 {
 
 /// The lowest bit of the time at which a short call began: it is a sample.
 const SAMPLE: u64 = 1;
-/// The next bit, of one that is none: it is the first of its thread, and stands for itself only. What a slot's earlier owners did
-/// since its last sample was not like it: caches are cold, and pages are met for the first time.
+/// The next bit, of one that is none: it is the first of its thread, and stands for itself only. What a slot's earlier
+/// owners did since its last sample was not like it: caches are cold, and pages are met for the first time.
 const FIRST: u64 = 2;
 
-/// Begins to time a call that is a sample (`left` is 0), or traced, or both. The lowest bit of the time says whether it is a
-/// sample. 0: neither after all.
+/// Begins to time a call that is a sample (`left` is 0), or traced, or both. The lowest bit of the time says whether it
+/// is a sample. 0: neither after all.
 #[cold]
 #[inline(never)]
 pub(super) fn begin(slot: &Slot, left: u32, addr: usize, bytes: usize, site: u32) -> u64 {
@@ -232,7 +232,8 @@ fn leave_traced(slot: &Slot, op: u16, start: u64, end: u64) {
     trace::event(slot, op, peer.max(-1), start, end);
 }
 
-/// Adds a timed sample and draws when the next one is due. The sample claims at most `room_ns` for the calls that it stands for.
+/// Adds a timed sample and draws when the next one is due. The sample claims at most `room_ns` for the calls that it
+/// stands for.
 ///
 /// A call of 100 us or more in a routine of nanoseconds is most often a preemption: taken for a hundred others it would
 /// drown them. It stands for itself; and long calls buy credit, so that where they are not rare, each call is timed.

@@ -81,7 +81,8 @@ pub fn set_sampling(every: Option<u64>, long_ns: Option<u64>) -> bool {
     true
 }
 
-/// The calling thread enters a region. Returns false where it cannot be kept: too many names, nesting too deep, no slot.
+/// The calling thread enters a region. Returns false where it cannot be kept: too many names, nesting too deep, no
+/// slot.
 pub fn region_begin(name: &str) -> bool {
     let Some((region, slot)) = claim::own() else { return false };
     let number = names::number_of(&region.names, name);
@@ -103,8 +104,8 @@ pub fn region_begin(name: &str) -> bool {
     true
 }
 
-/// The calling thread leaves its innermost region, which must have this name where one is given. Returns false otherwise:
-/// then nothing changes.
+/// The calling thread leaves its innermost region, which must have this name where one is given. Returns false
+/// otherwise: then nothing changes.
 pub fn region_end(name: Option<&str>) -> bool {
     let Some((region, slot)) = claim::own() else { return false };
     let depth = slot.head.region_depth.load(Relaxed) as usize;

@@ -17,8 +17,8 @@ pub(super) fn is_on() -> bool {
     watch::is(watch::COUNTERS)
 }
 
-/// From now on these counters (indices of [`crate::counters::KNOWN`]) are read. Which of them the system has, the profile
-/// says. Once a process, after the recorder is attached.
+/// From now on these counters (indices of [`crate::counters::KNOWN`]) are read. Which of them the system has, the
+/// profile says. Once a process, after the recorder is attached.
 #[cfg(feature = "counters")]
 pub fn count(wanted: &[usize]) {
     let Some(region) = super::claim::region() else { return };

@@ -133,8 +133,8 @@ fn note_longest(site: &Site, ns: u64) {
     }
 }
 
-/// Adds a sample to the call site that it was entered with: `claimed_ns` for each of `weight` calls, with what timing takes;
-/// it took `ns` itself.
+/// Adds a sample to the call site that it was entered with: `claimed_ns` for each of `weight` calls, with what timing
+/// takes; it took `ns` itself.
 pub(super) fn add_sample(slot: &Slot, claimed_ns: u64, weight: u64, ns: u64) {
     let site = &slot.extra.sites[(slot.head.site.load(Relaxed) as usize).min(SITE_OVERFLOW)];
     bump32(&site.samples, 1);

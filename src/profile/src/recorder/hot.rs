@@ -39,8 +39,8 @@ pub fn sampled<R>(op: impl Operation, peer: i32, addr: usize, bytes: usize, f: i
     result
 }
 
-/// What [`sampled`] does before the call: the time now where the call is a sample or traced, else 0, and nothing is left to do
-/// after a call that completes nothing.
+/// What [`sampled`] does before the call: the time now where the call is a sample or traced, else 0, and nothing is
+/// left to do after a call that completes nothing.
 #[inline(always)]
 pub(super) fn begin_sampled(op: impl Operation, peer: i32, addr: usize, bytes: usize) -> u64 {
     match tls::slot() {
@@ -158,8 +158,8 @@ impl Stamp {
     }
 }
 
-/// Records a timed call after the fact, from `start` until now. For initialization, which begins before there is anything
-/// to record into.
+/// Records a timed call after the fact, from `start` until now. For initialization, which begins before there is
+/// anything to record into.
 pub fn record(op: u16, peer: i32, addr: usize, bytes: usize, start: Stamp) {
     let entered = begin_timed(op, peer, addr, bytes);
     if entered == 0 {
@@ -262,7 +262,8 @@ fn enter_timed(slot: &Slot, op: u16, peer: i32, addr: usize, bytes: usize, site:
     start
 }
 
-/// Ends a timed call, and gives the ticks that it took. What is rare is left to a tail call, so that nothing is saved on the stack here.
+/// Ends a timed call, and gives the ticks that it took. What is rare is left to a tail call, so that nothing is saved
+/// on the stack here.
 #[inline(never)]
 fn leave_timed(op: u16, start: u64, peer: i32) -> u64 {
     let Some(slot) = tls::slot() else { return cold::leave_timed(op, start, peer) };

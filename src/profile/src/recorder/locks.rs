@@ -1,4 +1,5 @@
-//! What this PE does with distributed locks, and which it holds: for the profile, and for whoever looks at a job that hangs.
+//! What this PE does with distributed locks, and which it holds: for the profile, and for whoever looks at a job that
+//! hangs.
 #![allow(unsafe_code)]
 
 use std::os::fd::RawFd;
@@ -23,7 +24,8 @@ const PROBES: usize = 8;
 /// Last releases on this host; none where nobody wants to know.
 static RELEASES: AtomicPtr<Releases> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Maps the releases of the host, which all its PEs write. Stays as long as the process; where it cannot be, they are not known.
+/// Maps the releases of the host, which all its PEs write. Stays as long as the process; where it cannot be, they are
+/// not known.
 pub(super) fn map(fd: RawFd) {
     let offset = HEADER_BYTES + std::mem::offset_of!(Region, releases);
     if let Ok(mapping) = Mapping::new(fd, offset, size_of::<Releases>(), true) {

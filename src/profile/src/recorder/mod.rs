@@ -2,8 +2,8 @@
 //!
 //! A call is counted when it is entered and timed when it returns. A thread writes with plain stores into a slot of its
 //! own; on x86_64 each counter is one read-modify-write instruction, so a signal handler that calls the library between
-//! two of them loses nothing. Threads that find no free slot record into a shared one with atomic additions: slower, but
-//! as exact. Nothing here allocates, locks or (after a thread's first call) enters the kernel.
+//! two of them loses nothing. Threads that find no free slot record into a shared one with atomic additions: slower,
+//! but as exact. Nothing here allocates, locks or (after a thread's first call) enters the kernel.
 
 mod algorithms;
 pub mod apart;

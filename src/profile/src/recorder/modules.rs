@@ -1,4 +1,5 @@
-//! Which objects are loaded where: by this a reader finds the source line of a return address, after the process is gone.
+//! Which objects are loaded where: by this a reader finds the source line of a return address, after the process is
+//! gone.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_int, c_void};

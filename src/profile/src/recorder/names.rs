@@ -8,8 +8,8 @@ use std::sync::atomic::{
 use super::claim;
 use crate::segment::extra::{Names, REGIONS};
 
-/// Where names were found, by hash: what is above [`NUMBER`] is the hash's, what is in it the number of the region. As long as
-/// the names of a region table fill a quarter of it, the first or second look finds a name.
+/// Where names were found, by hash: what is above [`NUMBER`] is the hash's, what is in it the number of the region. As
+/// long as the names of a region table fill a quarter of it, the first or second look finds a name.
 static FOUND: [AtomicU64; FOUNDS] = [const { AtomicU64::new(0) }; FOUNDS];
 const FOUNDS: usize = 4 * REGIONS;
 const NUMBER: u64 = REGIONS as u64 - 1;
@@ -80,8 +80,8 @@ pub(super) fn cut(name: &str) -> &str {
     &name[..end]
 }
 
-/// Runs `f` while no other thread of the PE changes names. `None`: this thread is doing so already, and a signal has interrupted
-/// it.
+/// Runs `f` while no other thread of the PE changes names. `None`: this thread is doing so already, and a signal has
+/// interrupted it.
 pub(super) fn locked<R>(names: &Names, f: impl FnOnce(&Names) -> R) -> Option<R> {
     let me = claim::me();
     while let Err(holder) = names.lock.compare_exchange(0, me, Acquire, Relaxed) {

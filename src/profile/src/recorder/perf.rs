@@ -184,8 +184,8 @@ fn scaled(count: u64, wanted: u64, counted: u64) -> u64 {
 }
 
 impl Set {
-    /// Opens what is planned, `most` counters a batch. The kernel refuses a counter that cannot count together with those
-    /// that its group has already: it begins another group, and the groups take turns.
+    /// Opens what is planned, `most` counters a batch. The kernel refuses a counter that cannot count together with
+    /// those that its group has already: it begins another group, and the groups take turns.
     fn open(plan: &[Planned], thread: u32, most: usize) -> Option<Set> {
         let mut batches: Vec<Batch> = Vec::new();
         for &(column, known, kernel) in plan {
@@ -209,8 +209,8 @@ impl Set {
     }
 }
 
-/// Words of a group that is read: how many counters, wanted and counted time, then a value and an id each; the first counter
-/// is the group's own.
+/// Words of a group that is read: how many counters, wanted and counted time, then a value and an id each; the first
+/// counter is the group's own.
 type Words = [u64; 3 + 2 * (COUNTERS + 1)];
 
 impl Batch {

@@ -1,5 +1,5 @@
-//! Counters without a processor that has any: what a processor would say is made up here, and counters of the kernel go the
-//! way of those of the processor.
+//! Counters without a processor that has any: what a processor would say is made up here, and counters of the kernel go
+//! the way of those of the processor.
 
 use super::*;
 

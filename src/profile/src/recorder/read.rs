@@ -9,7 +9,8 @@ use crate::op;
 use crate::segment::layout::SLOTS;
 use crate::snapshot;
 
-/// The operation that the calling thread has recorded last: while it is in a call, that one. `None` while nothing is recorded.
+/// The operation that the calling thread has recorded last: while it is in a call, that one. `None` while nothing is
+/// recorded.
 pub fn current_op() -> Option<u16> {
     let slot = tls::slot().filter(|_| arm::level() > 0)?;
     Some(slot.head.current.word.load(Relaxed) as u16)

@@ -1,8 +1,9 @@
 //! Who ended a wait, and what he did before.
 //!
-//! Each thread keeps its last stores to single words, by target and address. A thread that has waited for long looks through
-//! those of its host for one to what it waited for. To look costs some lines of other processors' caches, so one look stands for a
-//! certain time in waits: long waits are all looked at, of shorter ones some, the longer the likelier.
+//! Each thread keeps its last stores to single words, by target and address. A thread that has waited for long looks
+//! through those of its host for one to what it waited for. To look costs some lines of other processors' caches, so
+//! one look stands for a certain time in waits: long waits are all looked at, of shorter ones some, the longer the
+//! likelier.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -226,8 +227,8 @@ fn neighbour(index: u32) -> Option<&'static Region> {
     if start.is_null() {
         return None;
     }
-    // SAFETY: `map` mapped a header and `COUNT` regions for the rest of the process; all fields are atomics. Only what its PE has
-    // written is read: a page that nobody wrote stays a hole.
+    // SAFETY: `map` mapped a header and `COUNT` regions for the rest of the process; all fields are atomics. Only what
+    // its PE has written is read: a page that nobody wrote stays a hole.
     Some(unsafe { &*start.add(HEADER_BYTES + index as usize * REGION_BYTES).cast::<Region>() })
 }
 

@@ -1,5 +1,5 @@
-//! Calls that wait long, shown as what their thread does where recording does not show them: because the profile is off, or
-//! because they are of the short ones, whose begin is not kept.
+//! Calls that wait long, shown as what their thread does where recording does not show them: because the profile is
+//! off, or because they are of the short ones, whose begin is not kept.
 
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::time::Duration;
@@ -12,7 +12,8 @@ use crate::segment::layout::{STATE_INSIDE, Slot, current_word};
 /// What a thread shows.
 type Shown = [u64; 5];
 
-/// Whether a long wait of the calling thread is to be shown: there is a place for it, and the recorder does not show it by itself.
+/// Whether a long wait of the calling thread is to be shown: there is a place for it, and the recorder does not show it
+/// by itself.
 pub fn may_stall() -> bool {
     let is_inside = |slot: &Slot| (slot.head.current.word.load(Relaxed) >> 16) & 0xffff == STATE_INSIDE;
     claim::own().is_some_and(|(_, slot)| arm::level() <= 0 || !is_inside(slot))

@@ -1,8 +1,9 @@
 //! What a thread did over time, in slices that double their width when they have come to their end.
 //!
-//! Recording a call adds nothing to a slice. When the first timed call after the end of a slice returns, the times of all operations
-//! so far are summed up by kind, and what has been added since the last such sum goes into the slices that have passed: the
-//! call at hand to where it was, the rest evenly. So a slice costs some hundred nanoseconds, and a call nothing.
+//! Recording a call adds nothing to a slice. When the first timed call after the end of a slice returns, the times of
+//! all operations so far are summed up by kind, and what has been added since the last such sum goes into the slices
+//! that have passed: the call at hand to where it was, the rest evenly. So a slice costs some hundred nanoseconds, and
+//! a call nothing.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -55,7 +56,8 @@ pub(super) fn is_due(slot: &Slot, now: u64) -> bool {
     now >= get(&slot.extra.timeline.slice_end)
 }
 
-/// Puts what was recorded until `end` into the slices; a call of `op` has just been, from `start` on. For the slot's owner.
+/// Puts what was recorded until `end` into the slices; a call of `op` has just been, from `start` on. For the slot's
+/// owner.
 #[cold]
 #[inline(never)]
 pub(super) fn settle(slot: &Slot, op: u16, start: u64, end: u64) {

@@ -1,5 +1,5 @@
-//! What belongs to the calling thread: its slot (null until its first recorded call, and again once it exits), and where
-//! the call returns to that an entry is about to record.
+//! What belongs to the calling thread: its slot (null until its first recorded call, and again once it exits), and
+//! where the call returns to that an entry is about to record.
 #![allow(unsafe_code)]
 
 use crate::segment::layout::Slot;

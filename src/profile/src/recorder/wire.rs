@@ -16,8 +16,8 @@ pub fn wire_source(source: Source) {
     let _ = SOURCE.set(source);
 }
 
-/// Publishes numbers of the network, each under a name of at most 31 bytes: it replaces what was published under that name.
-/// Names beyond the table of the profile are left out. May be called at any time.
+/// Publishes numbers of the network, each under a name of at most 31 bytes: it replaces what was published under that
+/// name. Names beyond the table of the profile are left out. May be called at any time.
 pub fn wire(numbers: &[(&str, u64)]) {
     let Some(region) = claim::region() else { return };
     let _ = locked(&region.names, |names| {

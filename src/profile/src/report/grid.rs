@@ -135,8 +135,8 @@ impl Cell {
     }
 }
 
-/// Text as a field of comma-separated values: with quotes where it needs them, and nothing that a spreadsheet takes for a
-/// formula, which a leading sign is, also behind white space.
+/// Text as a field of comma-separated values: with quotes where it needs them, and nothing that a spreadsheet takes for
+/// a formula, which a leading sign is, also behind white space.
 pub fn csv_field(text: &str) -> String {
     let is_formula = text.trim_start().starts_with(['=', '+', '-', '@']);
     let safe = if is_formula || text.starts_with(['\t', '\r', '\n']) { format!("'{text}") } else { text.to_owned() };

@@ -14,8 +14,8 @@ use crate::size::{Distance, size_bounds};
 /// `schema_version`: raised when a member changes its meaning or goes away, not when one is added.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// The report as one JSON object, written to `out`. `problems` are what could not be read of the profile; `source` is asked
-/// for the routines of each PE where the view has them.
+/// The report as one JSON object, written to `out`. `problems` are what could not be read of the profile; `source` is
+/// asked for the routines of each PE where the view has them.
 ///
 /// # Errors
 /// Those of `out`.
@@ -210,7 +210,9 @@ fn sizes(r: &Routine) -> Vec<Value> {
 
 fn distances(r: &Routine) -> Vec<Value> {
     let counted = Distance::ALL.into_iter().filter(|&d| r.calls[d as usize] > 0);
-    counted
-        .map(|d| json!({ "name": r.name, "distance": d.name(), "calls": r.calls[d as usize], "bytes": r.bytes[d as usize] }))
-        .collect()
+    let row = |d: Distance| {
+        let (calls, bytes) = (r.calls[d as usize], r.bytes[d as usize]);
+        json!({ "name": r.name, "distance": d.name(), "calls": calls, "bytes": bytes })
+    };
+    counted.map(row).collect()
 }

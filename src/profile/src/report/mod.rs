@@ -155,7 +155,8 @@ pub struct Options {
     pub top: Option<usize>,
 }
 
-/// The table of a view as comma-separated values. What is shown beside it has a view of its own. `View::All` is no table.
+/// The table of a view as comma-separated values. What is shown beside it has a view of its own. `View::All` is no
+/// table.
 pub fn csv(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> String {
     let of_view = View::ALL.iter().find(|(_, view)| *view == options.view).map_or("", |(name, _)| name);
     let tables = view::every_grid(options.view, profile, options, symbols);
@@ -195,7 +196,8 @@ pub fn finish_merged(profile: Profile, dir: Option<&OutputDir>) -> Finished {
     Finished { profile, table, write_error }
 }
 
-/// Reads the segment of a job that has ended, writes its profile directory where one is asked for, and renders the report.
+/// Reads the segment of a job that has ended, writes its profile directory where one is asked for, and renders the
+/// report.
 pub fn finish(segment: &Segment, outcome: &Outcome, dir: Option<&OutputDir>) -> Finished {
     let profile = snapshot::take(segment, outcome);
     let write_error = dir.and_then(|dir| file::write(&profile, dir).err());

@@ -26,7 +26,8 @@ impl Frame {
 
 /// Finds source lines.
 pub trait Symbols {
-    /// The frames at an address of a file, an inlined function before the one that it is in. Empty where nothing is known.
+    /// The frames at an address of a file, an inlined function before the one that it is in. Empty where nothing is
+    /// known.
     fn frames(&self, path: &str, address: u64) -> Vec<Frame>;
 
     /// The object of a file's symbol table that an address is in, and how far. `None` where nothing is known.

@@ -84,8 +84,8 @@ fn bounds(routines: &[Routine]) -> String {
     let apart = r.mean_ns();
     let alone = apart + r.denied_ns as f64 / r.all_calls().max(1) as f64;
     format!(
-        "< bounded: calls that overlap in the processor take longer alone, as they are timed, than apart ({}: {} and at most {}). \
-         Their total is at most the time that no other call took.\n",
+        "< bounded: calls that overlap in the processor take longer alone, as they are timed, than apart ({}: {} and \
+         at most {}). Their total is at most the time that no other call took.\n",
         r.name,
         units::time(alone),
         units::time(apart),
@@ -269,8 +269,8 @@ fn waiting(pes: &[PeRow]) -> String {
     table.finish()
 }
 
-/// The PE that the others wait for, where that is beyond doubt: it waits less than half as long as the others do in the mean, which is
-/// 2 % of its run or more, and clearly less than the next one.
+/// The PE that the others wait for, where that is beyond doubt: it waits less than half as long as the others do in the
+/// mean, which is 2 % of its run or more, and clearly less than the next one.
 fn waits_least(pes: &[PeRow]) -> Option<&PeRow> {
     let total = |pe: &PeRow| pe.time_ns(Class::waits);
     let least = pes.iter().min_by_key(|pe| (total(pe), pe.pe))?;

@@ -62,7 +62,8 @@ pub fn create_with(npes: u32, job: &JobInfo, scale: Scale) -> io::Result<OwnedFd
     }
     let fd = sealed_memory(segment_bytes(local))?;
     let mapping = Mapping::new(fd.as_raw_fd(), 0, HEADER_BYTES, true)?;
-    // SAFETY: the mapping is a page-aligned, zeroed header that lives until the end of this function; all fields are atomics.
+    // SAFETY: the mapping is a page-aligned, zeroed header that lives until the end of this function; all fields are
+    // atomics.
     let header = unsafe { &*mapping.as_ptr().cast::<Header>() };
     header.version.store(VERSION, Relaxed);
     header.npes.store(npes, Relaxed);
@@ -111,7 +112,8 @@ fn within_limit(bytes: usize) -> io::Result<()> {
     // SAFETY: `limit` is a valid place for the result.
     if unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) } == 0 && bytes as u64 > limit.rlim_cur {
         let message = format!(
-            "the profile segment of {} MiB, most of which is never used, is above the limit on file size (ulimit -f: {} KiB)",
+            "the profile segment of {} MiB, most of which is never used, is above the limit on file size (ulimit -f: \
+             {} KiB)",
             bytes >> 20,
             limit.rlim_cur >> 10
         );

@@ -47,16 +47,16 @@ pub struct CurrentOp {
 }
 
 impl Segment {
-    /// Words for where a PE is now, or was when it ended: that of its most telling thread; empty where it recorded nothing. `line` is
-    /// that of [`CurrentOp::called_from`].
+    /// Words for where a PE is now, or was when it ended: that of its most telling thread; empty where it recorded
+    /// nothing. `line` is that of [`CurrentOp::called_from`].
     pub fn place(&self, pe: u32, line: impl Fn(&str, u64) -> Option<String>) -> String {
         self.current(pe).first().map(|current| current.phrase() + &current.called_from(line)).unwrap_or_default()
     }
 
     /// The last operation of each thread of a PE: threads inside a routine first, then the most recent.
     ///
-    /// Threads that have exited count only when no live one recorded anything. Threads beyond the segment's slots are not
-    /// seen. Empty when the PE recorded nothing.
+    /// Threads that have exited count only when no live one recorded anything. Threads beyond the segment's slots are
+    /// not seen. Empty when the PE recorded nothing.
     pub fn current(&self, pe: u32) -> Vec<CurrentOp> {
         let Some(region) = self.region(pe) else { return Vec::new() };
         let now = self.scale().now();

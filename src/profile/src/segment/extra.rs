@@ -53,16 +53,16 @@ pub const ALGORITHMS: usize = 128;
 /// The row of those that found no row.
 pub const ALGORITHM_OVERFLOW: usize = ALGORITHMS;
 
-/// Bits of a return address in a key, without its lowest one: user addresses have 47, and no two calls return to addresses that differ
-/// in the lowest only, since an instruction that calls has more bytes.
+/// Bits of a return address in a key, without its lowest one: user addresses have 47, and no two calls return to
+/// addresses that differ in the lowest only, since an instruction that calls has more bytes.
 const KEY_ADDRESS: u64 = (1 << KEY_OP) - 1;
 const KEY_OP: u32 = 46;
 const OP_MASK: u64 = (1 << (KEY_REGION - KEY_OP)) - 1;
 /// Where a key has its region.
 pub const KEY_REGION: u32 = 58;
 
-/// Key of a call site: return address, operation, and the region in place (`region_key` is shifted already). Never 0, which
-/// marks a row that is free: the operation is counted from 1.
+/// Key of a call site: return address, operation, and the region in place (`region_key` is shifted already). Never 0,
+/// which marks a row that is free: the operation is counted from 1.
 #[inline(always)]
 pub const fn key(address: u64, op: u16, region_key: u64) -> u64 {
     (address >> 1 & KEY_ADDRESS) | (((op as u64 + 1) & OP_MASK) << KEY_OP) | region_key

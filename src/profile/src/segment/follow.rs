@@ -26,7 +26,8 @@ pub fn origin(fd: RawFd) -> io::Result<Vec<u8>> {
     Ok(realtime.to_le_bytes().into_iter().chain(pid.to_le_bytes()).chain(claims).collect())
 }
 
-/// Has a segment count from the begin of another host's, as far as the clocks of both hosts agree. Before anybody records.
+/// Has a segment count from the begin of another host's, as far as the clocks of both hosts agree. Before anybody
+/// records.
 ///
 /// # Errors
 /// `InvalidData` for what is not of [`origin`]; as for reading a segment.

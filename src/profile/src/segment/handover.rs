@@ -1,8 +1,8 @@
 //! Handing a segment over to the host's exporter of metrics (`oshprof serve`), so that no job is too short to be seen.
 //!
-//! Whoever made the segment connects to the exporter's socket and sends a descriptor of it, for reading only, with lines
-//! `name=value` up to an empty one. The connection stays open while the job runs; its end is the job's end. Before it, lines may
-//! say how the job ended. Where no exporter listens, that costs a system call or two.
+//! Whoever made the segment connects to the exporter's socket and sends a descriptor of it, for reading only, with
+//! lines `name=value` up to an empty one. The connection stays open while the job runs; its end is the job's end.
+//! Before it, lines may say how the job ended. Where no exporter listens, that costs a system call or two.
 #![allow(unsafe_code)]
 
 use std::ffi::OsString;
@@ -77,7 +77,8 @@ pub fn step(variable: impl Fn(&str) -> Option<OsString>) -> String {
 }
 
 impl Handover {
-    /// Hands `segment` to the first exporter that listens. `None`: there is none, or it is neither this user's nor root's.
+    /// Hands `segment` to the first exporter that listens. `None`: there is none, or it is neither this user's nor
+    /// root's.
     pub fn offer(segment: BorrowedFd<'_>, sockets: &[PathBuf], about: &[(&str, &str)]) -> Option<Handover> {
         sockets.iter().find_map(|path| Handover::to(path, segment, about).ok())
     }

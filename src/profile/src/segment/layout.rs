@@ -7,9 +7,9 @@
 //! ```
 //!
 //! Everything is sparse: a page that nobody wrote takes no memory. A slot belongs to one thread at a time, which alone
-//! writes to it with plain stores; the shared slot serves threads that found no free slot, with atomic additions.
-//! Each 64-bit word is read whole, but a reader that looks while the owner writes may see one word of a cell from before
-//! a call and the next from after it.
+//! writes to it with plain stores; the shared slot serves threads that found no free slot, with atomic additions. Each
+//! 64-bit word is read whole, but a reader that looks while the owner writes may see one word of a cell from before a
+//! call and the next from after it.
 #![allow(unsafe_code)]
 
 use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -180,8 +180,8 @@ pub struct RegionHead {
     pub reserved: AtomicU32,
     /// Host of the PE.
     pub host: Text<64>,
-    /// First address and bytes of the symmetric heap, then of the static objects: the same object has the same offset on
-    /// every PE.
+    /// First address and bytes of the symmetric heap, then of the static objects: the same object has the same offset
+    /// on every PE.
     pub memory: [AtomicU64; 4],
     /// Bytes in objects of the symmetric heap.
     pub heap_used: AtomicU64,
@@ -249,8 +249,8 @@ pub struct SlotHead {
     pub owner: AtomicU32,
     /// Rows given out.
     pub rows_used: AtomicU32,
-    /// When the present time slice ends, in ticks: the first timed call that returns after it looks after the slices. 0 where time
-    /// stamps are not of the processor's counter.
+    /// When the present time slice ends, in ticks: the first timed call that returns after it looks after the slices. 0
+    /// where time stamps are not of the processor's counter.
     pub slice_end: AtomicU64,
     /// State of the generator that draws sampling gaps.
     pub random: AtomicU64,
@@ -403,7 +403,8 @@ impl Slot {
     }
 }
 
-/// The symmetric object at an address of a PE whose [`RegionHead::memory`] this is, the same on every PE: (0 heap, 1 static; offset).
+/// The symmetric object at an address of a PE whose [`RegionHead::memory`] this is, the same on every PE: (0 heap, 1
+/// static; offset).
 pub fn symmetric([heap, heap_bytes, data, data_bytes]: [u64; 4], addr: u64) -> Option<(u8, u64)> {
     let within = |base: u64, bytes: u64| addr.checked_sub(base).filter(|&offset| offset < bytes);
     within(heap, heap_bytes).map(|offset| (0, offset)).or_else(|| within(data, data_bytes).map(|offset| (1, offset)))

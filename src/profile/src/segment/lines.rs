@@ -1,7 +1,7 @@
 //! Cache lines of PEs that short calls go to most, as samples see them.
 //!
-//! A set of four rows holds what its hash falls to. A line that finds none takes that with least weight, and what that had as what its
-//! own may be too high by (space-saving): lines with much weight stay, and one is known not to have it.
+//! A set of four rows holds what its hash falls to. A line that finds none takes that with least weight, and what that
+//! had as what its own may be too high by (space-saving): lines with much weight stay, and one is known not to have it.
 
 use std::sync::atomic::AtomicU64;
 

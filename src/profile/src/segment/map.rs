@@ -66,19 +66,21 @@ impl Segment {
 
     /// The header.
     pub fn header(&self) -> &Header {
-        // SAFETY: the mapping starts with a header, is page-aligned, sealed against shrinking and lives as long as `self`.
+        // SAFETY: the mapping starts with a header, is page-aligned, sealed against shrinking and lives as long as
+        // `self`.
         unsafe { &*self.mapping.as_ptr().cast::<Header>() }
     }
 
     /// The region of a PE; `None` when it does not record here.
     pub fn region(&self, pe: u32) -> Option<&Region> {
         let index = pe.checked_sub(self.first_pe).filter(|&index| index < self.local_pes)?;
-        // SAFETY: `index` is below the number of regions that `map` mapped; alignment is a page; all fields are atomics.
+        // SAFETY: `index` is below the number of regions that `map` mapped; alignment is a page; all fields are
+        // atomics.
         Some(unsafe { &*self.mapping.as_ptr().add(HEADER_BYTES + index as usize * REGION_BYTES).cast::<Region>() })
     }
 
-    /// Calls `visit` with the byte ranges of `within` (offsets in the segment) that hold data. Reading the holes between
-    /// them through the mapping would make the kernel allocate a page for each.
+    /// Calls `visit` with the byte ranges of `within` (offsets in the segment) that hold data. Reading the holes
+    /// between them through the mapping would make the kernel allocate a page for each.
     pub(crate) fn data_ranges(&self, within: std::ops::Range<usize>, mut visit: impl FnMut(std::ops::Range<usize>)) {
         let mut at = within.start;
         while at < within.end {
@@ -137,7 +139,8 @@ impl Facts {
         if ops != op::COUNT || hash != op::TABLE_HASH {
             let count = op::COUNT;
             return Err(invalid(format!(
-                "profile segment: made by another build, whose table of {ops} operations is not the one of {count} here: library and launcher differ"
+                "profile segment: made by another build, whose table of {ops} operations is not the one of {count} \
+                 here: library and launcher differ"
             )));
         }
         let local_pes = header.local_pes.load(Relaxed);

@@ -28,8 +28,8 @@ impl Mapping {
         if start == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        // A core dump would materialize every page of the sparse memory, huge pages much of it. Failure costs only memory.
-        // SAFETY: exactly the range mapped above.
+        // A core dump would materialize every page of the sparse memory, huge pages much of it. Failure costs only
+        // memory. SAFETY: exactly the range mapped above.
         unsafe {
             libc::madvise(start, bytes, libc::MADV_DONTDUMP);
             libc::madvise(start, bytes, libc::MADV_NOHUGEPAGE);

@@ -29,8 +29,9 @@ impl CurrentOp {
         if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
     }
 
-    /// `, called from main at solve.c:44`, as `line` finds it for a file and a return address; else `, called from solve+0x1234`,
-    /// of which `oshprof line solve+0x1234` may know more elsewhere. Empty where the place is not known.
+    /// `, called from main at solve.c:44`, as `line` finds it for a file and a return address; else
+    /// `, called from solve+0x1234`, of which `oshprof line solve+0x1234` may know more elsewhere. Empty where the
+    /// place is not known.
     pub fn called_from(&self, line: impl Fn(&str, u64) -> Option<String>) -> String {
         let Some((path, address)) = &self.site else { return String::new() };
         let place =

@@ -1,9 +1,9 @@
-//! Who ends the waits of others: the last stores of each thread to single words, and what is found there by a thread that has
-//! waited.
+//! Who ends the waits of others: the last stores of each thread to single words, and what is found there by a thread
+//! that has waited.
 //!
-//! A store costs its thread two words of its own memory. Nothing is written where the waiting PE looks: that would be a line for
-//! which all PEs contend, and a random update would cost twice what it does. Who has waited long enough for it looks through
-//! the threads of its host.
+//! A store costs its thread two words of its own memory. Nothing is written where the waiting PE looks: that would be a
+//! line for which all PEs contend, and a random update would cost twice what it does. Who has waited long enough for it
+//! looks through the threads of its host.
 
 use std::sync::atomic::AtomicU64;
 
@@ -48,8 +48,8 @@ pub struct Waited {
     pub since_look: AtomicU64,
     /// What that has to come to for the next look.
     pub due: AtomicU64,
-    /// Who released the lock that the thread took last, while it waited for it: world number plus 1 (low half), slot (high half); 0:
-    /// nobody.
+    /// Who released the lock that the thread took last, while it waited for it: world number plus 1 (low half), slot
+    /// (high half); 0: nobody.
     pub released_by: AtomicU64,
     /// Key of the call site of that release.
     pub release_key: AtomicU64,

@@ -1,13 +1,13 @@
 //! Short calls in a row are folded: how many there were between two time stamps takes the place of an event each.
 //!
 //! A routine of nanoseconds must not pay tens of them for each event. So an event of a short call (puts and gets of any
-//! size included, signals not) is paid for from a budget of run time: one in [`NS_A_SHORT_EVENT`], or up to [`BURST`] in a
-//! row after quieter times. A call that finds nothing left there costs what it costs without a trace, since the profile
-//! counts it anyway: the countdown to the next sample says how many calls there were since it was last looked at. They are
-//! written as one record before the next event of the thread, whichever that is.
+//! size included, signals not) is paid for from a budget of run time: one in [`NS_A_SHORT_EVENT`], or up to [`BURST`]
+//! in a row after quieter times. A call that finds nothing left there costs what it costs without a trace, since the
+//! profile counts it anyway: the countdown to the next sample says how many calls there were since it was last looked
+//! at. They are written as one record before the next event of the thread, whichever that is.
 //!
-//! A call with an event of its own takes the path of a sample. The countdown of its routine is 0 then (`forced`), and what
-//! it was is kept here.
+//! A call with an event of its own takes the path of a sample. The countdown of its routine is 0 then (`forced`), and
+//! what it was is kept here.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -116,7 +116,8 @@ impl Fold {
         can
     }
 
-    /// Tracing was switched on since the last time: counts from here. `inflight` is the operation whose call is at hand.
+    /// Tracing was switched on since the last time: counts from here. `inflight` is the operation whose call is at
+    /// hand.
     pub(super) fn begin(&mut self, slot: &Slot, inflight: Option<u16>) {
         let generation = GENERATION.load(Relaxed);
         if self.generation == generation {
@@ -267,8 +268,8 @@ pub(crate) fn enter(slot: &Slot, op: u16, left: u32, bytes: usize) -> Short {
     after_all(slot, row)
 }
 
-/// A signal handler calls while its thread is in the middle of this module: the call is counted as dropped, and the next one
-/// takes this path instead.
+/// A signal handler calls while its thread is in the middle of this module: the call is counted as dropped, and the
+/// next one takes this path instead.
 #[cold]
 fn interrupted(slot: &Slot, op: u16, left: u32, on: bool) -> Short {
     slot.cell(op).countdown.store(left, Relaxed);

@@ -8,21 +8,23 @@
 //! note     kind (as above, routine 0) | length of the text | ticks (8 bytes) | value (8 bytes) | text
 //! ```
 //!
-//! `calls` are short calls of a routine, folded: so many, with so many bytes, between the end of the call before and `time`
-//! ticks later. The next record counts from the end of the call before as well. Notes and such records change no differences.
+//! `calls` are short calls of a routine, folded: so many, with so many bytes, between the end of the call before and
+//! `time` ticks later. The next record counts from the end of the call before as well. Notes and such records change no
+//! differences.
 //!
-//! The peer of a collective with a root is the root. Collectives of a chunk are on the world until a note names another team.
+//! The peer of a collective with a root is the root. Collectives of a chunk are on the world until a note names another
+//! team.
 //!
 //! A length of 0 to 6 is that many bytes, 7 stands for 8. `gap` is the time in ticks from the end of the call before
-//! (first: from the chunk's base) to the begin of this one, `time` from begin to end. `address` is the difference to that of the call
-//! before, with the sign in the lowest bit; `bytes` and `peer` (plus 1: 0 is none) are differences by exclusive or. Each
-//! chunk begins anew with zeros: it can be read without the others.
+//! (first: from the chunk's base) to the begin of this one, `time` from begin to end. `address` is the difference to
+//! that of the call before, with the sign in the lowest bit; `bytes` and `peer` (plus 1: 0 is none) are differences by
+//! exclusive or. Each chunk begins anew with zeros: it can be read without the others.
 //!
-//! Checksums are CRC-32 (IEEE). A chunk gets its own over all of its bytes but the word that holds it, [`ChunkHead::closed`],
-//! when the next one is begun. The chunk in use has none until its file is closed: by the PE at its exit, or by the launcher
-//! after the PE has ended. A file of a PE that was killed with its launcher is not closed: its newest chunk may have no
-//! checksum, and a chunk may be under way to being written anew (`sequence` 0). The head has two: [`Head::check`] of what is
-//! known at the begin, [`Head::end_check`] of all of it once the file is closed.
+//! Checksums are CRC-32 (IEEE). A chunk gets its own over all of its bytes but the word that holds it,
+//! [`ChunkHead::closed`], when the next one is begun. The chunk in use has none until its file is closed: by the PE at
+//! its exit, or by the launcher after the PE has ended. A file of a PE that was killed with its launcher is not closed:
+//! its newest chunk may have no checksum, and a chunk may be under way to being written anew (`sequence` 0). The head
+//! has two: [`Head::check`] of what is known at the begin, [`Head::end_check`] of all of it once the file is closed.
 
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64};
 
@@ -82,8 +84,8 @@ pub const KIND_CALLS: u16 = 5;
 /// Record: calls of `shmem_ctx_` routines from here on are on the context of this number; the text is its team.
 pub const KIND_CONTEXT: u16 = 6;
 
-/// Record: collectives from here on are on the team whose members agree on this number; the text is its first PE, stride and size as
-/// decimal numbers with a space between, or nothing where that is not known.
+/// Record: collectives from here on are on the team whose members agree on this number; the text is its first PE,
+/// stride and size as decimal numbers with a space between, or nothing where that is not known.
 pub const KIND_TEAM: u16 = 7;
 
 /// First page of a file.
@@ -97,7 +99,8 @@ pub struct Head {
     pub pe: AtomicU32,
     /// PEs of the job.
     pub npes: AtomicU32,
-    /// Which of the PE's files this is; [`crate::segment::layout::SLOTS`]: that of threads without one, which has no chunks.
+    /// Which of the PE's files this is; [`crate::segment::layout::SLOTS`]: that of threads without one, which has no
+    /// chunks.
     pub slot: AtomicU32,
     /// Process id.
     pub pid: AtomicU32,
@@ -171,7 +174,8 @@ pub struct ChunkHead {
     pub thread: AtomicU32,
     /// Keeps what follows aligned.
     pub reserved: AtomicU32,
-    /// How many more events than records there are: folded calls count one each, notes of thread and context none. Wraps.
+    /// How many more events than records there are: folded calls count one each, notes of thread and context none.
+    /// Wraps.
     pub folded: AtomicU64,
     /// 0: in use. Else [`CLOSED`] (high half) and the checksum of the chunk's other bytes.
     pub closed: AtomicU64,

@@ -1,8 +1,9 @@
 //! A mapped file that loses its ground: whoever cuts it, or a disk that fails, must not end the program.
 //!
-//! A store behind the end of a mapped file is a bus error. Its handler puts plain memory in place of the file's, so that the
-//! store succeeds; the writer notices at its next chunk, and counts as dropped what went there. Bus errors elsewhere go to
-//! whoever handled them before. A program that installs a handler of its own afterwards does without this.
+//! A store behind the end of a mapped file is a bus error. Its handler puts plain memory in place of the file's, so
+//! that the store succeeds; the writer notices at its next chunk, and counts as dropped what went there. Bus errors
+//! elsewhere go to whoever handled them before. A program that installs a handler of its own afterwards does without
+//! this.
 #![allow(unsafe_code)]
 
 use std::cell::UnsafeCell;
@@ -50,8 +51,9 @@ pub(super) fn watch(begin: *mut u8, bytes: usize) -> Option<&'static Ground> {
 }
 
 fn install() {
-    // SAFETY: all-zero is a valid action; the handler has the type that SA_SIGINFO asks for, and does only what a handler may;
-    // what was there before is stored before it can be asked for, since no mapping of ours was stored to yet.
+    // SAFETY: all-zero is a valid action; the handler has the type that SA_SIGINFO asks for, and does only what a
+    // handler may; what was there before is stored before it can be asked for, since no mapping of ours was stored to
+    // yet.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handle as extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) as usize;
@@ -104,7 +106,8 @@ fn replace(address: usize) -> bool {
         }
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
         let place = std::ptr::with_exposed_provenance_mut(begin);
-        // SAFETY: exactly a mapping of ours, which stays for the life of the process; its writer goes on in plain memory.
+        // SAFETY: exactly a mapping of ours, which stays for the life of the process; its writer goes on in plain
+        // memory.
         let mapped = unsafe { libc::mmap(place, bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
         ground.lost.store(true, Relaxed);
         return mapped != libc::MAP_FAILED;

@@ -30,8 +30,8 @@ pub struct Drift {
     pub offset_ns: i64,
 }
 
-/// Closes the files of a trace whose PEs have ended, gives back the room that was reserved and not used, and counts what is
-/// there.
+/// Closes the files of a trace whose PEs have ended, gives back the room that was reserved and not used, and counts
+/// what is there.
 pub fn finish(dir: &OutputDir, drift: Option<Drift>) -> (Summary, Vec<ReadError>) {
     let trace = match Trace::open(dir.path()) {
         Ok(trace) => trace,

@@ -126,8 +126,8 @@ fn reserve(fd: libc::c_int, at: usize, bytes: usize) -> io::Result<()> {
     }
 }
 
-/// Has the kernel map the pages now, and say so where it cannot instead of sending a signal later. Older kernels (before
-/// 5.14) map page by page at the first store.
+/// Has the kernel map the pages now, and say so where it cannot instead of sending a signal later. Older kernels
+/// (before 5.14) map page by page at the first store.
 fn populate(at: *mut u8, bytes: usize) -> io::Result<()> {
     // SAFETY: within a mapping that is ours.
     if unsafe { libc::madvise(at.cast(), bytes, libc::MADV_POPULATE_WRITE) } == 0 {

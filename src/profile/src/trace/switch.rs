@@ -13,8 +13,8 @@ use crate::recorder::watch;
 use crate::segment::layout::{HEADER_BYTES, Header, REGION_BYTES, RegionHead};
 use crate::segment::{Facts, Mapping};
 
-/// Zero: each recorded call gets an event. All ones: none, or those that `fold` picks. A recorded call of a short routine
-/// tests its countdown under this mask: being able to trace costs it nothing.
+/// Zero: each recorded call gets an event. All ones: none, or those that `fold` picks. A recorded call of a short
+/// routine tests its countdown under this mask: being able to trace costs it nothing.
 static MASK: AtomicU32 = AtomicU32::new(u32::MAX);
 /// Whether there is a place for events; whether each call gets one.
 static ATTACHED: AtomicBool = AtomicBool::new(false);
@@ -68,7 +68,8 @@ pub(super) fn job() -> Option<&'static Job> {
 /// later calls change nothing but the switch.
 ///
 /// # Errors
-/// What the system answered, and `InvalidInput` for a bound that is less than one chunk. The PE runs on without a trace.
+/// What the system answered, and `InvalidInput` for a bound that is less than one chunk. The PE runs on without a
+/// trace.
 pub fn attach(fd: RawFd, pe: u32, config: Config, memory: Memory) -> io::Result<()> {
     let chunks = config.bytes.saturating_sub(HEAD_BYTES as u64) / CHUNK_BYTES as u64;
     if chunks == 0 {
@@ -77,7 +78,8 @@ pub fn attach(fd: RawFd, pe: u32, config: Config, memory: Memory) -> io::Result<
     }
     let facts = Facts::read(fd)?;
     let mapping = Mapping::new(fd, 0, HEADER_BYTES, true)?;
-    // SAFETY: `Facts::read` found a whole header; the mapping is page-aligned and never unmapped; all fields are atomics.
+    // SAFETY: `Facts::read` found a whole header; the mapping is page-aligned and never unmapped; all fields are
+    // atomics.
     let header = unsafe { &*mapping.leak().cast::<Header>() };
     let at = pe.checked_sub(facts.first_pe).filter(|&at| at < facts.local_pes);
     let at = at.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, format!("PE {pe} does not record here")))?;
@@ -108,8 +110,8 @@ pub fn is_attached() -> bool {
     job().is_some()
 }
 
-/// Switches tracing on or off; gives whether it is on now. It stays off where [`attach`] was not called: there is nowhere
-/// to write to. Only calls that are recorded are traced: at profile level 0 there are none.
+/// Switches tracing on or off; gives whether it is on now. It stays off where [`attach`] was not called: there is
+/// nowhere to write to. Only calls that are recorded are traced: at profile level 0 there are none.
 pub fn set(on: bool) -> bool {
     let on = on && is_attached();
     if on == is_on() {
@@ -133,8 +135,8 @@ pub fn set(on: bool) -> bool {
     on
 }
 
-/// The process ends: nothing more is traced, and its files get their checksums. Those of threads that still run are left to
-/// the launcher.
+/// The process ends: nothing more is traced, and its files get their checksums. Those of threads that still run are
+/// left to the launcher.
 pub fn close() {
     if job().is_some_and(|job| job.process == std::process::id()) {
         set(false);

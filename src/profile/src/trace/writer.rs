@@ -104,8 +104,8 @@ impl std::ops::Deref for Held {
     type Target = Writer;
 
     fn deref(&self) -> &Writer {
-        // SAFETY: made by `open` and never freed; the slot's owner alone gets here, and `busy` keeps signal handlers of the
-        // same thread away.
+        // SAFETY: made by `open` and never freed; the slot's owner alone gets here, and `busy` keeps signal handlers of
+        // the same thread away.
         unsafe { &*self.writer }
     }
 }

@@ -25,7 +25,8 @@ pub fn bash(topics: &[&Topic], names: &[&str]) -> String {
     write!(
         text,
         "    for ((at = 1; at < COMP_CWORD; at++)); do\n        case ${{COMP_WORDS[at]}} in\n        \
-         {skip}) ((++at)) ;;\n        -*) ;;\n        *) command=${{COMP_WORDS[at]}} && break ;;\n        esac\n    done\n"
+         {skip}) ((++at)) ;;\n        -*) ;;\n        *) command=${{COMP_WORDS[at]}} && break ;;\n        esac\n    \
+         done\n"
     )
     .expect("writing to a string");
     if commands.is_empty() {
@@ -35,8 +36,9 @@ pub fn bash(topics: &[&Topic], names: &[&str]) -> String {
         text.push_str(&values(tool));
         if tool.words[0] == "oshrun" {
             text.push_str(
-                "    if [[ -n $command ]]; then\n        declare -F _command_offset >/dev/null && ((at <= COMP_CWORD)) && \
-                 _command_offset $at && return\n        words=\n    elif [[ $cur != -* && $files == -f ]]; then\n        \
+                "    if [[ -n $command ]]; then\n        \
+                 declare -F _command_offset >/dev/null && ((at <= COMP_CWORD)) && _command_offset $at && \
+                 return\n        words=\n    elif [[ $cur != -* && $files == -f ]]; then\n        \
                  COMPREPLY=($(compgen -c -- \"$cur\"))\n    fi\n",
             );
         }
@@ -61,8 +63,8 @@ pub fn bash(topics: &[&Topic], names: &[&str]) -> String {
         }
     }
     text.push_str(
-        "    if [[ $cur == -* || -z $files ]]; then\n        COMPREPLY+=($(compgen -W \"$words\" -- \"$cur\"))\n    else\n        \
-         COMPREPLY+=($(compgen $files -- \"$cur\"))\n    fi\n}\n",
+        "    if [[ $cur == -* || -z $files ]]; then\n        COMPREPLY+=($(compgen -W \"$words\" -- \"$cur\"))\n    \
+         else\n        COMPREPLY+=($(compgen $files -- \"$cur\"))\n    fi\n}\n",
     );
     text + &format!("complete -o filenames -F {function} {}\n", names.join(" "))
 }

@@ -54,9 +54,10 @@ fn is_given(function: &str, tool: &Topic) -> String {
     let with_value = tool.help.choices().filter(|choice| choice.value_follows()).flat_map(Choice::names);
     let with_value: Vec<&str> = with_value.collect();
     format!(
-        "function {function}\n    set -l words (commandline -opc)[2..]\n    while set -q words[1]\n        switch $words[1]\n            \
-         case {}\n                set -e words[1]\n            case '-*'\n            case '*'\n                return 0\n        end\n        \
-         set -e words[1]\n    end\n    return 1\nend\n\n",
+        "function {function}\n    set -l words (commandline -opc)[2..]\n    while set -q words[1]\n        switch \
+         $words[1]\n            \
+         case {}\n                set -e words[1]\n            case '-*'\n            case '*'\n                return \
+         0\n        end\n        set -e words[1]\n    end\n    return 1\nend\n\n",
         with_value.join(" ")
     )
 }

@@ -38,7 +38,8 @@ impl Value {
     }
 }
 
-/// What an option does, in a few words: the beginning of its first line, or what it takes where the text begins with a value.
+/// What an option does, in a few words: the beginning of its first line, or what it takes where the text begins with a
+/// value.
 fn summary(choice: &Choice) -> &str {
     let line = choice.text.first().map_or("", String::as_str);
     if let Some(Value::Words(words)) = Value::of(choice)
@@ -50,7 +51,8 @@ fn summary(choice: &Choice) -> &str {
     line[..ends.min().unwrap_or(line.len())].trim_end_matches([',', ';', ':'])
 }
 
-/// The words that a text explains, at the beginning of a line or behind a semicolon: `chrome: JSON for ...; waits: ...`, or `bmf    Bencher's`.
+/// The words that a text explains, at the beginning of a line or behind a semicolon:
+/// `chrome: JSON for ...; waits: ...`, or `bmf    Bencher's`.
 fn first_words(choice: &Choice) -> Vec<String> {
     let word = |part: &str| {
         let end = part.find(|c: char| !(c.is_ascii_lowercase() || c == '-' || c.is_ascii_digit()))?;
@@ -77,8 +79,8 @@ mod tests {
 
     /// A tool with a program behind its options, and one with a command.
     fn topics() -> [Topic; 2] {
-        let help = "usage: run [options] PROGRAM\n\n  -n, -np N        how many\n  --bind core|none  where PEs' threads [run]: cores\n  \
-                    --to DIR  where\n  --file FILE  what\n  --hosts A:SLOTS  where\n  --quiet  no\n";
+        let help = "usage: run [options] PROGRAM\n\n  -n, -np N        how many\n  --bind core|none  where PEs' \
+            threads [run]: cores\n  --to DIR  where\n  --file FILE  what\n  --hosts A:SLOTS  where\n  --quiet  no\n";
         let topic = |words: &[&str]| Topic {
             words: words.iter().map(|word| (*word).to_owned()).collect(),
             summary: "does it".to_owned(),
@@ -101,7 +103,8 @@ mod tests {
 
     #[test]
     fn words_are_those_that_are_explained() {
-        let text = "  --view VIEW  routines (default): calls of each, and\n               late: who came late to which, collective or wait,\n\
+        let text = "  --view VIEW  routines (default): calls of each, and\n               late: who came late to \
+            which, collective or wait,\n\
                     \u{20}              and what that cost; waits: its table\n               bmf    Bencher's\n";
         let help = Help::parse(text);
         let choice = help.choices().next().unwrap();

@@ -26,7 +26,8 @@ pub fn zsh(topics: &[&Topic], names: &[&str]) -> String {
     }
     text.push_str(
         ")\nif ((CURRENT == 2)); then\n    _describe -t commands command commands\n    \
-         _arguments -S : --help --version\n    return\nfi\nlocal command=$words[2]\nshift words\n((CURRENT--))\ncase $command in\n",
+         _arguments -S : --help --version\n    return\nfi\nlocal command=$words[2]\nshift words\n((CURRENT--))\ncase \
+         $command in\n",
     );
     for topic in commands {
         writeln!(text, "    {})\n{}        ;;", topic.words[1], arguments("        ", topic, &["'*: :_files'"]))

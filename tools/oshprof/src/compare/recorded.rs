@@ -1,5 +1,5 @@
-//! Two series of real gates, replayed: `tests/recorded/series.py` made them, docs/regression.md has their numbers. The pairs
-//! are those of a machine, once loud and once quiet, and not of a model.
+//! Two series of real gates, replayed: `tests/recorded/series.py` made them, docs/regression.md has their numbers. The
+//! pairs are those of a machine, once loud and once quiet, and not of a model.
 
 use super::metric::{FEWEST, Metric, PRIMARY, test};
 use crate::stats::sequence::{Finding, is_decided, looks};

@@ -156,7 +156,8 @@ fn time(profile: &Merged) -> String {
     let all = profile.pes.len();
     let some = if pes.len() < all { format!(" ({} of {all})", pes.len()) } else { String::new() };
     let mut out = format!(
-        "<div class=\"chart\"><h4>where each PE spends its time{some}</h4><svg viewBox=\"0 0 560 {height}\" role=\"img\">"
+        "<div class=\"chart\"><h4>where each PE spends its time{some}</h4><svg viewBox=\"0 0 560 {height}\" \
+         role=\"img\">"
     );
     for (at, pe) in pes.iter().enumerate() {
         let y = at * 20 + 2;
@@ -170,7 +171,8 @@ fn time(profile: &Merged) -> String {
             if width > 0.2 {
                 let _ = write!(
                     out,
-                    "<rect x=\"{x:.1}\" y=\"{y}\" width=\"{width:.1}\" height=\"15\" class=\"{class}\"><title>PE {}: {name} {} ({:.1} %)</title></rect>",
+                    "<rect x=\"{x:.1}\" y=\"{y}\" width=\"{width:.1}\" height=\"15\" class=\"{class}\"><title>PE {}: \
+                     {name} {} ({:.1} %)</title></rect>",
                     pe.pe,
                     escape(&shown_time(ns)),
                     100.0 * ns / wall
@@ -192,7 +194,8 @@ fn time(profile: &Merged) -> String {
     out
 }
 
-/// The PEs to show: all, or as many as fit at equal distances, with the one that waits most and the one that waits least.
+/// The PEs to show: all, or as many as fit at equal distances, with the one that waits most and the one that waits
+/// least.
 fn spread(pes: &[PeRow]) -> Vec<&PeRow> {
     if pes.len() <= PES {
         return pes.iter().collect();
@@ -273,7 +276,8 @@ fn matrix(profile: &Merged) -> String {
                 let (class, shade) = if value == 0 { ("grid", 0.5) } else { ("a", shade) };
                 let _ = write!(
                     out,
-                    "<rect x=\"{:.2}\" y=\"{:.2}\" width=\"{:.2}\" height=\"{:.2}\" class=\"{class}\" opacity=\"{shade:.2}\"><title>{} to {}: {}</title></rect>",
+                    "<rect x=\"{:.2}\" y=\"{:.2}\" width=\"{:.2}\" height=\"{:.2}\" class=\"{class}\" \
+                     opacity=\"{shade:.2}\"><title>{} to {}: {}</title></rect>",
                     70.0 + to as f64 * cell,
                     22.0 + from as f64 * cell,
                     cell * 0.96,

@@ -6,57 +6,60 @@ use pellucid_profile::report::View;
 pub fn of(view: View) -> &'static str {
     match view {
         View::Routine => {
-            "Where time in the library goes, summed over PEs. p99 far above p50: some calls wait. One PE with most of the \
-             time of a routine: look at that PE, or at what it waits for."
+            "Where time in the library goes, summed over PEs. p99 far above p50: some calls wait. One PE with most of \
+             the time of a routine: look at that PE, or at what it waits for."
         }
         View::Efficiency => {
-            "How much of the PEs' time is the program's own, and what the rest is lost to: uneven work, moving data, waiting \
-             for others. The factors multiply up."
+            "How much of the PEs' time is the program's own, and what the rest is lost to: uneven work, moving data, \
+             waiting for others. The factors multiply up."
         }
         View::Phases => {
-            "Where time goes that no routine shows: the program itself, from one barrier or collective to the next. One PE with \
-             far more work than the mean: the others wait for it at the end of the phase."
+            "Where time goes that no routine shows: the program itself, from one barrier or collective to the next. \
+             One PE with far more work than the mean: the others wait for it at the end of the phase."
         }
         View::Causes => {
-            "For each place that waits for a flag, signal or lock: which PE ended the wait, by which call, and what that PE did while \
-             it was waited for."
+            "For each place that waits for a flag, signal or lock: which PE ended the wait, by which call, and what \
+             that PE did while it was waited for."
         }
         View::Locks => {
-            "Each distributed lock: how often it was taken, how long PEs stood in line for it, how long it was held. Busy near 100 %: \
-             the program is as fast as what is done under it."
+            "Each distributed lock: how often it was taken, how long PEs stood in line for it, how long it was held. \
+             Busy near 100 %: the program is as fast as what is done under it."
         }
         View::Addresses => {
-            "Words that short calls go to again and again, of which PE, by how many PEs: a counter that all add to, a flag that many poll."
+            "Words that short calls go to again and again, of which PE, by how many PEs: a counter that all add to, a \
+             flag that many poll."
         }
         View::Timeline => {
-            "What each PE did from its begin to its end, in 64 columns: phases of the program, and who waits while others work."
+            "What each PE did from its begin to its end, in 64 columns: phases of the program, and who waits while \
+             others work."
         }
         View::Size => {
             "How large the messages are. Bytes in large messages are moved at the speed of memory or network; calls in \
              small ones cost latency each."
         }
         View::Matrix => {
-            "Puts, gets, atomics and signals from each PE to each. A dark column: many write to or read from one PE. Shades \
-             are by the logarithm."
+            "Puts, gets, atomics and signals from each PE to each. A dark column: many write to or read from one PE. \
+             Shades are by the logarithm."
         }
         View::Callsites => {
             "The lines of the program that call the library, by routine and region: where to begin to change it."
         }
         View::Imbalance => {
-            "For each barrier and collective: how long the others waited for the one that came last. A PE that is last each \
-             time has more work; one that changes is noise or a pattern."
+            "For each barrier and collective: how long the others waited for the one that came last. A PE that is last \
+             each time has more work; one that changes is noise or a pattern."
         }
         View::Nbi => {
-            "What nonblocking operations leave to the program. An overlap near 100 %: it works while data moves; near 0: it \
-             waits for them at once."
+            "What nonblocking operations leave to the program. An overlap near 100 %: it works while data moves; near \
+             0: it waits for them at once."
         }
         View::Regions => {
-            "Parts of the program that it named (shmem_pcontrol). Waiting is the part of library time that other PEs cause."
+            "Parts of the program that it named (shmem_pcontrol). Waiting is the part of library time that other PEs \
+             cause."
         }
         View::Contexts => "Traffic by context, collectives by team: who uses which; which algorithms collectives took.",
         View::Counters => {
-            "What processor and kernel counted, as a whole and in timed calls. Around a routine that waits, instructions \
-             are those of waiting."
+            "What processor and kernel counted, as a whole and in timed calls. Around a routine that waits, \
+             instructions are those of waiting."
         }
         View::Network => "How much stays on the host and how much leaves it; then what the network counts itself.",
         View::Pe => "A row a PE. The one that waits least is the one that the others wait for.",

@@ -1,9 +1,9 @@
 //! Which update released which wait.
 //!
-//! A wait on one variable is matched to the puts with signal, signals, atomics and `p` of the same symmetric object on the
-//! waiting PE whose time overlaps that of the wait. Where it is one, that one released it. Where they are several and the
-//! last began after the others had ended, it was that one (or the wait would have ended before it began). Otherwise they ran
-//! at the same time: nothing is claimed.
+//! A wait on one variable is matched to the puts with signal, signals, atomics and `p` of the same symmetric object on
+//! the waiting PE whose time overlaps that of the wait. Where it is one, that one released it. Where they are several
+//! and the last began after the others had ended, it was that one (or the wait would have ended before it began).
+//! Otherwise they ran at the same time: nothing is claimed.
 
 use std::collections::HashMap;
 
@@ -93,7 +93,8 @@ fn visit(
 fn release(wait: &Span, updates: &[Span]) -> Option<Span> {
     let begun = &updates[..updates.partition_point(|update| update.start < wait.end)];
     let last = begun.last().filter(|last| last.end > wait.start)?;
-    // One that takes longest may have begun long before the others, so all are looked at, but hardly ever more than a few.
+    // One that takes longest may have begun long before the others, so all are looked at, but hardly ever more than a
+    // few.
     let others = begun[..begun.len() - 1].iter().rev().take(1024);
     let clear = others.clone().all(|other| other.end <= last.start);
     clear.then_some(*last)

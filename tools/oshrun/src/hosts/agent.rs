@@ -16,7 +16,8 @@ const SSH: [&str; 4] = ["ssh", "-x", "-o", "BatchMode=yes"];
 /// First word of what a daemon is told over its standard input, before the input of PE 0.
 pub const GREETING: &str = "pellucid-daemon";
 
-/// What a daemon needs to find the head and to be known to it. It goes through a pipe, so that no list of processes shows it.
+/// What a daemon needs to find the head and to be known to it. It goes through a pipe, so that no list of processes
+/// shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invitation {
     /// Number of the host.
@@ -73,9 +74,9 @@ pub fn command(options: &Options, placement: &Placement, oshrun: &Path) -> Vec<S
     agent.into_iter().chain([if shell { quoted(&oshrun) } else { oshrun }, "--daemon".into()]).collect()
 }
 
-/// The addresses of this host at which the part of a host is to connect, the likeliest first: those from which this host would talk
-/// to it; all of them where the name of the host says nothing here, since only the agent knows where it leads. `agent`:
-/// one was named.
+/// The addresses of this host at which the part of a host is to connect, the likeliest first: those from which this
+/// host would talk to it; all of them where the name of the host says nothing here, since only the agent knows where it
+/// leads. `agent`: one was named.
 pub fn addresses(agent: bool, host: &str) -> Vec<IpAddr> {
     let all = net::addresses();
     let loopback = || all.iter().copied().filter(IpAddr::is_loopback);

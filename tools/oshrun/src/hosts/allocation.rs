@@ -21,7 +21,8 @@ pub struct Allocation {
 /// What starts a command on such a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Agent {
-    /// `srun`, with the CPUs that the job has on each host, since a step has those of its tasks only; and whether it binds tasks.
+    /// `srun`, with the CPUs that the job has on each host, since a step has those of its tasks only; and whether it
+    /// binds tasks.
     Srun(BTreeMap<String, u32>, bool),
     /// A program that takes a host and a command, as ssh does.
     Program(&'static str),
@@ -67,7 +68,8 @@ fn configuration() -> String {
     output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
 }
 
-/// Whether this Slurm binds tasks; without a plugin for it, `srun` has something to say of each option that asks for none.
+/// Whether this Slurm binds tasks; without a plugin for it, `srun` has something to say of each option that asks for
+/// none.
 fn binds(configuration: &str) -> bool {
     let value = configuration.lines().find_map(|line| line.strip_prefix("TaskPlugin ")?.split_once('='));
     value.is_none_or(|(_, value)| !["task/none", "(null)", ""].contains(&value.trim()))
@@ -167,7 +169,8 @@ impl Around<'_> {
     }
 }
 
-/// Whether this is a step that a user has started; the highest numbers are those of batch scripts and interactive shells.
+/// Whether this is a step that a user has started; the highest numbers are those of batch scripts and interactive
+/// shells.
 fn is_step(step: &str) -> bool {
     step.parse::<u32>().is_ok_and(|step| step < 0xffff_ff00)
 }

@@ -56,8 +56,8 @@ impl Measurement {
     }
 }
 
-/// Puts a host's moment `t`, on a time line that was right at its begin, onto the head's, which at the host's `at` was ahead
-/// of it by `drift`.
+/// Puts a host's moment `t`, on a time line that was right at its begin, onto the head's, which at the host's `at` was
+/// ahead of it by `drift`.
 pub fn corrected(t: u64, drift: i64, at: u64) -> u64 {
     if at == 0 {
         return t;

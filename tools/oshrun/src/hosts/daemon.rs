@@ -39,8 +39,8 @@ use std::sync::Arc;
 /// The option that makes an `oshrun` a daemon. Not for users.
 pub const OPTION: &str = "--daemon";
 
-/// Runs a daemon; returns its exit status. What goes wrong before there is a connection is told on standard error, which the
-/// agent shows to the head.
+/// Runs a daemon; returns its exit status. What goes wrong before there is a connection is told on standard error,
+/// which the agent shows to the head.
 pub fn run() -> i32 {
     match try_run() {
         Ok(status) => status,

@@ -1,4 +1,5 @@
-//! Bringing the PEs' profiles and traces to the head: in pieces, one file in memory at a time. No file system is shared.
+//! Bringing the PEs' profiles and traces to the head: in pieces, one file in memory at a time. No file system is
+//! shared.
 
 use super::message::ToHead;
 use super::pack::Bytes;

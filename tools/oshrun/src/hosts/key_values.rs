@@ -1,5 +1,5 @@
-//! The key-value space of the PEs' wire-up. Values go to the head with the fence after which they may be asked for; a daemon
-//! asks the head for those of other hosts when a PE wants one, each once.
+//! The key-value space of the PEs' wire-up. Values go to the head with the fence after which they may be asked for; a
+//! daemon asks the head for those of other hosts when a PE wants one, each once.
 
 use super::message::{KeyValue, ToHead};
 use super::pack::Bytes;
@@ -169,7 +169,8 @@ mod tests {
             assert_eq!(head.fence(host as usize, key_values), host == 1);
         }
         assert_eq!(answers(daemons[0].fenced()), [(0, Reply::Fenced), (1, Reply::Fenced)]);
-        // Within the host: at once. From the other one: the first request goes on, the second waits for the same answer.
+        // Within the host: at once. From the other one: the first request goes on, the second waits for the same
+        // answer.
         let daemon = &mut daemons[0];
         assert_eq!(answers(daemon.request(0, lookup(1, 1))), [(0, Reply::Value { id: 1, value: Some(vec![1]) })]);
         assert!(matches!(told(daemon.request(0, lookup(2, 3))), ToHead::Wanted { pe: 3, .. }));

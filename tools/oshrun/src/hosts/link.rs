@@ -1,4 +1,5 @@
-//! The connection between head and daemon: messages with their length before them, and how long the other side has been silent.
+//! The connection between head and daemon: messages with their length before them, and how long the other side has been
+//! silent.
 
 use super::pack::Field;
 use crate::sys::epoll::{Epoll, Interest};

@@ -106,10 +106,11 @@ pub fn wanted(options: &Options) -> Result<Option<Vec<Host>>, String> {
     }
 }
 
-/// Gives each host a block of PEs. `pes`: how many there are to be; `ppn`: how many a host has at most, in place of slots.
+/// Gives each host a block of PEs. `pes`: how many there are to be; `ppn`: how many a host has at most, in place of
+/// slots.
 ///
-/// Without `pes`, every slot gets one; a host without a number of slots has one. With it, hosts are filled in their order;
-/// those without a number share what the others leave, as evenly as it goes.
+/// Without `pes`, every slot gets one; a host without a number of slots has one. With it, hosts are filled in their
+/// order; those without a number share what the others leave, as evenly as it goes.
 pub fn place(hosts: &[Host], pes: Option<u32>, ppn: Option<u32>) -> Result<Vec<Placement>, String> {
     let hosts = joined(hosts, ppn);
     let known: u64 = hosts.iter().filter_map(|host| host.slots).map(u64::from).sum();

@@ -1,4 +1,5 @@
-//! Where daemons connect: at those addresses of this host under which their hosts reach it, and nowhere else. Each has a port of its own.
+//! Where daemons connect: at those addresses of this host under which their hosts reach it, and nowhere else. Each has
+//! a port of its own.
 
 use crate::sys::epoll::{Epoll, Interest};
 use std::collections::BTreeMap;

@@ -83,8 +83,8 @@ packed! {
         Pause = 4 {}
         /// A signal for the PEs.
         Signal = 5 { number: i32, }
-        /// What do the PEs do? Where `inside` is given, of those only that are inside the library; true: in `shmem_finalize`, too.
-        /// A signal that PEs have a handler for goes to them instead (0: none).
+        /// What do the PEs do? Where `inside` is given, of those only that are inside the library; true: in
+        /// `shmem_finalize`, too. A signal that PEs have a handler for goes to them instead (0: none).
         Report = 6 { id: u32, inside: Option<bool>, number: i32, }
         /// End the PEs: ask, then insist.
         End = 7 {}
@@ -141,8 +141,8 @@ packed! {
         Trace = 14 { name: String, bytes: Bytes, }
         /// There is nothing more to send.
         Done = 15 {}
-        /// Whether the signal comes to nothing with all PEs of this host: their handlers take a note of it, and they wait inside the
-        /// library.
+        /// Whether the signal comes to nothing with all PEs of this host: their handlers take a note of it, and they
+        /// wait inside the library.
         Deaf = 16 { number: i32, deaf: bool, }
     }
 }

@@ -1,8 +1,8 @@
 //! A job on several hosts.
 //!
-//! The `oshrun` that the user starts is the head. On each host it starts, through an agent such as ssh, a daemon: `oshrun
-//! --daemon`, which looks after the PEs of its host as the head does on one host. Daemons connect back to the head; what they
-//! do is told by messages. What PEs write comes through the agent.
+//! The `oshrun` that the user starts is the head. On each host it starts, through an agent such as ssh, a daemon:
+//! `oshrun --daemon`, which looks after the PEs of its host as the head does on one host. Daemons connect back to the
+//! head; what they do is told by messages. What PEs write comes through the agent.
 //!
 //! | module | what it is |
 //! |---|---|

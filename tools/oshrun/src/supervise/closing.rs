@@ -27,7 +27,8 @@ impl Supervisor {
             if !orphans::signal(number) {
                 return Ok(());
             }
-            // Their own orphans become ours one by one, each end of one is a signal: then look again, with the same signal.
+            // Their own orphans become ours one by one, each end of one is a signal: then look again, with the same
+            // signal.
             let until = ending.next().saturating_duration_since(Instant::now());
             let until = self.at_most(Some(until));
             for token in self.epoll.wait(until)? {

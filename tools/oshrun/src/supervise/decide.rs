@@ -50,8 +50,8 @@ impl Supervisor {
         }
     }
 
-    /// Ends the job where a PE has asked for it; the reason was given there. The PE itself may finish its exit handlers, so
-    /// that what it wrote is not lost, but not for ever. False: nobody asked.
+    /// Ends the job where a PE has asked for it; the reason was given there. The PE itself may finish its exit
+    /// handlers, so that what it wrote is not lost, but not for ever. False: nobody asked.
     pub(super) fn heed_request(&mut self, ended: Option<u32>, now: Instant) -> bool {
         let Some(request) = self.job.exit_request() else { return false };
         let since = *self.verdict.asked.get_or_insert(now);
@@ -67,8 +67,8 @@ impl Supervisor {
         self.verdict.ending.get_or_insert_with(|| Ending::new(Instant::now()));
     }
 
-    /// A PE that left is an error where others are inside the library and do not leave: `shmem_finalize` is collective, so
-    /// that they would have left by now, had it called that with them.
+    /// A PE that left is an error where others are inside the library and do not leave: `shmem_finalize` is collective,
+    /// so that they would have left by now, had it called that with them.
     pub(super) fn check_lost(&mut self, now: Instant) {
         let Some(lost) = &self.verdict.lost else { return };
         let since = now.saturating_duration_since(lost.since);
@@ -100,8 +100,8 @@ impl Supervisor {
         Waits::find(&self.look(profile)).waits.iter().any(misses)
     }
 
-    /// After a signal that asks for the end: a handler that only takes a note of it, as Python's does, comes to nothing where all PEs
-    /// are inside the library, each waiting for another.
+    /// After a signal that asks for the end: a handler that only takes a note of it, as Python's does, comes to nothing
+    /// where all PEs are inside the library, each waiting for another.
     pub(super) fn check_deaf(&mut self, now: Instant) {
         let Some((number, since)) = self.verdict.interrupt else { return };
         if self.verdict.ending.is_some() || now < since + DEAF_AFTER {
@@ -127,14 +127,16 @@ impl Supervisor {
         }
     }
 
-    /// The PEs that are inside the library and could leave it; `finalizing`: those that are in their last `shmem_finalize`, too.
+    /// The PEs that are inside the library and could leave it; `finalizing`: those that are in their last
+    /// `shmem_finalize`, too.
     pub(super) fn inside(&self, finalizing: bool) -> Vec<u32> {
         let inside = |other: &u32| {
             let slot = self.job.pe(*other);
             let inside = match slot.state() {
                 PeState::Initialized => true,
                 PeState::Finalizing => finalizing,
-                // Tools communicate from exit handlers. One that is not through with its own shmem_finalize waits for nobody.
+                // Tools communicate from exit handlers. One that is not through with its own shmem_finalize waits for
+                // nobody.
                 PeState::Finalized => self.place(*other).threads.iter().any(in_another_than_finalize),
                 _ => self.starting(*other),
             };

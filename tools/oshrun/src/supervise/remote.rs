@@ -1,4 +1,5 @@
-//! Being a part of a job on several hosts: who decides is the head. What happens here is told to it, and done when it says so.
+//! Being a part of a job on several hosts: who decides is the head. What happens here is told to it, and done when it
+//! says so.
 
 use super::{SNAPSHOT, Supervisor, WIREUPS};
 use crate::ending::Ending;

@@ -1,4 +1,5 @@
-//! Names that one process of a user can have at a time: abstract sockets, gone with the process, leaving nothing behind.
+//! Names that one process of a user can have at a time: abstract sockets, gone with the process, leaving nothing
+//! behind.
 //!
 //! Any user can take any such name. So a name that is taken counts only where its owner is this user (or root): the
 //! kernel says whose a listening socket is to who connects to it.

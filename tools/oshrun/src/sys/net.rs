@@ -27,8 +27,8 @@ pub fn give_up_after(stream: &TcpStream, time: Duration) {
 pub fn addresses() -> Vec<IpAddr> {
     let mut addresses = Vec::new();
     let mut list = std::ptr::null_mut();
-    // SAFETY: on success the list is valid until it is freed, which is after its last use; addresses are as long as their
-    // family says.
+    // SAFETY: on success the list is valid until it is freed, which is after its last use; addresses are as long as
+    // their family says.
     unsafe {
         if libc::getifaddrs(&mut list) != 0 {
             return addresses;
@@ -59,7 +59,8 @@ pub fn addresses() -> Vec<IpAddr> {
     addresses
 }
 
-/// The addresses from which this host would talk to another, one for each of the other's; empty where the name says nothing here.
+/// The addresses from which this host would talk to another, one for each of the other's; empty where the name says
+/// nothing here.
 pub fn towards(host: &str) -> Vec<IpAddr> {
     let from = |there: SocketAddr| {
         let any: IpAddr = if there.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };

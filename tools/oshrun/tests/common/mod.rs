@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 /// Longer than anything here takes, even on a busy machine.
 pub const LONG: Duration = Duration::from_secs(60);
 
-/// A job that is ended ends within 2 s; this is for machines that do much else meanwhile. What these tests run would take
-/// 30 s if it were not ended.
+/// A job that is ended ends within 2 s; this is for machines that do much else meanwhile. What these tests run would
+/// take 30 s if it were not ended.
 pub const SOON: Duration = Duration::from_secs(12);
 
 /// What came of a run.

@@ -96,7 +96,8 @@ fn one(panel: &Panel, id: usize, place: Value) -> Value {
     let target = |(at, query): (usize, &Query)| {
         json!({
             "refId": names[at], "datasource": source(), "expr": expression(query), "legendFormat": query.legend,
-            "instant": at_once, "range": !at_once, "format": if panel.shape == Shape::Table { "table" } else { "time_series" },
+            "instant": at_once, "range": !at_once,
+            "format": if panel.shape == Shape::Table { "table" } else { "time_series" },
         })
     };
     let stacking = if panel.shape == Shape::Areas { "normal" } else { "none" };
@@ -129,7 +130,9 @@ fn options(shape: Shape) -> Value {
     let reduce = json!({ "calcs": ["lastNotNull"], "fields": "", "values": false });
     match shape {
         Shape::Lines | Shape::Areas => json!({
-            "legend": { "displayMode": "table", "placement": "right", "showLegend": true, "calcs": ["lastNotNull", "max"] },
+            "legend": {
+                "displayMode": "table", "placement": "right", "showLegend": true, "calcs": ["lastNotNull", "max"],
+            },
             "tooltip": { "mode": "multi", "sort": "desc" },
         }),
         Shape::Number => {

@@ -198,7 +198,8 @@ const JOB: Dashboard = Dashboard {
             (Shape::Lines, "s"),
             (12, 8),
             &[query(
-                "histogram_quantile(0.99, sum by (le, class) (rate(shmem_call_duration_seconds_bucket{@job}[$__rate_interval]))) > 0",
+                "histogram_quantile(0.99, sum by (le, class) \
+                 (rate(shmem_call_duration_seconds_bucket{@job}[$__rate_interval]))) > 0",
                 "{{class}}",
             )],
         ),
@@ -207,7 +208,8 @@ const JOB: Dashboard = Dashboard {
             (Shape::Lines, "bytes"),
             (12, 8),
             &[query(
-                "histogram_quantile(0.5, sum by (le, class) (rate(shmem_message_size_bytes_bucket{@job}[$__rate_interval]))) > 0",
+                "histogram_quantile(0.5, sum by (le, class) \
+                 (rate(shmem_message_size_bytes_bucket{@job}[$__rate_interval]))) > 0",
                 "{{class}}",
             )],
         ),

@@ -1,9 +1,9 @@
 //! Histograms as they leave the house.
 //!
-//! The recorder has a bucket for each nanosecond up to 31, then 16 linear ones an octave. Readings are whole nanoseconds,
-//! rounded down, so that what is below 2^k ns is exactly the buckets below that of 2^k: classic bounds at powers of two are
-//! exact. Native buckets are exponential in seconds, in which no power of two of nanoseconds is a bound: there the middle of
-//! each bucket is placed, which is up to 7.5 % off.
+//! The recorder has a bucket for each nanosecond up to 31, then 16 linear ones an octave. Readings are whole
+//! nanoseconds, rounded down, so that what is below 2^k ns is exactly the buckets below that of 2^k: classic bounds at
+//! powers of two are exact. Native buckets are exponential in seconds, in which no power of two of nanoseconds is a
+//! bound: there the middle of each bucket is placed, which is up to 7.5 % off.
 
 use std::collections::BTreeMap;
 

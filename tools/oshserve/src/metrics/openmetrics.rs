@@ -1,7 +1,7 @@
 //! OpenMetrics 1.0 text.
 //!
-//! Without `_created` samples: Prometheus before 3 keeps each as a series of its own, which would double them. The job's start is a
-//! metric.
+//! Without `_created` samples: Prometheus before 3 keeps each as a series of its own, which would double them. The
+//! job's start is a metric.
 
 use std::fmt::Write;
 

@@ -1,5 +1,5 @@
-//! OpenTelemetry's metrics: an export request, made from the same table. The SDK is not needed: values are in shared memory,
-//! and its periodic reader wants a runtime of its own.
+//! OpenTelemetry's metrics: an export request, made from the same table. The SDK is not needed: values are in shared
+//! memory, and its periodic reader wants a runtime of its own.
 
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, InstrumentationScope, KeyValue, any_value};

@@ -141,8 +141,8 @@ pub static TABLE: [Row; 32] = [
         ucum: "1",
         kind: Kind::Info,
         labels: &["job_id", "step", "program", "user", "launcher", "transport", "version", "level", "scope"],
-        help: "Who and what a job is: join it by job_id. user is empty unless the exporter was asked to show it; scope is \
-               host for one host's share of the job and job for all of it.",
+        help: "Who and what a job is: join it by job_id. user is empty unless the exporter was asked to show it; scope \
+            is host for one host's share of the job and job for all of it.",
     },
     gauge(Id::JobPes, ("shmem_job_pes", "shmem.job.pes"), ("", "{pe}"), &["job_id"], "PEs of the job, on all hosts."),
     gauge(
@@ -202,8 +202,8 @@ pub static TABLE: [Row; 32] = [
         ucum: "s",
         kind: Kind::Histogram,
         labels: &["job_id", "class"],
-        help: "Durations of calls. Classic buckets are exact, native buckets are approximate (the middle of a bucket is \
-               placed). The count is of the calls that timed ones stand for, which is not shmem_calls_total.",
+        help: "Durations of calls. Classic buckets are exact, native buckets are approximate (the middle of a bucket \
+            is placed). The count is of the calls that timed ones stand for, which is not shmem_calls_total.",
     },
     Row {
         id: Id::MessageSize,
@@ -227,7 +227,8 @@ pub static TABLE: [Row; 32] = [
         ("shmem_pe_communication_ratio", "shmem.pe.communication_ratio"),
         RATIO,
         &["job_id", "stat", "pe"],
-        "Share of its time that a PE spent in the library since the start: least, mean and most of the PEs; with --pe-labels stat is pe for those with most.",
+        "Share of its time that a PE spent in the library since the start: least, mean and most of the PEs; with \
+         --pe-labels stat is pe for those with most.",
     ),
     gauge(
         Id::SlowestPe,
@@ -276,7 +277,8 @@ pub static TABLE: [Row; 32] = [
         ("shmem_nbi_overlap_ratio", "shmem.nbi.overlap_ratio"),
         RATIO,
         &["job_id"],
-        "Share of the time from issue to completion of nonblocking operations that was not spent in the completing call.",
+        "Share of the time from issue to completion of nonblocking operations that was not spent in the completing \
+         call.",
     ),
     counter(
         Id::Region,
@@ -290,7 +292,8 @@ pub static TABLE: [Row; 32] = [
         ("shmem_heap_used_bytes", "shmem.heap.used"),
         BYTES,
         &["job_id", "stat", "pe"],
-        "Bytes in objects of the symmetric heaps: sum over the PEs, and most of a PE; with --pe-labels stat is pe for those with most.",
+        "Bytes in objects of the symmetric heaps: sum over the PEs, and most of a PE; with --pe-labels stat is pe for \
+         those with most.",
     ),
     gauge(
         Id::HeapSize,

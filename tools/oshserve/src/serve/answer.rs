@@ -153,8 +153,9 @@ fn landing(jobs: &Jobs) -> String {
     format!(
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Pellucid exporter</title>\
          <style>body{{font:16px sans-serif;margin:2em}}td,th{{text-align:left;padding:.2em 1em .2em 0}}</style></head>\
-         <body><h1>Pellucid exporter {}</h1><p><a href=\"/metrics\">Metrics</a>, <a href=\"/sd\">service discovery</a>, \
-         <a href=\"/-/healthy\">health</a></p><table><tr><th>job</th><th>state</th></tr>\n{rows}</table></body></html>\n",
+         <body><h1>Pellucid exporter {}</h1><p><a href=\"/metrics\">Metrics</a>, \
+         <a href=\"/sd\">service discovery</a>, <a href=\"/-/healthy\">health</a></p>\
+         <table><tr><th>job</th><th>state</th></tr>\n{rows}</table></body></html>\n",
         env!("CARGO_PKG_VERSION")
     )
 }

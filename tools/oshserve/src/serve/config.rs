@@ -1,5 +1,6 @@
-//! `--web.config.file`: TLS and passwords, in the format of Prometheus' exporters (exporter-toolkit). Whatever is in the file is
-//! either done or refused by its name, never ignored. It is read again when it changes, as are certificates and keys.
+//! `--web.config.file`: TLS and passwords, in the format of Prometheus' exporters (exporter-toolkit). Whatever is in
+//! the file is either done or refused by its name, never ignored. It is read again when it changes, as are certificates
+//! and keys.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};

@@ -101,8 +101,8 @@ impl Jobs {
         self.inner().read_errors += 1;
     }
 
-    /// The whole page. `scraper`: who asks, where it is one who asks regularly; jobs whose end it has seen are not shown to
-    /// it again.
+    /// The whole page. `scraper`: who asks, where it is one who asks regularly; jobs whose end it has seen are not
+    /// shown to it again.
     pub fn page(&self, scraper: Option<IpAddr>) -> Vec<Family> {
         let started = Instant::now();
         let mut inner = self.inner();

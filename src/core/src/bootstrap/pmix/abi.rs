@@ -84,7 +84,8 @@ pub(super) struct Bytes {
     pub(super) len: usize,
 }
 
-/// `pmix_value_t`, with more room than it has in any version: only ever read through pointers where the library made it.
+/// `pmix_value_t`, with more room than it has in any version: only ever read through pointers where the library made
+/// it.
 #[repr(C)]
 pub(super) struct Value {
     pub(super) kind: u16,

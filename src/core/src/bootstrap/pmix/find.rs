@@ -1,5 +1,6 @@
-//! Which libpmix is opened: the launcher's own where it can be found. Others speak with it too, but not all of them well: a client
-//! of PMIx 4 has the server of PMIx 5 print errors, and takes the components of the place that the launcher names.
+//! Which libpmix is opened: the launcher's own where it can be found. Others speak with it too, but not all of them
+//! well: a client of PMIx 4 has the server of PMIx 5 print errors, and takes the components of the place that the
+//! launcher names.
 
 use super::abi::Functions;
 use super::wrong;
@@ -28,8 +29,8 @@ pub(super) fn load() -> Result<(Functions, String), Fault> {
     };
     let (library, path) = Library::open_first(names.iter().map(String::as_str)).map_err(|reasons| {
         wrong(format!(
-            "the launcher speaks PMIx, and {LIBRARY} cannot be opened: {reasons}. Install it (Debian: libpmix2, others: \
-             pmix), or say where it is with SHMEM_PMIX_LIBRARY"
+            "the launcher speaks PMIx, and {LIBRARY} cannot be opened: {reasons}. Install it (Debian: libpmix2, \
+             others: pmix), or say where it is with SHMEM_PMIX_LIBRARY"
         ))
     })?;
     let functions =
@@ -37,8 +38,8 @@ pub(super) fn load() -> Result<(Functions, String), Fault> {
     Ok((functions, path.to_owned()))
 }
 
-/// Where to look, in this order: what the launcher's daemon has loaded, where it says that it is installed, what the loader
-/// finds, and the usual folders.
+/// Where to look, in this order: what the launcher's daemon has loaded, where it says that it is installed, what the
+/// loader finds, and the usual folders.
 fn candidates(launchers: Option<String>, prefixes: impl Iterator<Item = String>) -> Vec<String> {
     let below = prefixes
         .filter(|prefix| !prefix.is_empty())

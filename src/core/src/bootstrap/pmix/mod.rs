@@ -1,4 +1,5 @@
-//! PMIx: `mpirun` of Open MPI, `prterun`, `srun --mpi=pmix`. The protocol is libpmix's own, which is opened at run time.
+//! PMIx: `mpirun` of Open MPI, `prterun`, `srun --mpi=pmix`. The protocol is libpmix's own, which is opened at run
+//! time.
 #![allow(unsafe_code)]
 
 mod abi;
@@ -103,8 +104,8 @@ impl Pmix {
         if value.is_null() {
             return Err(wrong(format!("PMIx_Get of {key} gives nothing")));
         }
-        // SAFETY: the library made the value and leaves it to us. Only what its kind says is in it is read, and freed as
-        // the library's own macros do. The union is never read beyond the two words that a byte object has.
+        // SAFETY: the library made the value and leaves it to us. Only what its kind says is in it is read, and freed
+        // as the library's own macros do. The union is never read beyond the two words that a byte object has.
         unsafe {
             let kind = (*value).kind;
             let data = Data { bytes: (&raw const (*value).data).cast::<Bytes>().read() };

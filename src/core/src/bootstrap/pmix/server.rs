@@ -1,4 +1,5 @@
-//! The connection that libpmix has with the server of this host: it is among those of the process, and leads where the launcher said.
+//! The connection that libpmix has with the server of this host: it is among those of the process, and leads where the
+//! launcher said.
 
 use crate::os::{mmap, tcp};
 use std::net::SocketAddr;

@@ -1,7 +1,9 @@
-//! Collectives of PEs each of which speaks for itself, as schedules: active sets on several hosts, and all nonblocking collectives.
+//! Collectives of PEs each of which speaks for itself, as schedules: active sets on several hosts, and all nonblocking
+//! collectives.
 //!
-//! The functions are schedules ([`crate::inter_host`]): [`FlatCall::run`] advances one to its end, [`crate::request::start`] lets it go on
-//! beside the program. Several of a group can be under way at a time, since each has numbers of its own for its messages.
+//! The functions are schedules ([`crate::inter_host`]): [`FlatCall::run`] advances one to its end,
+//! [`crate::request::start`] lets it go on beside the program. Several of a group can be under way at a time, since
+//! each has numbers of its own for its messages.
 
 use super::super::alltoall::block;
 use super::super::contribution::{Kind, signature};
@@ -41,7 +43,8 @@ pub(in super::super) struct FlatCall<'w> {
 }
 
 impl<'w> FlatCall<'w> {
-    /// Begins the next collective of a group, as its members count them. `goes_one_way`: not everyone hears of everyone in it.
+    /// Begins the next collective of a group, as its members count them. `goes_one_way`: not everyone hears of everyone
+    /// in it.
     pub fn begin(w: &'w World, pes: PeList, me: usize, key: u64, goes_one_way: bool) -> Self {
         let (number, meets) = w.common.begin(key, PARTS, !goes_one_way);
         Self { w, pes, me, key, number, meets, event: None, waits: Arc::default() }

@@ -1,5 +1,5 @@
-//! Collect and fcollect: the first member of a host puts its host's blocks together, exchanges them with the other hosts' and
-//! shows the others the whole.
+//! Collect and fcollect: the first member of a host puts its host's blocks together, exchanges them with the other
+//! hosts' and shows the others the whole.
 
 use super::super::broadcast;
 use super::super::check::check_overlap;

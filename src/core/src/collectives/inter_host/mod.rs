@@ -1,8 +1,8 @@
-//! Collectives of teams on several hosts: in shared memory within a host, by one PE of each host ([`crate::inter_host`]) between
-//! them. Arguments have been checked.
+//! Collectives of teams on several hosts: in shared memory within a host, by one PE of each host
+//! ([`crate::inter_host`]) between them. Arguments have been checked.
 //!
-//! `dest == source` is allowed where the specification allows it, and a collective may begin while another member is still in
-//! the one before.
+//! `dest == source` is allowed where the specification allows it, and a collective may begin while another member is
+//! still in the one before.
 #![allow(unsafe_code)]
 
 mod alltoall;

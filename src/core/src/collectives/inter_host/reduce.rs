@@ -53,8 +53,8 @@ pub(in super::super) async fn inter_host(net: &dyn Net, w: &World, data: &Object
     }
 }
 
-/// All members of this host have its result. The first `lanes` of each host take a slice each to their likes on the other
-/// hosts; then they read each other's.
+/// All members of this host have its result. The first `lanes` of each host take a slice each to their likes on the
+/// other hosts; then they read each other's.
 fn side_by_side(
     call: &InterHostCall<'_>,
     all: &Object,

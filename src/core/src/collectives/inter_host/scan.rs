@@ -65,8 +65,8 @@ struct Parts {
     bytes: usize,
 }
 
-/// Puts what comes before this host on the left of each member's result; `replaces`: it is this member's result. The last
-/// member shows the others what comes before in its `dest`, whose own part it keeps meanwhile.
+/// Puts what comes before this host on the left of each member's result; `replaces`: it is this member's result. The
+/// last member shows the others what comes before in its `dest`, whose own part it keeps meanwhile.
 fn pass_on(
     w: &World,
     local: &Team,

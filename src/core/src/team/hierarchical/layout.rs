@@ -16,7 +16,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Of a strided range (start, stride, size) of PEs, for its member `me`. `hosts`: first PEs of all hosts, ascending.
+    /// Of a strided range (start, stride, size) of PEs, for its member `me`. `hosts`: first PEs of all hosts,
+    /// ascending.
     pub fn of(hosts: &[u32], (start, stride, size): (i32, i32, i32), me: i32) -> Self {
         let host_of = |rank: i32| {
             let pe = i64::from(start) + i64::from(stride) * i64::from(rank);

@@ -1,8 +1,8 @@
-//! Teams whose members are on several hosts: their members on this host meet in shared memory, and one PE of each host meets
-//! the other hosts' over the network.
+//! Teams whose members are on several hosts: their members on this host meet in shared memory, and one PE of each host
+//! meets the other hosts' over the network.
 //!
-//! Hosts are runs of consecutively numbered PEs and a team is a strided range of them, so the members on a host follow each
-//! other in the team as well.
+//! Hosts are runs of consecutively numbered PEs and a team is a strided range of them, so the members on a host follow
+//! each other in the team as well.
 
 mod call;
 mod layout;
@@ -64,8 +64,8 @@ impl Count {
 #[derive(Debug, Default)]
 pub struct CallCounter(Cell<Count>);
 
-/// Collectives in which data goes one way only that may follow each other. Then all meet: messages that a slow member has not
-/// taken yet wait in its memory.
+/// Collectives in which data goes one way only that may follow each other. Then all meet: messages that a slow member
+/// has not taken yet wait in its memory.
 const AHEAD: u32 = 16;
 
 /// What the process has for groups that are not teams, and for all of them.
@@ -96,8 +96,8 @@ impl Common {
         }
     }
 
-    /// Has each meeting of all PEs end with something, or no longer: after `shmem_finalize` any of them may be the last that a
-    /// process does.
+    /// Has each meeting of all PEs end with something, or no longer: after `shmem_finalize` any of them may be the last
+    /// that a process does.
     pub fn after_syncs(&self, what: Option<AfterSync>) {
         *self.after_syncs.lock().unwrap_or_else(PoisonError::into_inner) = what;
     }
@@ -107,9 +107,9 @@ impl Common {
         *self.channel.get_or_init(|| transport.open_channel().unwrap_or(Channel::DEFAULT))
     }
 
-    /// Numbers for the parts of the next collective of a group, which `key` names: the first of `parts`. `synchronized`: whether
-    /// everyone hears of everyone in it. Gives also whether all members must meet before it, since data has gone one way only too
-    /// often; the group counts as synchronized then.
+    /// Numbers for the parts of the next collective of a group, which `key` names: the first of `parts`.
+    /// `synchronized`: whether everyone hears of everyone in it. Gives also whether all members must meet before it,
+    /// since data has gone one way only too often; the group counts as synchronized then.
     pub fn begin(&self, key: u64, parts: u32, synchronized: bool) -> (u32, bool) {
         let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
         let count = groups.entry(key).or_default();
@@ -130,8 +130,8 @@ impl Common {
 }
 
 impl Team {
-    /// A team of PEs that are on this host, or, where `hosts` (the first PEs of all hosts, ascending) says that they are not,
-    /// of PEs on several. Areas are clean on every member.
+    /// A team of PEs that are on this host, or, where `hosts` (the first PEs of all hosts, ascending) says that they
+    /// are not, of PEs on several. Areas are clean on every member.
     pub fn placed(
         hosts: &[u32],
         internal: *const u8,
@@ -183,8 +183,8 @@ pub fn sync(w: &World, team: &Team, hierarchy: &Hierarchy) -> Result<(), Fault> 
     after.filter(|_| team.id == w.world.id).map_or(Ok(()), |after| after())
 }
 
-/// The meeting of `shmem_finalize`, in the place of a [`sync`] of the world: PEs of other hosts that are in another call notice
-/// that, and those of this host meet as `local`.
+/// The meeting of `shmem_finalize`, in the place of a [`sync`] of the world: PEs of other hosts that are in another
+/// call notice that, and those of this host meet as `local`.
 pub(super) fn finalize(w: &World, world: &Hierarchy, local: &Team) -> Result<(), Fault> {
     let call = InterHostCall::next(w, &w.world, world, contribution::signature(contribution::Kind::Finalize, 0));
     synchronize(&call, local, |local| local.sync())

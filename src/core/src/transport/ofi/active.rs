@@ -1,9 +1,9 @@
 //! Active messages to a handler, as [`crate::transport::message`] has them.
 //!
-//! Messages never wait for their receiver's program: whoever looks at the completion queue there takes them in, and they stay in a
-//! list until the program takes them. So that the list stays short, a PE sends another one no more than [`CREDITS`] requests whose
-//! handlers have not run. A reply gives the credit of its request back, once its own handler has run; requests without one are
-//! told of in messages of their own, many at a time.
+//! Messages never wait for their receiver's program: whoever looks at the completion queue there takes them in, and
+//! they stay in a list until the program takes them. So that the list stays short, a PE sends another one no more than
+//! [`CREDITS`] requests whose handlers have not run. A reply gives the credit of its request back, once its own handler
+//! has run; requests without one are told of in messages of their own, many at a time.
 #![allow(unsafe_code)]
 
 use super::counters::Counter;

@@ -8,16 +8,16 @@ use libfabric_sys::{self as fi, Library, fi_info};
 use std::ffi::{CStr, c_char, c_int};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Providers that are taken where nobody asks for one, best first. Those left out (`shm`, `sockets`, `udp`) reach no other host
-/// or are there for developers of libfabric.
+/// Providers that are taken where nobody asks for one, best first. Those left out (`shm`, `sockets`, `udp`) reach no
+/// other host or are there for developers of libfabric.
 const BEST: &[&str] = &["cxi", "efa", "psm3", "psm2", "opx", "verbs;ofi_rxm", "tcp;ofi_rxm", "tcp", "net"];
 
 /// Registration modes that this transport works with.
 const MR_MODE: u64 =
     fi::FI_MR_LOCAL | fi::FI_MR_VIRT_ADDR | fi::FI_MR_ALLOCATED | fi::FI_MR_PROV_KEY | fi::FI_MR_ENDPOINT;
 
-/// `FI_MR_BASIC`, which stands for virtual addresses, memory that is there, and keys of the provider's: providers in software do
-/// that where it is asked for.
+/// `FI_MR_BASIC`, which stands for virtual addresses, memory that is there, and keys of the provider's: providers in
+/// software do that where it is asked for.
 pub(super) const BASIC: u64 = 1;
 
 /// Orders that save waiting: messages after messages, messages after writes, writes after writes.

@@ -265,8 +265,8 @@ impl Domain {
         self.register_as(start, len, ACCESS).map(|(mr, _)| mr)
     }
 
-    /// A key for memory. Whoever knows it reads and writes there, where the provider compares nothing else: it cannot be
-    /// guessed, as far as it has the bits.
+    /// A key for memory. Whoever knows it reads and writes there, where the provider compares nothing else: it cannot
+    /// be guessed, as far as it has the bits.
     fn key(&self) -> Result<u64, Fault> {
         let [word] = random::words()?;
         // Not the one that stands for none.
@@ -438,8 +438,8 @@ impl Drop for Domain {
                 unsafe { fi::fi_close(object) };
             }
         };
-        // Every one of these begins with its fid. Regions that are bound to the endpoint go first, as do those of buffers, which
-        // the owner of the port has released.
+        // Every one of these begins with its fid. Regions that are bound to the endpoint go first, as do those of
+        // buffers, which the owner of the port has released.
         for region in &self.regions {
             close(region.mr.cast());
         }

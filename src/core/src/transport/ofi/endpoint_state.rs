@@ -20,8 +20,8 @@ use std::time::Instant;
 pub(super) const RECEIVES: usize = 32;
 /// Completions that are read at once.
 const BATCH: usize = 16;
-/// Bytes that sockets take at once for sure. With more on the way, the provider may have kept some that have to be sent when there
-/// is room: the progress thread, which sleeps on what the provider looked at before, has to look again.
+/// Bytes that sockets take at once for sure. With more on the way, the provider may have kept some that have to be sent
+/// when there is room: the progress thread, which sleeps on what the provider looked at before, has to look again.
 const PATIENT: usize = 4096;
 
 /// Behind the lock.
@@ -68,8 +68,8 @@ pub(super) struct EndpointState {
     pub hosts: Arc<Hosts>,
 }
 
-// SAFETY: the pointers are to objects of libfabric's, which may be used by any thread, to records that belong to the endpoint,
-// and to memory of callers, who vouch for it; all are used under the lock only.
+// SAFETY: the pointers are to objects of libfabric's, which may be used by any thread, to records that belong to the
+// endpoint, and to memory of callers, who vouch for it; all are used under the lock only.
 unsafe impl Send for EndpointState {}
 
 impl EndpointState {
@@ -97,7 +97,8 @@ impl EndpointState {
         Some((address, base + place.offset as u64, key))
     }
 
-    /// As [`Self::progress`], in a thread of the program. The progress thread is told where what it sleeps on may be something else now.
+    /// As [`Self::progress`], in a thread of the program. The progress thread is told where what it sleeps on may be
+    /// something else now.
     pub fn progress_and_wake(&mut self) -> bool {
         let something = self.progress();
         if self.asleep && (something || self.domain.pollfds_change() != self.slept_on) {
@@ -215,8 +216,8 @@ impl EndpointState {
         }
     }
 
-    /// Data of an operation has come or gone: its buffers are given back, and whoever counts it is told. False for a message,
-    /// which nobody counts.
+    /// Data of an operation has come or gone: its buffers are given back, and whoever counts it is told. False for a
+    /// message, which nobody counts.
     fn complete_transfer(&mut self, record: &mut Op) -> bool {
         let (channel, pe) = (record.channel, record.pe);
         let (from, to, bytes) = record.copy;

@@ -51,9 +51,9 @@ impl EndpointState {
         self.broken.clone().map_or(Ok(()), Err)
     }
 
-    /// Judges a PE to which nothing can be posted since some time. Providers refuse a transfer where they have no room for it,
-    /// which ends by itself, and while they connect, which some try for ever, even where the connection is refused: it
-    /// is the latter where little is under way that could take the room.
+    /// Judges a PE to which nothing can be posted since some time. Providers refuse a transfer where they have no room
+    /// for it, which ends by itself, and while they connect, which some try for ever, even where the connection is
+    /// refused: it is the latter where little is under way that could take the room.
     pub fn fail_if_unreachable(&mut self, pe: u32, since: Instant) {
         let Some(peer) = self.peers.get(pe) else { return };
         let (in_flight, reached) = (peer.in_flight, peer.has(Peer::REACHED));
@@ -77,8 +77,8 @@ impl EndpointState {
         self.outstanding().min()
     }
 
-    /// Sends an empty reply to everybody who owes something. It does nothing there; but some providers lose what is under way when
-    /// a connection breaks, without a word, and notice with the next message that nobody is there.
+    /// Sends an empty reply to everybody who owes something. It does nothing there; but some providers lose what is
+    /// under way when a connection breaks, without a word, and notice with the next message that nobody is there.
     pub fn nudge(&mut self) {
         let mut pes: Vec<u32> = self.outstanding().collect();
         pes.sort_unstable();

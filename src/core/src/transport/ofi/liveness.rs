@@ -1,9 +1,9 @@
 //! Hosts that have gone without a word: a cable that is pulled, a switch or a machine that loses its power.
 //!
-//! A provider that drives a network card hears of it from the card. One over TCP does not: the kernel goes on sending for a quarter
-//! of an hour. But the kernel also knows for how long nobody has answered, and asks the other end where nothing else is said:
-//! so the progress thread looks at what it knows of connections to hosts of the job. Kernels answer for processes that are
-//! stopped or slow, hence silence is the network's or the host's, never the program's.
+//! A provider that drives a network card hears of it from the card. One over TCP does not: the kernel goes on sending
+//! for a quarter of an hour. But the kernel also knows for how long nobody has answered, and asks the other end where
+//! nothing else is said: so the progress thread looks at what it knows of connections to hosts of the job. Kernels
+//! answer for processes that are stopped or slow, hence silence is the network's or the host's, never the program's.
 
 use crate::os::tcp::{self, Connection, State};
 use std::collections::HashMap;
@@ -107,8 +107,8 @@ impl HostLiveness {
     }
 }
 
-/// Since when a connection waits for an answer, if it does; `before`: what was the case at the last look. How long nothing has
-/// come is no measure by itself: perhaps nobody had anything to say.
+/// Since when a connection waits for an answer, if it does; `before`: what was the case at the last look. How long
+/// nothing has come is no measure by itself: perhaps nobody had anything to say.
 fn waiting_since(state: State, before: Option<Instant>, now: Instant) -> Option<Instant> {
     let since = before.filter(|since| state.silent >= now.duration_since(*since));
     state.waits.then(|| since.unwrap_or(now))

@@ -1,4 +1,5 @@
-//! The messages between fabrics: a header, where it is the first request to a PE the sender's endpoint address, then entries.
+//! The messages between fabrics: a header, where it is the first request to a PE the sender's endpoint address, then
+//! entries.
 //!
 //! A header ends with the token of the PE that the message is for, which only PEs of the job know: a message that has
 //! another comes from somebody else, and nothing in it is looked at.

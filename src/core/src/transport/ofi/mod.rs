@@ -1,8 +1,8 @@
 //! libfabric: PEs of other hosts, over whatever network the provider drives.
 //!
-//! One endpoint a PE, one lock around it. Puts and gets are RMA operations of the provider's; what the target's CPU has to do
-//! (atomics in the CPU's domain, signals, batches of small puts) and messages of collectives are active messages. libfabric
-//! is opened when a job needs it, and by nothing else.
+//! One endpoint a PE, one lock around it. Puts and gets are RMA operations of the provider's; what the target's CPU has
+//! to do (atomics in the CPU's domain, signals, batches of small puts) and messages of collectives are active messages.
+//! libfabric is opened when a job needs it, and by nothing else.
 //!
 //! | file | idea |
 //! |---|---|
@@ -64,8 +64,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How long a PE that is about to end waits for others to take in what it has sent since the PEs last agreed that all has come:
-/// there is something only where tools communicate from exit handlers without a barrier of all PEs behind it.
+/// How long a PE that is about to end waits for others to take in what it has sent since the PEs last agreed that all
+/// has come: there is something only where tools communicate from exit handlers without a barrier of all PEs behind it.
 const DRAIN_LIMIT: Duration = Duration::from_secs(2);
 /// Channels that can be open at a time.
 const CHANNELS: usize = 1 << 16;
@@ -88,8 +88,8 @@ impl fmt::Debug for Fabric {
 }
 
 impl Fabric {
-    /// Opens an endpoint for PE `me` of `npes` and makes the segments (address, bytes: heap, then data, which may be empty)
-    /// accessible to peers. They stay mapped as long as the fabric lives.
+    /// Opens an endpoint for PE `me` of `npes` and makes the segments (address, bytes: heap, then data, which may be
+    /// empty) accessible to peers. They stay mapped as long as the fabric lives.
     ///
     /// # Safety
     /// The segments are mapped, and whoever else uses them expects others to write there at any time.
@@ -222,8 +222,8 @@ impl Transport for Fabric {
         }
         self.endpoint.drain_messages(DRAIN_LIMIT);
         self.thread.stop(&self.endpoint);
-        // The thread looks at the flag behind the lock: from here on it does not enter libfabric any more, whose exit handlers
-        // would fail under it.
+        // The thread looks at the flag behind the lock: from here on it does not enter libfabric any more, whose exit
+        // handlers would fail under it.
         drop(self.endpoint.lock());
     }
 

@@ -1,7 +1,7 @@
 //! Atomics that the provider carries out.
 //!
-//! They count as writes. No order of a provider is relied upon between them and other operations: after a fence the next
-//! operation to the same PE waits for them to be complete.
+//! They count as writes. No order of a provider is relied upon between them and other operations: after a fence the
+//! next operation to the same PE waits for them to be complete.
 #![allow(unsafe_code)]
 
 use super::counters::Counter;
@@ -123,7 +123,8 @@ impl Endpoint {
     }
 }
 
-/// Hands an operation to the provider; gives what that says. `buffer` has the operand, the comparand and room for the result.
+/// Hands an operation to the provider; gives what that says. `buffer` has the operand, the comparand and room for the
+/// result.
 ///
 /// # Safety
 /// The buffer is nobody else's until the operation is complete.

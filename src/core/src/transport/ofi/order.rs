@@ -1,23 +1,23 @@
 //! Ordering and completion, and the operations that need them to be exact.
 //!
-//! What a fence has to do here: it begins a new epoch of its channel, and costs nothing else. The operation that comes after it
-//! waits, if it has to, for those to the same PE that are from earlier epochs:
+//! What a fence has to do here: it begins a new epoch of its channel, and costs nothing else. The operation that comes
+//! after it waits, if it has to, for those to the same PE that are from earlier epochs:
 //!
-//! - a request after requests: nothing to wait for. The target carries the requests of a PE out in the order of their numbers,
-//!   and the entries of one in their order.
-//! - a write after writes: nothing where the provider processes writes in their order (`FI_ORDER_WAW`, for transfers of every
-//!   size that is posted).
+//! - a request after requests: nothing to wait for. The target carries the requests of a PE out in the order of their
+//!   numbers, and the entries of one in their order.
+//! - a write after writes: nothing where the provider processes writes in their order (`FI_ORDER_WAW`, for transfers of
+//!   every size that is posted).
 //! - a request after writes: nothing where the provider processes messages after writes that were posted before
 //!   (`FI_ORDER_SAW`): the target sees the request only when the data are in its memory.
-//! - a write after requests: no order of a provider covers it, since it is the target's CPU that carries a request out. A small
-//!   one becomes a request too; a large one waits for the replies.
+//! - a write after requests: no order of a provider covers it, since it is the target's CPU that carries a request out.
+//!   A small one becomes a request too; a large one waits for the replies.
 //!
 //! Where the provider lacks the order, the operation waits for the earlier ones to be complete.
 //!
-//! Complete means visible to all at the target. The reply to a request says so. The completion of a write says so where the
-//! provider has `FI_DELIVERY_COMPLETE`; where it has not, a request without entries is sent behind the writes: behind
-//! them in the provider's order where it has `FI_ORDER_SAW`, and after their completions otherwise, which a reliable endpoint
-//! gives when the target's adapter has taken the data (`FI_TRANSMIT_COMPLETE`).
+//! Complete means visible to all at the target. The reply to a request says so. The completion of a write says so where
+//! the provider has `FI_DELIVERY_COMPLETE`; where it has not, a request without entries is sent behind the writes:
+//! behind them in the provider's order where it has `FI_ORDER_SAW`, and after their completions otherwise, which a
+//! reliable endpoint gives when the target's adapter has taken the data (`FI_TRANSMIT_COMPLETE`).
 #![allow(unsafe_code)]
 
 use super::endpoint::{Endpoint, Guard};
@@ -128,8 +128,8 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Waits until the messages that this PE has sent are with their receivers, but no longer than `limit`: what is still on its
-    /// way when a process ends is lost with it. A receiver that is gone itself needs none.
+    /// Waits until the messages that this PE has sent are with their receivers, but no longer than `limit`: what is
+    /// still on its way when a process ends is lost with it. A receiver that is gone itself needs none.
     pub fn drain_messages(&self, limit: Duration) {
         let since = Instant::now();
         let late = || since.elapsed() > limit;
@@ -139,8 +139,8 @@ impl Endpoint {
         if state.unconfirmed.is_empty() {
             return;
         }
-        // A channel of its own, which stays: what a receiver that is gone does not answer must not be waited for by what the
-        // program still does, as in destructors of static objects.
+        // A channel of its own, which stays: what a receiver that is gone does not answer must not be waited for by
+        // what the program still does, as in destructors of static objects.
         state.channels.push(None);
         let channel = state.channels.len() as u32 - 1;
         for pe in state.take_unconfirmed() {
@@ -234,7 +234,8 @@ impl Endpoint {
             state.flush(channel, pe);
             return Ok(());
         }
-        // Otherwise all writes but the last are complete before the last is posted, and the signal is sent when that is.
+        // Otherwise all writes but the last are complete before the last is posted, and the signal is sent when that
+        // is.
         if last > 0 {
             // SAFETY: the caller's.
             unsafe { self.put_large(channel, to, source, last, Completion::Local)? };

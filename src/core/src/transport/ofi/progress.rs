@@ -1,12 +1,13 @@
 //! The thread that moves things on while the program computes.
 //!
-//! While a thread of the program looks at the completion queue, as a PE does that waits, it only naps, so as not to compete for the
-//! lock: it never makes an operation of the program slower by more than a wake-up now and then. Otherwise it looks itself, and
-//! sleeps when there is nothing: on the queue's descriptor, or on the descriptors that the provider polls ([`Wait::Set`]).
+//! While a thread of the program looks at the completion queue, as a PE does that waits, it only naps, so as not to
+//! compete for the lock: it never makes an operation of the program slower by more than a wake-up now and then.
+//! Otherwise it looks itself, and sleeps when there is nothing: on the queue's descriptor, or on the descriptors that
+//! the provider polls ([`Wait::Set`]).
 //!
-//! The latter change: connections come, and a socket that is full is polled for room. The thread is woken where the program has
-//! changed them; and since a provider need not do all at each look (`ofi_rxm` looks for new connections every 10 ms), the first
-//! sleep after something has happened is 1 ms at most, the next one 2, and so on.
+//! The latter change: connections come, and a socket that is full is polled for room. The thread is woken where the
+//! program has changed them; and since a provider need not do all at each look (`ofi_rxm` looks for new connections
+//! every 10 ms), the first sleep after something has happened is 1 ms at most, the next one 2, and so on.
 #![allow(unsafe_code)]
 
 use super::counters::Counter;
@@ -26,11 +27,11 @@ const NAP: (Duration, Duration, Duration) =
     (Duration::from_micros(50), Duration::from_micros(250), Duration::from_millis(1));
 /// Naps where the provider has nothing to sleep on.
 const BLIND: (Duration, Duration) = (Duration::from_micros(10), Duration::from_millis(1));
-/// Sleeps in milliseconds: the first where the provider may not have looked at everything, also where it had no room for a message;
-/// and the longest.
+/// Sleeps in milliseconds: the first where the provider may not have looked at everything, also where it had no room
+/// for a message; and the longest.
 const SLEEP: (i32, i32) = (1, 100);
-/// So many looks of the program, and as many again a millisecond, are those of somebody who naps between them, as in a long
-/// wait: this thread serves then.
+/// So many looks of the program, and as many again a millisecond, are those of somebody who naps between them, as in a
+/// long wait: this thread serves then.
 const FEW: u32 = 2;
 /// Looks in a row at a queue that claims to have something and has nothing, before a nap.
 const LOOKS: u32 = 16;
@@ -163,7 +164,8 @@ impl Sleeper {
             }
         };
         drop(state);
-        // What is ready now, the look before has not taken; what becomes ready, the next one may take without a completion.
+        // What is ready now, the look before has not taken; what becomes ready, the next one may take without a
+        // completion.
         match self.poll(endpoint, 0) {
             Woken::Ready => return self.again(),
             Woken::Called => return self.stir(),

@@ -1,9 +1,9 @@
 //! Requests: puts, atomics and signals that the target's CPU carries out, in messages that hold many of them.
 //!
-//! A request to a PE goes at once where nothing is under way to it on the same channel. Otherwise what comes is collected, and
-//! goes when the reply to the one before has come, when a message is full, or when somebody waits for it: a lone operation is
-//! not delayed, a stream of them shares messages, and nothing stays behind when the PE computes, since the reply comes to the
-//! progress thread too.
+//! A request to a PE goes at once where nothing is under way to it on the same channel. Otherwise what comes is
+//! collected, and goes when the reply to the one before has come, when a message is full, or when somebody waits for
+//! it: a lone operation is not delayed, a stream of them shares messages, and nothing stays behind when the PE
+//! computes, since the reply comes to the progress thread too.
 #![allow(unsafe_code)]
 
 use super::counters::Counter;
@@ -36,7 +36,8 @@ impl EndpointState {
         record.bytes = HEADER;
         record.tagged = false;
         if self.peers.get(pe).is_some_and(|peer| !peer.has(Peer::GREETED)) {
-            // The endpoint address goes with the first request, so that the target can reply without looking anything up.
+            // The endpoint address goes with the first request, so that the target can reply without looking anything
+            // up.
             record.tagged = true;
             // SAFETY: a buffer has room for an endpoint address of 400 bytes and its length.
             unsafe {
@@ -62,8 +63,8 @@ impl EndpointState {
         more: usize,
     ) -> Result<*mut Op, Fault> {
         let op = self.open_request(channel, to.pe as u32, put_bytes(bytes) + more)?;
-        // SAFETY: `open_request` has made room; the source is the caller's word. The bytes up to the multiple of 8 are whatever
-        // the buffer held before: initialized memory of this process, and the target does not look at them.
+        // SAFETY: `open_request` has made room; the source is the caller's word. The bytes up to the multiple of 8 are
+        // whatever the buffer held before: initialized memory of this process, and the target does not look at them.
         unsafe {
             let record = &mut *op;
             if let Some(buffer) = record.buffer {
@@ -111,8 +112,8 @@ impl EndpointState {
         Ok(op)
     }
 
-    /// Begins a request without entries, or takes the one that is open: its reply says that the target has seen everything
-    /// that was posted before.
+    /// Begins a request without entries, or takes the one that is open: its reply says that the target has seen
+    /// everything that was posted before.
     pub fn add_nothing(&mut self, channel: u32, pe: u32) -> Result<(), Fault> {
         self.open_request(channel, pe, 0)?;
         self.flush(channel, pe);

@@ -202,11 +202,12 @@ impl EndpointState {
         Some(op)
     }
 
-    /// Adds a result to a reply. A request has fewer results than a message has words, so that those of one request always
-    /// fit a reply of their own: one that is full already is left to what it has, and the results move to a new one.
+    /// Adds a result to a reply. A request has fewer results than a message has words, so that those of one request
+    /// always fit a reply of their own: one that is full already is left to what it has, and the results move to a new
+    /// one.
     fn reply_word(&mut self, (mut op, mut count): (*mut Op, usize), value: u64) -> Option<(*mut Op, usize)> {
-        // SAFETY: as in `begin_reply`; `count` is the place of the last count in the record, and what is behind it are its
-        // results.
+        // SAFETY: as in `begin_reply`; `count` is the place of the last count in the record, and what is behind it are
+        // its results.
         unsafe {
             if (*op).bytes + 8 > BUFFER {
                 let begin = count - 4;
@@ -236,8 +237,8 @@ impl EndpointState {
         while !reader.0.is_empty() {
             let (id, count) = (reader.u32()?, reader.u32()?);
             let op = self.ops.request(id)?;
-            // SAFETY: a request in flight, of this endpoint; the caller of each operation in it vouched for the memory of
-            // its result until this moment.
+            // SAFETY: a request in flight, of this endpoint; the caller of each operation in it vouched for the memory
+            // of its result until this moment.
             unsafe {
                 let results = std::mem::take(&mut (*op).results);
                 if results.len() != count as usize {

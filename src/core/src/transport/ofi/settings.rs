@@ -5,11 +5,12 @@ use crate::transport::Atomics;
 /// How the progress thread waits for something to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sleep {
-    /// On the descriptors that the provider polls, where it tells them (`tcp`): operations of the program cost no more. Otherwise on the
-    /// descriptor of the completion queue.
+    /// On the descriptors that the provider polls, where it tells them (`tcp`): operations of the program cost no more.
+    /// Otherwise on the descriptor of the completion queue.
     #[default]
     Best,
-    /// On the descriptor of the completion queue. `tcp` is 2 to 3 microseconds slower an operation when the queue has one.
+    /// On the descriptor of the completion queue. `tcp` is 2 to 3 microseconds slower an operation when the queue has
+    /// one.
     Descriptor,
     /// It naps, ever longer, up to a millisecond: for providers that have neither, and for tests.
     Naps,
@@ -34,6 +35,7 @@ pub struct Settings {
     pub sleep: Sleep,
     /// Do without completions that say that data have arrived, as with a provider that lacks them (for tests).
     pub without_delivery: bool,
-    /// Register as network cards ask for it: keys of the provider's, virtual addresses, local memory as well (for tests).
+    /// Register as network cards ask for it: keys of the provider's, virtual addresses, local memory as well (for
+    /// tests).
     pub as_cards_do: bool,
 }

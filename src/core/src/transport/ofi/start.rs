@@ -17,14 +17,15 @@ use crate::base::{Cause, Fault};
 use libfabric_sys::Library;
 use std::path::Path;
 
-/// Receives that `ofi_rxm` posts to `tcp`, for all peers together. It has one taken in and posts it again before it looks
-/// for the next, so that more of them only spoil the cache: with 4096, which take turns, a message takes 1 us longer.
+/// Receives that `ofi_rxm` posts to `tcp`, for all peers together. It has one taken in and posts it again before it
+/// looks for the next, so that more of them only spoil the cache: with 4096, which take turns, a message takes 1 us
+/// longer.
 const RECEIVES: &str = "128";
 
 /// Opens the library.
 pub(super) fn open(settings: &Settings) -> Result<Library, Fault> {
-    // The libraries for InfiniPath otherwise take over the handlers of six signals, and write files to the current folder when
-    // the program crashes.
+    // The libraries for InfiniPath otherwise take over the handlers of six signals, and write files to the current
+    // folder when the program crashes.
     let quiet = [("IPATH_NO_BACKTRACE", "1"), ("HFI_NO_BACKTRACE", "1")];
     let library = with(&quiet.map(|(name, value)| (name, value.to_owned())), || {
         let _drowsy = Drowsy::new();
@@ -37,8 +38,8 @@ pub(super) fn open(settings: &Settings) -> Result<Library, Fault> {
 
 /// Runs the first look at the providers, at which libfabric reads its variables.
 ///
-/// `FI_UNIVERSE_SIZE` is 256 where it is not set, and `ofi_rxm` makes its completion ring 8192 entries a peer long: 80 MiB, which
-/// become resident as completions walk through them.
+/// `FI_UNIVERSE_SIZE` is 256 where it is not set, and `ofi_rxm` makes its completion ring 8192 entries a peer long: 80
+/// MiB, which become resident as completions walk through them.
 pub(super) fn first_look<R>(settings: &Settings, npes: u32, look: impl FnOnce() -> R) -> R {
     let mut said = Vec::new();
     if npes < 256 {
@@ -65,9 +66,9 @@ fn has_rdma_devices() -> bool {
 fn with<R>(variables: &[(&str, String)], call: impl FnOnce() -> R) -> R {
     let unset: Vec<_> = variables.iter().filter(|(name, _)| std::env::var_os(name).is_none()).collect();
     for (name, value) in &unset {
-        // SAFETY: the library is being initialized, before which a program must not use it in other threads; a program that
-        // reads or writes its environment in another thread just now would have the same trouble with any call of the C
-        // library's that does. The variables are gone again before the caller goes on.
+        // SAFETY: the library is being initialized, before which a program must not use it in other threads; a program
+        // that reads or writes its environment in another thread just now would have the same trouble with any call of
+        // the C library's that does. The variables are gone again before the caller goes on.
         unsafe { std::env::set_var(name, value) };
     }
     let result = call();
@@ -78,8 +79,8 @@ fn with<R>(variables: &[(&str, String)], call: impl FnOnce() -> R) -> R {
     result
 }
 
-/// While it lives, this thread's naps end up to 5 ms late: a loop of short ones that waits for a time to pass takes a few turns
-/// instead of hundreds.
+/// While it lives, this thread's naps end up to 5 ms late: a loop of short ones that waits for a time to pass takes a
+/// few turns instead of hundreds.
 struct Drowsy(libc::c_int);
 
 impl Drowsy {

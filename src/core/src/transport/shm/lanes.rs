@@ -1,9 +1,9 @@
 //! Active messages between PEs of one host: two rings a PE in the job's memory, one for requests and one for replies.
 //!
-//! Everyone puts messages into a PE's rings, and it takes them out. A ring is memory that nobody has touched until the first message
-//! comes. A request finds room in its receiver's ring or waits. A reply that finds none stays with its sender, who looks for room again
-//! whenever it looks for messages, and takes no further requests while as many as [`HELD`] are kept so: replies never wait, and
-//! what they take is bounded.
+//! Everyone puts messages into a PE's rings, and it takes them out. A ring is memory that nobody has touched until the
+//! first message comes. A request finds room in its receiver's ring or waits. A reply that finds none stays with its
+//! sender, who looks for room again whenever it looks for messages, and takes no further requests while as many as
+//! [`HELD`] are kept so: replies never wait, and what they take is bounded.
 #![allow(unsafe_code)]
 
 use super::ring::{Cells, Ring, Stamp};
@@ -149,8 +149,8 @@ impl Lanes {
     /// For PE `me`.
     ///
     /// # Safety
-    /// The memory is mapped and shared by its PEs as long as this lives, [`LANES`] bytes for each, which were zero before the first
-    /// of them had this; used by nobody else.
+    /// The memory is mapped and shared by its PEs as long as this lives, [`LANES`] bytes for each, which were zero
+    /// before the first of them had this; used by nobody else.
     pub unsafe fn new(memory: LaneMemory, me: i32) -> Self {
         let mut peers = Vec::new();
         peers.resize_with(memory.count as usize, Peer::default);
@@ -190,8 +190,8 @@ impl Lanes {
         View(self.memory.base.wrapping_add(offset))
     }
 
-    /// Sends a message to a PE that has rings here; false where there is no room, which replies always find. The caller has checked
-    /// the message against the limits.
+    /// Sends a message to a PE that has rings here; false where there is no room, which replies always find. The caller
+    /// has checked the message against the limits.
     #[inline]
     pub fn try_send(&self, lane: Lane, to: i32, message: &Outgoing<'_>) -> bool {
         if lane == Lane::Reply && self.held_count.load(Ordering::Relaxed) > 0 {
@@ -232,8 +232,8 @@ impl Lanes {
         let ring = Ring(&view);
         let Some(position) = ring.claim(layout.cells, &peer.seen[lane as usize]) else { return false };
         let entry = view.entry(position);
-        // SAFETY: the cells were claimed by this call, and hold as many bytes; arguments and payload are memory of the caller's, never
-        // of the ring's free cells.
+        // SAFETY: the cells were claimed by this call, and hold as many bytes; arguments and payload are memory of the
+        // caller's, never of the ring's free cells.
         unsafe {
             let word = u64::from(self.me as u32) | u64::from(message.handler) << 32;
             entry.add(8).cast::<u64>().write(word);
@@ -276,7 +276,8 @@ impl Lanes {
         Ring(&self.view(self.me, lane)).is_ready(position)
     }
 
-    /// Takes up to `most` messages of a lane out and gives them to `run`; nothing where another thread does so. Gives how many.
+    /// Takes up to `most` messages of a lane out and gives them to `run`; nothing where another thread does so. Gives
+    /// how many.
     ///
     /// Fault: what is in the ring is no message, or `run` failed.
     #[inline]

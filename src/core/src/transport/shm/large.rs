@@ -1,9 +1,10 @@
 //! Copies of a kilobyte and more.
 //!
-//! Processors with fast short `rep movsb` (FSRM) copy fastest with that instruction as long as the caches hold the data.
-//! It has one weakness, measured on Zen 4: where the destination is a few bytes further on in its page than the source in
-//! its, it goes byte by byte, 20 times slower (and with it the C library's memcpy). Such copies go through vector registers;
-//! the largest ones too, with stores that go past the caches. Other processors use the C library's copy.
+//! Processors with fast short `rep movsb` (FSRM) copy fastest with that instruction as long as the caches hold the
+//! data. It has one weakness, measured on Zen 4: where the destination is a few bytes further on in its page than the
+//! source in its, it goes byte by byte, 20 times slower (and with it the C library's memcpy). Such copies go through
+//! vector registers; the largest ones too, with stores that go past the caches. Other processors use the C library's
+//! copy.
 #![allow(unsafe_code)]
 
 use std::ptr;
@@ -38,8 +39,8 @@ mod x86 {
     /// Copies of this size and more go past the caches.
     const STREAM: usize = 8 << 20;
 
-    /// Whether this processor has fast `rep movsb`, and vectors for where it is slow. Asked once: in a virtual machine the
-    /// question costs microseconds.
+    /// Whether this processor has fast `rep movsb`, and vectors for where it is slow. Asked once: in a virtual machine
+    /// the question costs microseconds.
     #[inline]
     pub fn fast_rep_movsb() -> bool {
         static ANSWER: AtomicU8 = AtomicU8::new(0);

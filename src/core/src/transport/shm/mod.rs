@@ -2,8 +2,9 @@
 //!
 //! Everything is complete when the call returns, as far as this CPU is concerned; ordering is what [`order`] adds.
 //!
-//! Routines inline what is here, since a call through [`crate::transport::Transport`] costs more than a small put: the one exception to
-//! "everything goes through the trait". [`SharedMemory`] offers the same through it, to those for whom a call more is nothing.
+//! Routines inline what is here, since a call through [`crate::transport::Transport`] costs more than a small put: the
+//! one exception to "everything goes through the trait". [`SharedMemory`] offers the same through it, to those for whom
+//! a call more is nothing.
 
 pub mod amo;
 pub mod copy;

@@ -14,9 +14,9 @@ pub fn fence() {
 #[inline(always)]
 pub fn quiet() {
     #[cfg(target_arch = "x86_64")]
-    // A locked instruction drains the store buffer, at a tenth of the cost of mfence. It works on a word of the red zone:
-    // at the top of the stack it would wait for a push just before it, which takes four times as long.
-    // SAFETY: or-ing 0 changes nothing, whatever the word holds; the red zone belongs to this thread.
+    // A locked instruction drains the store buffer, at a tenth of the cost of mfence. It works on a word of the red
+    // zone: at the top of the stack it would wait for a push just before it, which takes four times as long. SAFETY:
+    // or-ing 0 changes nothing, whatever the word holds; the red zone belongs to this thread.
     unsafe {
         std::arch::asm!("lock or dword ptr [rsp - 64], 0");
     }

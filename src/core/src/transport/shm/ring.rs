@@ -1,11 +1,13 @@
 //! A ring of cells that many fill and one empties, without locks. Entries are runs of cells, in one piece.
 //!
-//! Whoever fills takes cells by moving the tail, writes what belongs there, and stamps the first cell of the entry at last: with the
-//! number of the lap, which no cell has before. Whoever empties looks at the stamp of the cell at the head only. So entries come out
-//! in the order in which their cells were taken, each as soon as those before it have been stamped.
+//! Whoever fills takes cells by moving the tail, writes what belongs there, and stamps the first cell of the entry at
+//! last: with the number of the lap, which no cell has before. Whoever empties looks at the stamp of the cell at the
+//! head only. So entries come out in the order in which their cells were taken, each as soon as those before it have
+//! been stamped.
 //!
-//! The other cells of an entry hold data where a stamp would be, and might look like one in a later lap: they are cleared before they are
-//! given back. An entry that would run past the end of the ring begins at its start instead, and a stamp says so.
+//! The other cells of an entry hold data where a stamp would be, and might look like one in a later lap: they are
+//! cleared before they are given back. An entry that would run past the end of the ring begins at its start instead,
+//! and a stamp says so.
 //!
 //! Written over [`Word`], so that `tests/model.rs` runs this code under a model checker.
 
@@ -60,8 +62,8 @@ impl<C: Cells> Ring<'_, C> {
         position & (self.0.cells() - 1)
     }
 
-    /// Takes `n` cells (at most [`Self::longest`]) and gives the position of the first; `None` where there is no room. `seen` is
-    /// the head as the caller has seen it last.
+    /// Takes `n` cells (at most [`Self::longest`]) and gives the position of the first; `None` where there is no room.
+    /// `seen` is the head as the caller has seen it last.
     #[inline]
     pub fn claim(&self, n: u64, seen: &impl Word) -> Option<u64> {
         let cells = self.0.cells();
@@ -87,7 +89,8 @@ impl<C: Cells> Ring<'_, C> {
         }
     }
 
-    /// Lets the entry at a position that was claimed be seen; all of it but the first word of its first cell is written.
+    /// Lets the entry at a position that was claimed be seen; all of it but the first word of its first cell is
+    /// written.
     #[inline]
     pub fn stamp(&self, position: u64, stamp: Stamp) {
         let high = u64::from(stamp.note) << 16 | u64::from(stamp.cells);

@@ -47,8 +47,8 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
     grid.cut(options.top);
     if !grid.rows.is_empty() {
         grid.notes.push(
-            "By cache line of 64 bytes, from samples; calls and time are estimates, summed over the PEs. share: of the time in \
-             puts, gets, atomics and signals."
+            "By cache line of 64 bytes, from samples; calls and time are estimates, summed over the PEs. share: of the \
+             time in puts, gets, atomics and signals."
                 .to_owned(),
         );
     }

@@ -26,7 +26,8 @@ const COLUMNS: [Column; 12] = [
     column("address", "", Kind::Text),
 ];
 
-/// Calls of a routine from one line in one region: instructions of a loop that was unrolled, or inlined at several places, are one row.
+/// Calls of a routine from one line in one region: instructions of a loop that was unrolled, or inlined at several
+/// places, are one row.
 struct Line<'a> {
     place: String,
     first: &'a SiteRow,

@@ -56,15 +56,15 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
     grid.cut(options.top);
     if !grid.rows.is_empty() {
         grid.notes.push(
-            "Long waits are each looked into, of shorter ones some, which stand for the others. Barriers and collectives: \
-             --view imbalance."
+            "Long waits are each looked into, of shorter ones some, which stand for the others. Barriers and \
+             collectives: --view imbalance."
                 .to_owned(),
         );
     }
     if causes.rows.iter().any(|row| row.by.is_none()) {
         grid.notes.push(
-            "Not known: stores from other hosts, as part of larger puts, by other means; for them oshrun --trace, then oshprof \
-             trace DIR --to waits."
+            "Not known: stores from other hosts, as part of larger puts, by other means; for them oshrun --trace, then \
+             oshprof trace DIR --to waits."
                 .to_owned(),
         );
     }

@@ -51,8 +51,8 @@ pub(super) fn grids(profile: &Merged, options: &Options) -> Vec<Grid> {
     grid.cut(options.top);
     if !grid.rows.is_empty() {
         grid.notes.push(
-            "run: all threads from initialization on. library: in timed calls; short calls are not read for, and count as outside. \
-             Regions are without inner ones, of threads that call the library. Sums over the PEs."
+            "run: all threads from initialization on. library: in timed calls; short calls are not read for, and count \
+             as outside. Regions are without inner ones, of threads that call the library. Sums over the PEs."
                 .to_owned(),
         );
         let mut counted: Vec<usize> = profile.counters.sums.keys().map(|(rank, ..)| *rank).collect();

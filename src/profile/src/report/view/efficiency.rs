@@ -35,8 +35,8 @@ pub(super) fn grid(profile: &Merged, symbols: &dyn Symbols) -> Grid {
     if !grid.rows.is_empty() {
         grid.notes.extend([
             "balance: mean of the time outside of the library over the most. communication: that most over the longest \
-             time. transfer: without time in which data moves; serialisation: without waiting for others. lost: summed over \
-             the PEs. Waits and locks within a phase count as moving data."
+             time. transfer: without time in which data moves; serialisation: without waiting for others. lost: summed \
+             over the PEs. Waits and locks within a phase count as moving data."
                 .to_owned(),
         ]);
     }

@@ -56,8 +56,8 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
     }
     if !grid.rows.is_empty() {
         grid.notes.push(
-            "Times are summed over the PEs; busy: time held over the run; handover: from a release on this host to having it, \
-             a time."
+            "Times are summed over the PEs; busy: time held over the run; handover: from a release on this host to \
+             having it, a time."
                 .to_owned(),
         );
     }

@@ -54,8 +54,10 @@ pub(super) fn grid(profile: &Merged) -> Grid {
     }
     if !grid.rows.is_empty() {
         grid.notes.push(
-            "GB/s: bytes over the time in which something was open. A batch lasts from its first issue to the return of the quiet or \
-             barrier that completes it; completing is the time in that call, without waiting for PEs that come late to the barrier, \
+            "GB/s: bytes over the time in which something was open. A batch lasts from its first issue to the return \
+             of the quiet or \
+             barrier that completes it; completing is the time in that call, without waiting for PEs that come late to \
+             the barrier, \
              issuing that in the calls that issue, overlap the share of the batches that the program had for itself."
                 .to_owned(),
         );

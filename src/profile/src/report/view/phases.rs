@@ -51,8 +51,8 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
     grid.cut(options.top);
     if !grid.rows.is_empty() {
         grid.notes.push(
-            "work: time of a PE outside of the library, from leaving one place to arriving at the next, over all times. lost: \
-             waiting there for the last PE, summed over the PEs."
+            "work: time of a PE outside of the library, from leaving one place to arriving at the next, over all \
+             times. lost: waiting there for the last PE, summed over the PEs."
                 .to_owned(),
         );
     }

@@ -60,8 +60,8 @@ pub(super) fn grids(profile: &Merged, options: &Options) -> Vec<Grid> {
     }
     grid.cut(options.top);
     grid.notes.push(
-        "mean, most: of a PE from begin to end, whose most that is, and by how much it is above the mean. library, waiting: without inner \
-         regions, summed over the PEs."
+        "mean, most: of a PE from begin to end, whose most that is, and by how much it is above the mean. library, \
+         waiting: without inner regions, summed over the PEs."
             .to_owned(),
     );
     let mut markers = Grid::new("markers", "Markers", &MARKERS, "");

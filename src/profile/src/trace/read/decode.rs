@@ -26,7 +26,8 @@ struct Chunk {
 }
 
 impl TraceFile {
-    /// Calls `visit` with every event in the order in which they were recorded. A damaged chunk is read up to the damage.
+    /// Calls `visit` with every event in the order in which they were recorded. A damaged chunk is read up to the
+    /// damage.
     pub fn for_each(&self, problems: &mut Vec<ReadError>, visit: impl FnMut(&Event)) {
         match fs::read(&self.path) {
             Ok(bytes) => self.decode(&bytes, problems, visit),

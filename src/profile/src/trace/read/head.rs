@@ -35,7 +35,8 @@ pub struct Facts {
     pub launcher_pid: u32,
     /// Events that are not there.
     pub dropped: u64,
-    /// Those of them that have another reason than room, by [`super::super::format::Reason`]; 0 in files of older versions.
+    /// Those of them that have another reason than room, by [`super::super::format::Reason`]; 0 in files of older
+    /// versions.
     pub lost: [u64; 3],
     /// Error number that ended the growth of the file; 0: none.
     pub error: u32,
@@ -58,7 +59,8 @@ pub struct Facts {
     offset_ticks: [u64; 2],
 }
 
-/// The version of the format, where this program understands it and the table of routines that the file was written with.
+/// The version of the format, where this program understands it and the table of routines that the file was written
+/// with.
 fn version(path: &Path, head: &[u8]) -> Result<u32, ReadError> {
     let corrupt =
         |at: usize, what: &str| ReadError::Corrupt { path: path.to_owned(), offset: at as u64, what: what.to_owned() };
@@ -174,8 +176,8 @@ impl Facts {
         first.saturating_add(((last.wrapping_sub(first)) as f64 * part) as i64)
     }
 
-    /// The symmetric object at an address of this PE, in a form that is the same on every PE: which memory, and the offset
-    /// in it. `None`: not symmetric.
+    /// The symmetric object at an address of this PE, in a form that is the same on every PE: which memory, and the
+    /// offset in it. `None`: not symmetric.
     pub fn symmetric(&self, addr: u64) -> Option<(u8, u64)> {
         let [heap, heap_bytes, data, data_bytes] = self.memory;
         let within = |base: u64, bytes: u64| addr.checked_sub(base).filter(|&offset| offset < bytes);

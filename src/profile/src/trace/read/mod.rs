@@ -112,7 +112,8 @@ impl What {
 }
 
 impl Trace {
-    /// Finds the files of a trace. Where there are those of several jobs, the newest is taken and the others are problems.
+    /// Finds the files of a trace. Where there are those of several jobs, the newest is taken and the others are
+    /// problems.
     ///
     /// # Errors
     /// When there is nothing to read at all.

@@ -11,9 +11,9 @@ pub type Key = (String, String);
 /// What a routine and a part of its work take.
 type Part<'k> = (&'k str, &'k str);
 
-/// Algorithms that a routine takes more or less often, though it needs one for the same collective as often as before; and those that
-/// one side does not take at all, where it needs more or fewer. More calls, and meetings that an algorithm brings with it, are
-/// no other choice.
+/// Algorithms that a routine takes more or less often, though it needs one for the same collective as often as before;
+/// and those that one side does not take at all, where it needs more or fewer. More calls, and meetings that an
+/// algorithm brings with it, are no other choice.
 pub fn changed(base: &BTreeMap<Key, Range>, new: &BTreeMap<Key, Range>) -> Vec<(Key, Range, Range)> {
     let (before, after) = (totals(base), totals(new));
     let mut rows = both(base, new);

@@ -50,7 +50,8 @@ pub(super) fn chart(profile: &Merged) -> String {
                 bottom -= part;
                 let _ = write!(
                     out,
-                    "<rect x=\"{:.2}\" y=\"{bottom:.1}\" width=\"{:.2}\" height=\"{part:.1}\" class=\"{class}\"><title>PE {pe}, from {}: {name} {:.0} %</title></rect>",
+                    "<rect x=\"{:.2}\" y=\"{bottom:.1}\" width=\"{:.2}\" height=\"{part:.1}\" \
+                     class=\"{class}\"><title>PE {pe}, from {}: {name} {:.0} %</title></rect>",
                     x(begin),
                     x(end) - x(begin),
                     escape(&shown_time(begin as f64)),
@@ -61,7 +62,8 @@ pub(super) fn chart(profile: &Merged) -> String {
     }
     let _ = write!(
         out,
-        "<text x=\"64\" y=\"{:.0}\" class=\"dim\">{}</text><text x=\"554\" y=\"{:.0}\" class=\"end dim\">{}</text></svg><p class=\"key\">",
+        "<text x=\"64\" y=\"{:.0}\" class=\"dim\">{}</text><text x=\"554\" y=\"{:.0}\" class=\"end \
+         dim\">{}</text></svg><p class=\"key\">",
         height - 4.0,
         escape(&shown_time(begin as f64)),
         height - 4.0,

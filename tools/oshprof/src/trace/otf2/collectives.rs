@@ -78,8 +78,8 @@ impl Kind {
         if self == (Kind::Meeting { memory: false }) { PROCESS } else { PROCESS | MEMORY }
     }
 
-    /// Bytes that member `me` of `size` sends to others and receives from them, where the routine was called for `bytes`.
-    /// `parts`: what all members gave to a collect of parts.
+    /// Bytes that member `me` of `size` sends to others and receives from them, where the routine was called for
+    /// `bytes`. `parts`: what all members gave to a collect of parts.
     fn moved(self, bytes: u64, (me, size): (u64, u64), is_root: bool, parts: Option<u64>) -> (u64, u64) {
         let others = size.saturating_sub(1);
         let all = bytes.saturating_mul(others);

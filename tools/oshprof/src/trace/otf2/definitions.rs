@@ -83,8 +83,8 @@ impl Archive<'_> {
         Ok(())
     }
 
-    /// The windows of symmetric memory: over a communicator of all PEs, each of which its first thread stands for, and over one of
-    /// each team that collectives are on.
+    /// The windows of symmetric memory: over a communicator of all PEs, each of which its first thread stands for, and
+    /// over one of each team that collectives are on.
     fn windows(&self, strings: &mut Strings) -> Result<(), Failure> {
         let (library, writer) = (self.library, strings.writer);
         let first = |pe: &u32| self.locations.iter().position(|location| location.pe == *pe && location.is_first);

@@ -1,5 +1,5 @@
-//! An OTF2 archive, written by libotf2: a location group a PE, a location a thread, a region a routine; transfers as records of
-//! one-sided communication, between Enter and Leave of their routine, in a window that all PEs share.
+//! An OTF2 archive, written by libotf2: a location group a PE, a location a thread, a region a routine; transfers as
+//! records of one-sided communication, between Enter and Leave of their routine, in a window that all PEs share.
 #![allow(unsafe_code)]
 
 mod collectives;
@@ -56,8 +56,8 @@ extern "C" fn flush(_: *mut c_void, _: u8, _: u64, _: *mut c_void, _: bool) -> u
 /// The library keeps their address.
 static CALLBACKS: FlushCallbacks = FlushCallbacks { before: flush, after: None };
 
-/// Writes the archive into a new directory; its anchor file is `traces.otf2`. Libotf2 opens files by their paths, and follows links:
-/// it does so where nobody else can put any.
+/// Writes the archive into a new directory; its anchor file is `traces.otf2`. Libotf2 opens files by their paths, and
+/// follows links: it does so where nobody else can put any.
 pub(super) fn write(trace: &Trace, problems: &mut Vec<ReadError>, directory: &Path) -> Result<(), Failure> {
     let library = Library::load()?;
     let tree = OutputTree::create(directory).map_err(|error| match &error {

@@ -159,7 +159,8 @@ impl Head<'_> {
             host.is_slow = true;
             let (name, seconds, most) = (&host.place.host, SLOW.as_secs(), CONNECT.as_secs());
             let text = format!(
-                "host {name}: no answer from `{}` for {seconds} s; the job begins when it comes, and ends after {most} s",
+                "host {name}: no answer from `{}` for {seconds} s; the job begins when it comes, and ends after {most} \
+                 s",
                 host.command
             );
             return self.output.say(&text);

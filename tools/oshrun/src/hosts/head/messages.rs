@@ -67,7 +67,8 @@ impl Head<'_> {
             self.drop_link(token);
             let host = &self.hosts[number].place.host;
             let text = format!(
-                "host {host} ({name}) has oshrun {version}, and this is oshrun {VERSION}: all hosts need the same version"
+                "host {host} ({name}) has oshrun {version}, and this is oshrun {VERSION}: all hosts need the same \
+                 version"
             );
             self.output.take_held(number);
             self.hosts[number].phase = Phase::Lost;

@@ -1,4 +1,5 @@
-//! What the PEs of all hosts do: asked for when someone wants to know, or when a PE has left and others may wait for it.
+//! What the PEs of all hosts do: asked for when someone wants to know, or when a PE has left and others may wait for
+//! it.
 
 use super::{Head, Phase};
 use crate::hosts::message::ToDaemon;

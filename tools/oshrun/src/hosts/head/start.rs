@@ -166,7 +166,8 @@ impl<'a> Head<'a> {
             self.relay = Some(Relay::new(input)?);
             return Ok(());
         }
-        // A file cannot be waited for, and a pipe may be shared: a thread of its own reads it. It ends with the process.
+        // A file cannot be waited for, and a pipe may be shared: a thread of its own reads it. It ends with the
+        // process.
         let copy = move || {
             Set::all().mask();
             let _ = io::copy(&mut io::stdin().lock(), &mut input);
