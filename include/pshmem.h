@@ -4,8 +4,8 @@
  * of shmem.h.
  *
  * For tools: build a shared object, to be linked, preloaded or named with oshrun --tool, or compile the tool into the
- * executable. What it calls on its own is kept apart from what the program calls: a call of pshmem_X is the program's where it
- * comes out of the tool's shmem_X.
+ * executable. What it calls on its own is kept apart from what the program calls: a call of pshmem_X is the program's
+ * where it comes out of the tool's shmem_X.
  */
 #ifndef PELLUCID_PSHMEM_H
 #define PELLUCID_PSHMEM_H

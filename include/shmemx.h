@@ -65,8 +65,9 @@ extern "C" {
 #endif
 
 /*
- * Operations: every routine of OpenSHMEM has a number, from 0 to shmemx_op_count() - 1. shmemx_op_name gives its C name,
- * NULL for another number, shmemx_op_find the number of a name or SHMEMX_ERROR_NO_SUCH, shmemx_op_class one of these bits.
+ * Operations: every routine of OpenSHMEM has a number, from 0 to shmemx_op_count() - 1. shmemx_op_name gives its C
+ * name, NULL for another number, shmemx_op_find the number of a name or SHMEMX_ERROR_NO_SUCH, shmemx_op_class one of
+ * these bits.
  */
 #define SHMEMX_CLASS_SETUP (1u << 0)
 #define SHMEMX_CLASS_MEMORY (1u << 1)
@@ -94,17 +95,17 @@ unsigned int shmemx_op_class(int op);
 /*
  * Callbacks: called when a call of a registered class begins and when it ends, on the thread that makes the call.
  *
- * - Registering and unregistering are possible at any time, from any thread, before shmem_init and from callbacks. What is
- *   registered hears of calls that begin afterwards; of a call whose beginning it heard it hears the end, unless it was
- *   unregistered in between. At most 32 registrations are live, else SHMEMX_ERROR_FULL.
+ * - Registering and unregistering are possible at any time, from any thread, before shmem_init and from callbacks. What
+ *   is registered hears of calls that begin afterwards; of a call whose beginning it heard it hears the end, unless it
+ *   was unregistered in between. At most 32 registrations are live, else SHMEMX_ERROR_FULL.
  * - The same callback with the same data a second time is SHMEMX_ERROR_EXISTS; *handle is then the first registration.
  * - shmemx_callback_unregister returns when no thread is in the callback any more, so that its data may be freed. From
- *   within a callback, its own or another, it does not wait; the callback is not entered again. Where a thread is still in
- *   the callback after 5 s it gives SHMEMX_ERROR_BUSY: the registration has ended, but its data may be in use.
- * - A callback should return. One that is left by longjmp or a C++ exception counts as ended from the thread's next call on,
- *   and the call that it was told of is not made.
- * - A callback may call any routine. The call is part of the profile, but no callback hears of it; pshmem_ routines are not
- *   part of the profile either.
+ *   within a callback, its own or another, it does not wait; the callback is not entered again. Where a thread is still
+ *   in the callback after 5 s it gives SHMEMX_ERROR_BUSY: the registration has ended, but its data may be in use.
+ * - A callback should return. One that is left by longjmp or a C++ exception counts as ended from the thread's next
+ *   call on, and the call that it was told of is not made.
+ * - A callback may call any routine. The call is part of the profile, but no callback hears of it; pshmem_ routines are
+ *   not part of the profile either.
  * - A callback that blocks holds up the thread that made the call; nobody else.
  * - Beginnings come in the order of registration, so do ends. shmem_global_exit has no end.
  */
@@ -120,11 +121,11 @@ typedef struct {
     void *dest;            /* argument dest, ptr, ivar, ivars, sig_addr or lock; NULL where there is none */
     const void *source;    /* argument source; NULL where there is none */
     size_t bytes;          /* that the call moves */
-    shmem_ctx_t ctx;       /* context, the default one where the routine names none; SHMEM_CTX_INVALID where it uses none */
+    shmem_ctx_t ctx;       /* context, the default one where the routine names none; SHMEM_CTX_INVALID: it has none */
     shmem_team_t team;     /* argument team; SHMEM_TEAM_INVALID where there is none */
     const void *site;      /* where the call returns to */
     int failed;            /* at the end: whether the result of the call says so */
-    void **state;          /* a word for this registration's use from the beginning to the end of this call, NULL at first */
+    void **state;          /* a word for this registration's use from begin to end of this call, NULL at first */
 } shmemx_event_t;
 
 typedef void (*shmemx_callback_t)(const shmemx_event_t *event, void *data);
@@ -133,8 +134,9 @@ int shmemx_callback_register(unsigned int classes, shmemx_callback_t callback, v
 int shmemx_callback_unregister(int handle);
 
 /*
- * Variables of this PE, numbered from 0 to shmemx_var_count() - 1, in the manner of MPI_T: "shmem_long_put.calls", .bytes,
- * .errors, .time (ns), .latency for every routine, and control variables such as "profile.level". Values are 64-bit.
+ * Variables of this PE, numbered from 0 to shmemx_var_count() - 1, in the manner of MPI_T: "shmem_long_put.calls",
+ * .bytes, .errors, .time (ns), .latency for every routine, and control variables such as "profile.level". Values are
+ * 64-bit.
  */
 #define SHMEMX_VAR_COUNTER 0   /* grows */
 #define SHMEMX_VAR_HISTOGRAM 1 /* a count a bucket, see shmemx_var_bucket */
@@ -160,29 +162,30 @@ int shmemx_var_write(int var, int64_t value);
 int shmemx_var_bucket(int var, size_t bucket, int64_t *low, int64_t *high);
 
 /*
- * Seconds since some point in the past, as other libraries have it: for differences. At any time, from any thread. By the
- * macro programs know that they need none of their own.
+ * Seconds since some point in the past, as other libraries have it: for differences. At any time, from any thread. By
+ * the macro programs know that they need none of their own.
  */
 #define HAVE_SHMEMX_WTIME 1
 double shmemx_wtime(void);
 
 /*
- * Explicit active sets: PEs in an order, made by each PE on its own, without communication. Equal lists are the same set on all
- * PEs. Creation gives NULL where its arguments name no set: an invalid PE, one twice, a size below 1. Collectives on a set take
- * pSync as in the deprecated routines; NULL is allowed, and matches calls on the set by their order.
+ * Explicit active sets: PEs in an order, made by each PE on its own, without communication. Equal lists are the same
+ * set on all PEs. Creation gives NULL where its arguments name no set: an invalid PE, one twice, a size below 1.
+ * Collectives on a set take pSync as in the deprecated routines; NULL is allowed, and matches calls on the set by their
+ * order.
  */
 typedef struct shmemx_aset shmemx_aset;
 typedef int (*shmemx_offset_fn)(int PE_index, int PE_start, int PE_size, void *const_params);
 
 /*
- * Requests: handles of operations that go on after their call. A request may be waited for or tested by any thread, by one at a
- * time. Where `request` is NULL there is no handle, and the next quiet or barrier completes the operation.
+ * Requests: handles of operations that go on after their call. A request may be waited for or tested by any thread, by
+ * one at a time. Where `request` is NULL there is no handle, and the next quiet or barrier completes the operation.
  *
  * RESULTS OF TESTS: shmemx_test_req GIVES 1 FOR COMPLETE, shmemx_req_test GIVES 0 FOR COMPLETE.
  *
- * shmemx_wait_req and shmemx_test_req take the handle by value: one that is complete and was waited for stays complete. The
- * shmemx_req_ routines take its address, and set it to SHMEMX_REQ_INVALID; they give a negative number for a handle that is not
- * valid. shmemx_req_wait_any gives SIZE_MAX where no handle is valid.
+ * shmemx_wait_req and shmemx_test_req take the handle by value: one that is complete and was waited for stays complete.
+ * The shmemx_req_ routines take its address, and set it to SHMEMX_REQ_INVALID; they give a negative number for a handle
+ * that is not valid. shmemx_req_wait_any gives SIZE_MAX where no handle is valid.
  */
 typedef uint64_t shmemx_request_handle_t;
 typedef shmemx_request_handle_t shmemx_req_h;
