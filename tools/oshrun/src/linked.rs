@@ -9,14 +9,14 @@ use std::path::Path;
 /// Other libraries by the beginning of their names, and whose they are.
 const OTHERS: &[(&str, &str)] =
     &[("liboshmem.so", "Open MPI"), ("libshmem.so", "OSSS-UCX"), ("libsma.so", "another one")];
-/// Ours.
-const OWN: &str = "libsma.so.1";
+/// Ours; programs of before it had a number ask for the name without one.
+const OWN: [&str; 2] = ["libsma.so.1", "libsma.so"];
 
 /// The OpenSHMEM library that is not ours among those that a program names: its name, and whose it is. `None` also for
 /// what is no ELF file, or names ours, too.
 pub fn other_library(program: &Path) -> Option<(String, &'static str)> {
     let needed = needed(program)?;
-    if needed.iter().any(|name| name == OWN) {
+    if needed.iter().any(|name| OWN.contains(&name.as_str())) {
         return None;
     }
     let other = |name: &str| OTHERS.iter().find(|(begin, _)| name.starts_with(begin)).map(|(_, whose)| *whose);
