@@ -170,8 +170,10 @@ fn series_of_a_node_do_not_name_the_job() {
     job(&exporter, "second", 2, "").run().expect_code(0);
     let second = exporter.metrics();
     for (page, id) in [(&first, "first"), (&second, "second")] {
+        // Jobs of other tests may run beside.
         let named: Vec<&str> = page.lines().filter(|line| line.contains("job_id=")).collect();
-        assert!(named.len() == 1 && named[0].starts_with("shmem_job_info{") && named[0].contains(id), "{named:?}");
+        assert!(named.iter().all(|line| line.starts_with("shmem_job_info{")), "{named:?}");
+        assert_eq!(named.iter().filter(|line| line.contains(&format!("job_id=\"{id}\""))).count(), 1, "{named:?}");
         assert_eq!(sum(page, "shmem_calls_total", &["op=\"p\""]), 200.0, "{id}");
     }
 }
