@@ -2,6 +2,7 @@
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -87,7 +88,7 @@ impl Build {
         if target.exists() {
             return Ok(target);
         }
-        // Two suites may want the same program at once: build aside, then move into place.
+        // Two tests may want the same program at once: build aside, then put it in place.
         static BUILDS: AtomicUsize = AtomicUsize::new(0);
         let number = BUILDS.fetch_add(1, Ordering::Relaxed);
         let partial = folder.join(format!("{}-{}-{number}.partial", self.name, std::process::id()));
@@ -106,8 +107,13 @@ impl Build {
         if outcome.code() != 0 {
             return Err(format!("{} does not build\n{}", self.name, outcome.describe()));
         }
-        std::fs::rename(&partial, &target).map_err(|error| format!("{}: {error}", target.display()))?;
-        Ok(target)
+        // Whoever is first stays: jobs may run it already, and a profile names the lines of the file that it ran.
+        let linked = std::fs::hard_link(&partial, &target);
+        let _ = std::fs::remove_file(&partial);
+        match linked {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(format!("{}: {error}", target.display())),
+            _ => Ok(target),
+        }
     }
 }
 
