@@ -37,7 +37,8 @@ fn causes(directory: &Path) -> Vec<Value> {
 /// The row of a PE and a line of waiting with most time.
 fn longest<'a>(rows: &'a [Value], pe: usize, wait: &str) -> &'a Value {
     let site = line(wait);
-    let is_it = |row: &&Value| row["pe"] == pe.to_string() && row["site"] == site;
+    let number = pe.to_string();
+    let is_it = |row: &&Value| row["pe"] == number.as_str() && row["site"] == site;
     rows.iter().find(is_it).unwrap_or_else(|| panic!("PE {pe} does not wait at {site}: {rows:#?}"))
 }
 
