@@ -33,6 +33,8 @@ fn a_program_of_another_library_is_refused() {
     let outcome = Job::oshrun(2).arg("./program").directory(&folder).run().expect_code(126);
     outcome.expect_text(&[line, &oshcc]);
     // One that has both is ours.
+    std::fs::write(folder.join("library.c"), "void no_routine(void) {}\n").expect("a file");
+    cc(&["-shared", "-fPIC", "-Wl,-soname,liboshmem.so.40", "library.c", "-o", "liboshmem.so.40"]);
     let text = "#include <shmem.h>\nint main(void) { shmem_init(); shmem_finalize(); return 0; }\n";
     std::fs::write(folder.join("both.c"), text).expect("a file");
     let own = Build::source("both", &folder.join("both.c"));
