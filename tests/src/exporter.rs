@@ -94,6 +94,12 @@ impl Exporter {
         self.get("/metrics", &[]).1
     }
 
+    /// The metrics, once they have a job: it is handed over beside its start, and a busy exporter may take it later.
+    pub fn metrics_of(&self, job_id: &str) -> String {
+        let label = format!("job_id=\"{job_id}\"");
+        wait_for(&label, || Some(self.metrics()).filter(|page| page.contains(&label)))
+    }
+
     /// As Prometheus asks: a job's last numbers are shown once.
     pub fn scrape(&self) -> String {
         self.get("/metrics", &["X-Prometheus-Scrape-Timeout-Seconds: 10"]).1

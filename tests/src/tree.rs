@@ -78,6 +78,24 @@ pub fn scratch(name: &str) -> PathBuf {
     path
 }
 
+/// The files below a folder whose names end in one of `ends`, without those that are called as one of `skipped` and
+/// what is below them. None where the folder cannot be read.
+pub fn files(folder: &Path, skipped: &[&str], ends: &[&str]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+        if skipped.contains(&name.as_str()) {
+            continue;
+        }
+        if path.is_dir() {
+            found.extend(files(&path, skipped, ends));
+        } else if ends.iter().any(|end| name.ends_with(end)) {
+            found.push(path);
+        }
+    }
+    found
+}
+
 /// An empty folder under `target/tests` for one test's files.
 ///
 /// # Panics

@@ -30,21 +30,6 @@ fn page(path: &Path) -> Option<Page> {
     Some(Page { name: path.file_name()?.to_string_lossy().into_owned(), example, places, own })
 }
 
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
-    for path in entries.map(|entry| entry.expect("an entry").path()) {
-        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-        if MADE.contains(&name.as_str()) {
-            continue;
-        }
-        if path.is_dir() {
-            files(&path, found);
-        } else if [".rs", ".c", ".py", ".sh"].iter().any(|end| name.ends_with(end)) {
-            found.push(path);
-        }
-    }
-}
-
 /// Whether code, not a comment, has the word. A name of a folder counts where it is a path or a module.
 fn has(text: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
@@ -60,8 +45,8 @@ fn has(text: &str, word: &str) -> bool {
 #[test]
 fn what_an_addition_touches_is_what_its_page_says() {
     let root = tree::workspace();
-    let mut sources = Vec::new();
-    ROOTS.iter().for_each(|folder| files(&root.join(folder), &mut sources));
+    let files = |folder: &&str| tree::files(&root.join(folder), MADE, &[".rs", ".c", ".py", ".sh"]);
+    let sources: Vec<PathBuf> = ROOTS.iter().flat_map(files).collect();
     let mut names = Vec::new();
     for entry in std::fs::read_dir(root.join("docs/contributing")).expect("the pages") {
         let path = entry.expect("an entry").path();

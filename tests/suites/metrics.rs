@@ -46,10 +46,10 @@ fn a_short_job_is_scraped_with_its_last_numbers() {
     let prometheus = Prometheus::start(&exporter.folder, exporter.address(), "2s", &[], "");
     let outcome = job(&exporter, "short", 4, "").run();
     // Before Prometheus has had its look and the next.
-    let short = exporter.metrics();
+    let short = exporter.metrics_of("short");
     outcome.expect_code(0);
     job(&exporter, "killed", 4, "kill").run().expect_failure();
-    for (id, page) in [("short", short), ("killed", exporter.metrics())] {
+    for (id, page) in [("short", short), ("killed", exporter.metrics_of("killed"))] {
         let label = format!("job_id=\"{id}\"");
         let all = report(&exporter.folder.join(format!("{id}.prof")));
         for (routine, op, distance) in [
@@ -89,7 +89,7 @@ fn prometheus_takes_native_histograms() {
     let options = ["--enable-feature=native-histograms"];
     let Some(prometheus) = Prometheus::start(&exporter.folder, exporter.address(), "1s", &options, "") else { return };
     job(&exporter, "native", 2, "").run().expect_code(0);
-    let page = exporter.metrics();
+    let page = exporter.metrics_of("native");
     let count = sum(&page, "shmem_call_duration_seconds_count", &["job_id=\"native\"", "class=\"barrier\""]);
     let query = "histogram_count(shmem_call_duration_seconds{job_id=\"native\",class=\"barrier\"})";
     assert_eq!(wait_for(query, || prometheus.value(query)), count);
@@ -122,9 +122,7 @@ fn series_do_not_grow_with_pes() {
             println!("scrape of {pes} PEs: {time} s");
             assert!(time < 1.0, "{time}");
         }
-        exporter.scrape();
-        exporter.scrape();
-        assert!(!exporter.metrics().contains(&label), "seen and forgotten");
+        wait_for("the job to be seen and forgotten", || (!exporter.scrape().contains(&label)).then_some(()));
     }
     assert_eq!(series[0], series[1]);
     assert!(series[0] <= 1000, "{series:?}");
@@ -134,7 +132,7 @@ fn series_do_not_grow_with_pes() {
 fn too_many_series_are_dropped_and_counted() {
     let exporter = Exporter::start("metrics-most", &["--max-series-per-job", "50"]);
     job(&exporter, "most", 2, "").run().expect_code(0);
-    let page = exporter.metrics();
+    let page = exporter.metrics_of("most");
     let kept = page.lines().filter(|line| line.contains("job_id=\"most\"")).count();
     assert!((1..=50).contains(&kept), "{kept}");
     assert!(sum(&page, "shmem_exporter_series_dropped_total", &[]) > 100.0, "{page}");
@@ -166,9 +164,9 @@ fn single_pes_are_named_where_asked() {
 fn series_of_a_node_do_not_name_the_job() {
     let exporter = Exporter::start("metrics-node", &["--labels", "node"]);
     job(&exporter, "first", 2, "").run().expect_code(0);
-    let first = exporter.metrics();
+    let first = exporter.metrics_of("first");
     job(&exporter, "second", 2, "").run().expect_code(0);
-    let second = exporter.metrics();
+    let second = exporter.metrics_of("second");
     for (page, id) in [(&first, "first"), (&second, "second")] {
         // Jobs of other tests may run beside.
         let named: Vec<&str> = page.lines().filter(|line| line.contains("job_id=")).collect();
@@ -341,7 +339,7 @@ fn nonsense_is_not_handed_over() {
         let _ = stream.write_all(&bytes);
     }
     job(&exporter, "sound", 2, "").run().expect_code(0);
-    let page = exporter.metrics();
+    let page = exporter.metrics_of("sound");
     assert_eq!(sum(&page, "shmem_calls_total", &["job_id=\"sound\"", "op=\"p\""]), 200.0, "{page}");
     assert!(sum(&page, "shmem_exporter_read_errors_total", &[]) >= 50.0, "{page}");
 }

@@ -1,33 +1,20 @@
 //! What holds for all sources: lines and functions that a reader takes in at a glance.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use harness::tree;
 
 const WIDTH: usize = 120;
 const LINES_OF_A_FUNCTION: usize = 60;
 
-/// Hand-written Rust: neither generated, nor the bindings that a program makes of libfabric's headers.
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-        if path.is_dir() {
-            if !["target", "generated", "node_modules"].contains(&name.as_str()) {
-                sources(&path, found);
-            }
-        } else if name.ends_with(".rs") && name != "bindings.rs" {
-            found.push(path);
-        }
-    }
-}
+/// What is not hand-written: generated, built, and the bindings that a program makes of libfabric's headers.
+const MADE: &[&str] = &["target", "generated", "node_modules", "bindings.rs"];
 
 fn all() -> Vec<(String, String)> {
     let root = tree::workspace();
-    let mut found = Vec::new();
-    for folder in ["src", "pshmem", "tools", "tests", "examples"] {
-        sources(&root.join(folder), &mut found);
-    }
+    let folders = ["src", "pshmem", "tools", "tests", "examples"];
+    let found: Vec<PathBuf> =
+        folders.iter().flat_map(|folder| tree::files(&root.join(folder), MADE, &[".rs"])).collect();
     assert!(found.len() > 500, "{} files", found.len());
     let text = |path: &PathBuf| std::fs::read_to_string(path).expect("a text");
     let name = |path: &PathBuf| path.strip_prefix(root).expect("below the root").display().to_string();

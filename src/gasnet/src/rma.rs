@@ -10,6 +10,28 @@ use pellucid_core::transport::shm::copy::copy;
 use pellucid_core::transport::{COPIED, Channel, Completion};
 use std::ffi::{c_int, c_void};
 
+/// Moves data to or from memory of a PE (address, bytes): by `here` where it is mapped, else by `away`. Gives whether
+/// it is complete.
+#[inline(always)]
+fn transfer(
+    routine: &'static str,
+    (pe, addr, bytes): (i32, *mut u8, usize),
+    here: impl FnOnce(*mut u8),
+    away: impl FnOnce(Place),
+) -> bool {
+    if bytes == 0 {
+        return true;
+    }
+    match place::locate(routine, pe, addr, bytes) {
+        Place::Here(at) => here(at),
+        other => {
+            away(other);
+            return false;
+        }
+    }
+    true
+}
+
 /// Puts; `counted` is asked for where it is not complete at the return. Gives whether it is.
 ///
 /// # Safety
@@ -23,19 +45,11 @@ pub unsafe fn put(
     bytes: usize,
     counted: impl FnOnce() -> &'static Counted,
 ) -> bool {
-    if bytes == 0 {
-        return true;
-    }
-    match place::locate(routine, pe, dest, bytes) {
-        // SAFETY: mapped; the source is the caller's word.
-        Place::Here(at) => unsafe { copy(at, source, bytes) },
-        other => {
-            // SAFETY: as above.
-            unsafe { put_away(routine, other, source, bytes, counted()) };
-            return false;
-        }
-    }
-    true
+    // SAFETY: mapped; the source is the caller's word.
+    let here = |at: *mut u8| unsafe { copy(at, source, bytes) };
+    // SAFETY: as above.
+    let away = |place| unsafe { put_away(routine, place, source, bytes, counted()) };
+    transfer(routine, (pe, dest, bytes), here, away)
 }
 
 /// # Safety
@@ -70,19 +84,11 @@ pub unsafe fn get(
     bytes: usize,
     counted: impl FnOnce() -> &'static Counted,
 ) -> bool {
-    if bytes == 0 {
-        return true;
-    }
-    match place::locate(routine, pe, source, bytes) {
-        // SAFETY: mapped; the destination is the caller's word.
-        Place::Here(at) => unsafe { copy(dest, at, bytes) },
-        other => {
-            // SAFETY: as above.
-            unsafe { get_from_afar(routine, other, dest, bytes, counted()) };
-            return false;
-        }
-    }
-    true
+    // SAFETY: mapped; the destination is the caller's word.
+    let here = |at: *mut u8| unsafe { copy(dest, at, bytes) };
+    // SAFETY: as above.
+    let away = |place| unsafe { get_from_afar(routine, place, dest, bytes, counted()) };
+    transfer(routine, (pe, source, bytes), here, away)
 }
 
 /// # Safety

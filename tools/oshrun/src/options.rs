@@ -9,6 +9,7 @@ use crate::hosts::list::{self, Host};
 use crate::metrics;
 use crate::settings::Variable;
 use crate::values;
+use pellucid_core::base::text::edit_distance;
 use pellucid_profile::companion::Destinations;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -377,8 +378,8 @@ fn find(arg: &OsStr) -> Result<(&'static Flag, &'static str, Option<OsString>), 
         return Err(UsageError::Foreign { option, answer });
     }
     // With one dash every letter is a word: nothing is near. Of two, `--labl` and `-label` are near `--label`.
-    let near = names().map(|(_, name)| name).filter(|n| n.len() > 3).min_by_key(|n| values::distance(&option, n));
-    Err(UsageError::Unknown { nearest: near.filter(|n| option.len() > 3 && values::distance(&option, n) <= 2), option })
+    let near = names().map(|(_, name)| name).filter(|n| n.len() > 3).min_by_key(|n| edit_distance(&option, n));
+    Err(UsageError::Unknown { nearest: near.filter(|n| option.len() > 3 && edit_distance(&option, n) <= 2), option })
 }
 
 fn lossy(value: &OsStr) -> String {

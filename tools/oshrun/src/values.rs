@@ -129,19 +129,3 @@ pub fn words(value: &OsStr) -> Result<Vec<String>, String> {
 pub fn text(value: &OsStr) -> Result<&str, String> {
     value.to_str().ok_or_else(|| "not valid text".to_string())
 }
-
-/// Edits (insert, delete, replace) between two names.
-pub fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let best = (diagonal + usize::from(x != *y)).min(row[j] + 1).min(row[j + 1] + 1);
-            diagonal = row[j + 1];
-            row[j + 1] = best;
-        }
-    }
-    row[b.len()]
-}

@@ -1,6 +1,7 @@
 //! Names in the environment that are not known: typing errors, and names of other libraries.
 
 use super::env::TABLE;
+use super::text::edit_distance;
 
 /// A name that is not known, and what to say of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,28 +67,12 @@ fn hint(name: &str, known: &[String]) -> Option<String> {
     if !name.starts_with("SHMEM") && !name.starts_with("SMA") {
         return None;
     }
-    let nearest = known.iter().min_by_key(|known| distance(name, known))?;
-    if distance(name, nearest) <= 1 + nearest.len() / 8 {
+    let nearest = known.iter().min_by_key(|known| edit_distance(name, known))?;
+    if edit_distance(name, nearest) <= 1 + nearest.len() / 8 {
         return Some(format!("did you mean {nearest}?"));
     }
     let is_ours = name.starts_with("SHMEM_") || name.starts_with("SMA_");
     is_ours.then(|| format!("the nearest name is {nearest}"))
-}
-
-/// Edits (insert, delete, replace) between two names.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<u8> = b.bytes().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let best = (diagonal + usize::from(x != *y)).min(row[j] + 1).min(row[j + 1] + 1);
-            diagonal = row[j + 1];
-            row[j + 1] = best;
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

@@ -87,7 +87,12 @@ mod tests {
             assert!(matches!(claim(&name), Claim::Taken));
         }
         drop(first);
-        assert!(matches!(claim(&name), Claim::Ours(_)));
+        // A process that another test starts right now has it a moment longer, until it becomes another program.
+        let freed = || {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            matches!(claim(&name), Claim::Ours(_))
+        };
+        assert!((0..1000).any(|_| freed()));
     }
 
     #[test]
