@@ -261,3 +261,63 @@ fn a_profile_directory_is_not_overwritten() {
         outcome.describe()
     );
 }
+
+/// The call sites of a profile: place, routine, calls.
+fn call_sites(directory: &Path) -> Vec<(String, String, u64)> {
+    let job = Job::new(tree::tool("oshprof")).arg("report").arg(directory).args(["--view", "callsites", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&job.run().expect_code(0).stdout).expect("JSON");
+    let text = |row: &serde_json::Value, field: &str| row[field].as_str().unwrap_or_default().to_owned();
+    let rows = json["callsites"].as_array().expect("call sites").iter();
+    rows.map(|row| (text(row, "site"), text(row, "routine"), row["calls"].as_u64().expect("calls"))).collect()
+}
+
+#[test]
+fn calls_of_any_number_of_loaded_objects_have_their_place() {
+    let folder = tree::fresh("profile-objects");
+    let first = folder.join("object-0.so");
+    let source = tree::package().join("programs/profile/object.c");
+    let compiler = Job::new(tree::tool("oshcc")).args(["-g", "-shared", "-fPIC"]).arg(source);
+    compiler.arg("-o").arg(&first).run().expect_code(0);
+    let mut objects = vec![first.clone()];
+    for number in 1..200 {
+        let copy = folder.join(format!("object-{number}.so"));
+        std::fs::copy(&first, &copy).expect("target/tests can be written");
+        objects.push(copy);
+    }
+    let binary = Build::program("profile/objects.c").options(["-g"]).libraries(["-ldl"]).build();
+    let directory = folder.join("profile");
+    let job = Job::oshrun(2).args(["--profile", "1", "--profile-dir"]).arg(&directory).arg(&binary);
+    objects.iter().fold(job, |job, object| job.arg(object)).run().expect_code(0);
+    let sites = call_sites(&directory);
+    let calls_of = |place: &str, routine: &str| {
+        let of = |row: &&(String, String, u64)| row.0.starts_with(place) && row.1 == routine;
+        sites.iter().filter(of).map(|row| row.2).sum::<u64>()
+    };
+    assert_eq!(calls_of("call_it at object.c:4", "shmem_long_p"), 2 * 3 * 200, "{sites:?}");
+    assert_eq!(calls_of("main at objects.c:", "shmem_init"), 2, "{sites:?}");
+    assert_eq!(calls_of("main at objects.c:", "shmem_finalize"), 2, "{sites:?}");
+    assert_eq!(sites.len(), 3, "{sites:?}");
+}
+
+#[test]
+fn call_sites_beyond_the_room_of_a_thread_are_counted_and_told() {
+    let folder = tree::fresh("profile-sites");
+    let source = folder.join("sites.c");
+    let calls: String = (0..6000).map(|value| format!("    shmem_long_p(&cell, {value}, 0);\n")).collect();
+    let program = format!(
+        "#include <shmem.h>\nstatic long cell;\nint main(void) {{\n    shmem_init();\n{calls}    \
+         shmem_finalize();\n    return 0;\n}}\n"
+    );
+    std::fs::write(&source, program).expect("target/tests can be written");
+    let binary = Build::source("sites", &source).options(["-g"]).build();
+    let (directory, outcome) = profile("sites", 1, &[], &binary);
+    let outcome = outcome.expect_code(0);
+    assert_eq!(Report::read(&directory, false).routine("shmem_long_p"), (6000, 48_000));
+    let sites = call_sites(&directory);
+    assert_eq!(sites.iter().map(|row| row.2).sum::<u64>(), 6002, "with those of begin and end");
+    let lost = sites.iter().find(|row| row.0 == "(not known)").expect("a row of those without room").2;
+    assert!((1..3000).contains(&lost), "{lost}");
+    let note = format!("{lost} calls came from more call sites than a thread has room for (4096)");
+    let report = Job::new(tree::tool("oshprof")).arg("report").arg(&directory).run().expect_code(0);
+    assert!(report.stdout.contains(&note), "{}\n{}", report.describe(), outcome.describe());
+}

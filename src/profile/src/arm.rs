@@ -32,8 +32,25 @@ const WORDS: usize = COUNT.div_ceil(AT_ONCE);
 /// A byte an operation, that of operation 0 first in memory.
 pub type Flags = [AtomicU64; WORDS];
 
-/// What becomes of calls that arrive through `shmem_X`.
-pub static ARM: Flags = [const { AtomicU64::new(0) }; WORDS];
+/// What becomes of calls that arrive through `shmem_X`. Before the level is known, those that initialize leave their
+/// call site: they are recorded after the fact.
+pub static ARM: Flags = {
+    let mut bytes = [[OFF; AT_ONCE]; WORDS];
+    let mut op = 0;
+    while op < COUNT {
+        if op::initializes(&OPS[op]) {
+            bytes[op / AT_ONCE][op % AT_ONCE] = SITE;
+        }
+        op += 1;
+    }
+    let mut flags = [const { AtomicU64::new(0) }; WORDS];
+    let mut word = 0;
+    while word < WORDS {
+        flags[word] = AtomicU64::new(u64::from_ne_bytes(bytes[word]));
+        word += 1;
+    }
+    flags
+};
 
 /// What becomes of calls that arrive through `pshmem_X`.
 pub static PARM: Flags = [const { AtomicU64::new(0) }; WORDS];

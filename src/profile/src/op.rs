@@ -370,6 +370,16 @@ pub fn bytes_of_calls(op: u16, calls: u64) -> u64 {
     }
 }
 
+/// Whether the routine initializes the library: its call is recorded after the fact.
+pub(crate) const fn initializes(op: &Op) -> bool {
+    let name = op.name();
+    is(name, "shmem_init") || is(name, "shmem_init_thread") || is(name, "start_pes")
+}
+
+const fn is(text: &str, other: &str) -> bool {
+    text.len() == other.len() && ends_with(text, other)
+}
+
 const fn matches_at(text: &[u8], at: usize, part: &[u8]) -> bool {
     let mut k = 0;
     while k < part.len() {

@@ -313,6 +313,10 @@ pub(super) fn leave_timed(op: u16, start: u64, peer: i32) -> u64 {
         leave_shared(op, start);
         return 0;
     };
+    // The call that initializes: there was nothing to record into when it began.
+    if start == 0 {
+        return 0;
+    }
     let end = ticks_of(&slot.head);
     if counting::is_on() {
         counting::leave(slot, op);
