@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::run::Job;
-use crate::tree;
 use crate::wire::{Quality, Wire};
+use crate::{tree, wheels};
 
 /// What names of namespaces begin with; the process id of the test follows.
 const PREFIX: &str = "pellucid-t";
@@ -96,7 +96,7 @@ impl Hosts {
     /// `oshrun` on host `a` with these options; the program and its arguments follow.
     pub fn oshrun_with(&self, options: &[&str]) -> Job {
         let job = self.on("a", tree::tool("oshrun")).arg("--launch-agent").arg(&self.agent);
-        job.args(options)
+        wheels::quick_libfabric().into_iter().fold(job.args(options), |job, (name, value)| job.env(name, &value))
     }
 
     /// Nothing from or to this host gets through any more, and nobody is told.

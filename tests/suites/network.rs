@@ -1,6 +1,6 @@
 //! Runs `tests/conformance` over the network: on one host, with libfabric between all PEs all the same; and on two
-//! hosts, with shared memory within each and libfabric between them. A part of it also with other providers, and with a
-//! newer libfabric.
+//! hosts, with shared memory within each and libfabric between them. A part of it also with other providers and other
+//! versions of libfabric.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -15,8 +15,9 @@ use harness::wire::Quality;
 use harness::{system, wheels};
 use libtest_mimic::{Arguments, Trial};
 
-/// The network's own costs are paid per message, so each program runs at few PE counts only: the nearest to these.
-const ON_ONE: [usize; 2] = [2, 3];
+/// The network's own costs are paid per message, so each program runs at few PE counts only: the nearest to these, the
+/// second with `./x test --long`.
+const ON_ONE: [usize; 2] = [3, 2];
 const ON_TWO: usize = 4;
 
 /// What providers and versions can differ in.
@@ -40,8 +41,10 @@ const VERY_PATIENT: [&str; 3] = ["9.02-thread/collectives", "9.07-amo/generic", 
 /// Another libfabric or provider.
 struct Way {
     name: &'static str,
-    library: Option<PathBuf>,
+    library: PathBuf,
     provider: &'static str,
+    /// Whether it runs [`MANY`], too.
+    many: bool,
     /// Whether it reaches other hosts.
     far: bool,
 }
@@ -71,7 +74,7 @@ fn main() -> ExitCode {
         }
     }
     for way in ways().into_iter().map(Arc::new) {
-        let parts = |name: &str| PARTS.contains(&name) || way.library.is_some() && MANY.contains(&name);
+        let parts = |name: &str| PARTS.contains(&name) || way.many && MANY.contains(&name);
         for program in program::conformance().into_iter().filter(|program| parts(&program.name)) {
             let (program, one) = (Arc::new(program), way.clone());
             let title = |where_: &str| format!("{}, {where_}/{}", way.name, program.name);
@@ -102,15 +105,18 @@ fn bad_wire() -> Option<Hosts> {
 /// What there is beside the default. The rest is said to be missing.
 fn ways() -> Vec<Way> {
     let mut ways = Vec::new();
+    let library = PathBuf::from("libfabric.so.1");
     if system::library("libfabric.so.1").is_some() {
+        let way = |name, provider, far, many| Way { name, library: library.clone(), provider, far, many };
+        ways.push(way("the system's libfabric", "tcp;ofi_rxm", true, true));
         for (provider, far) in [("net", true), ("sockets", false), ("udp;ofi_rxd", false), ("shm", false)] {
-            ways.push(Way { name: provider, library: None, provider, far });
+            ways.push(way(provider, provider, far, false));
         }
     }
     match wheels::libfabric() {
         Ok(library) => {
             for (name, provider) in [("libfabric 2 tcp", "tcp"), ("libfabric 2 tcp;ofi_rxm", "tcp;ofi_rxm")] {
-                ways.push(Way { name, library: Some(library.clone()), provider, far: true });
+                ways.push(Way { name, library: library.clone(), provider, far: true, many: true });
             }
         }
         Err(reason) => println!("not tested: libfabric 2: {reason}"),
@@ -120,8 +126,8 @@ fn ways() -> Vec<Way> {
 
 impl Way {
     fn environment(&self) -> Vec<(&'static str, String)> {
-        let library = self.library.iter().map(|path| ("SHMEM_OFI_LIBRARY", path.display().to_string()));
-        library.chain([("SHMEM_OFI_PROVIDER", self.provider.to_owned())]).collect()
+        let library = self.library.display().to_string();
+        vec![("SHMEM_OFI_LIBRARY", library), ("SHMEM_OFI_PROVIDER", self.provider.to_owned())]
     }
 
     fn on_one(&self, program: &Program) -> Result<(), String> {
@@ -134,9 +140,10 @@ impl Way {
 }
 
 fn on_one(program: &Program) -> Result<(), String> {
-    let mut counts = ON_ONE.map(|pes| program.pes_near(pes)).to_vec();
+    let mut counts: Vec<usize> =
+        ON_ONE.into_iter().take(system::repetitions(1, 2)).map(|pes| program.pes_near(pes)).collect();
     counts.dedup();
-    run_on_one(program, &counts, &[])
+    run_on_one(program, &counts, &wheels::quick_libfabric())
 }
 
 fn run_on_one(program: &Program, counts: &[usize], environment: &[(&str, String)]) -> Result<(), String> {
