@@ -102,7 +102,8 @@ fn attack(net: &Hosts, provider: &str) {
     let binary = Build::program("network/strangers.c").named(&format!("strangers-{provider}")).build();
     let sign = tree::scratch("strangers").join(format!("{}-{provider}", std::process::id()));
     let _ = std::fs::remove_file(&sign);
-    let job = net.oshrun_with(&["--hosts", "a:1,b:1"]);
+    // The stranger's, which has both providers.
+    let job = net.oshrun_with(&["--hosts", "a:1,b:1"]).env("SHMEM_OFI_LIBRARY", "libfabric.so.1");
     let running =
         job.args(["-x", &format!("SHMEM_OFI_PROVIDER={provider}")]).arg(&binary).arg(&sign).limit(120).start();
     let ready = || system::processes(&binary).into_iter().flat_map(listens).count() >= 2;
