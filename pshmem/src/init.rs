@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use pellucid_core::base::{Cause, Fault, env};
 use pellucid_core::bootstrap::Profiles;
 use pellucid_core::memory::heap;
+use pellucid_core::os::crash::Crashed;
 use pellucid_core::runtime::{self, Level, Start};
 use pellucid_core::team::algorithm;
 use pellucid_profile::recorder::{self, Mark, Stamp};
@@ -16,6 +17,7 @@ use pellucid_profile::segment::{self, Segment};
 use pellucid_profile::{op, trace};
 
 use crate::check;
+use crate::fault_site;
 use crate::finale;
 use crate::info::answer;
 use crate::keep;
@@ -93,13 +95,14 @@ fn begin(routine: &str, thread_level: c_int) -> Result<Start, Fault> {
     begun();
     thread::name_routines();
     stall::keep();
+    fault_site::name();
     let start = runtime::init_thread(thread_level, PROFILES)?;
     finale::end();
     if start.first && runtime::map().check {
         check::begin();
     }
     let counters = counters(&start)?;
-    metrics::check()?;
+    metrics::check(&start)?;
     if start.first && start.profile_fd.is_none() {
         places::take_alone();
     }
@@ -147,11 +150,15 @@ const PROFILES: Profiles = Profiles {
 
 /// Words for where a PE of this host is. `line`: how long the source line may take.
 #[allow(unsafe_code)]
-fn place(segment: RawFd, pe: u32, line: Duration) -> String {
+fn place(segment: RawFd, pe: u32, crashed: Option<&Crashed>, line: Duration) -> String {
     // SAFETY: the runtime holds the descriptor open while it asks.
     let segment = unsafe { BorrowedFd::borrow_raw(segment) };
     Segment::map(segment)
-        .map(|segment| segment.place(pe, |file, address| line::of(file, address, line)))
+        .map(|segment| {
+            let of = |file: &str, address| line::of(file, address, line);
+            let crashed = crashed.and_then(|crashed| segment.crashed(pe, crashed, of));
+            crashed.unwrap_or_else(|| segment.place(pe, of))
+        })
         .unwrap_or_default()
 }
 

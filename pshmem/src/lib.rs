@@ -32,6 +32,7 @@ mod caller;
 mod check;
 pub mod control;
 pub mod dispatcher;
+mod fault_site;
 pub mod finale;
 pub mod fortran;
 pub mod frame;

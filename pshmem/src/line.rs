@@ -53,7 +53,7 @@ fn hear(child: &mut Child, until: Instant) -> Option<String> {
     (!line.is_empty()).then_some(line)
 }
 
-/// `oshprof`: that of this library, else one of the user's.
+/// `oshprof`: that of this library, else that of the launcher, else one of the user's.
 fn tool() -> Option<PathBuf> {
     let own = library::path_of(of as *const std::ffi::c_void);
     let beside = own.map(PathBuf::from).and_then(|file| {
@@ -62,5 +62,8 @@ fn tool() -> Option<PathBuf> {
     });
     let path = std::env::var_os("PATH").unwrap_or_default();
     let named = std::env::split_paths(&path).filter(|folder| folder.is_absolute()).map(|folder| folder.join("oshprof"));
-    beside.into_iter().chain(named).find(|file| file.is_file())
+    // A static executable does not tell where the library is from.
+    let launcher = std::fs::read_link(format!("/proc/{}/exe", std::os::unix::process::parent_id()));
+    let launchers = launcher.ok().map(|file| file.with_file_name("oshprof"));
+    beside.into_iter().chain(launchers).chain(named).find(|file| file.is_file())
 }

@@ -25,23 +25,38 @@ struct Readers {
     /// A forked child has no part in this.
     process: u32,
     handover: Option<Handover>,
-    companions: Companions,
+    companions: Option<&'static Companions>,
     segment: RawFd,
 }
 
 static READERS: Mutex<Option<Readers>> = Mutex::new(None);
-static WANTED: OnceLock<Destinations> = OnceLock::new();
+/// What `SHMEM_METRICS` asks for, ready to be given the profile.
+static BESIDE: OnceLock<Companions> = OnceLock::new();
 
-/// Refuses a value of `SHMEM_METRICS` that cannot be used.
+/// Refuses a value of `SHMEM_METRICS` that cannot be used, and what it names that cannot be served or written: before
+/// the program does anything.
 ///
 /// # Errors
-/// The variable, its value and what was expected.
-pub fn check() -> Result<(), Fault> {
+/// The variable, its value and what was expected, or why it cannot be.
+pub fn check(start: &Start) -> Result<(), Fault> {
     let value = env::var_os(VARIABLE).unwrap_or_default().to_string_lossy().into_owned();
     let wanted = Destinations::parse(&value)
         .map_err(|reason| Fault::from(Cause::Environment { name: VARIABLE.into(), value, reason }))?;
-    let _ = WANTED.set(wanted);
+    if !start.first || !is_mine(start) {
+        return Ok(());
+    }
+    let own = library::path_of(begin as *const std::ffi::c_void).map(PathBuf::from);
+    let folder = own.and_then(|file| Some(file.canonicalize().ok()?.parent()?.parent()?.join("bin")));
+    let companions = Companions::start(&wanted, companion::tool(folder, env::var_os("PATH")).as_deref())
+        .map_err(|error| Fault::from(Cause::Startup(format!("{VARIABLE}: {error}"))))?;
+    companion::announce("pellucid", &companions);
+    let _ = BESIDE.set(companions);
     Ok(())
+}
+
+/// Whether this PE looks after the metrics of its host: oshrun does where it has started the job.
+fn is_mine(start: &Start) -> bool {
+    !start.kept_by_launcher && start.pe == start.first_local_pe && start.profile_level > 0
 }
 
 /// The page shows all that can be recorded.
@@ -52,7 +67,7 @@ pub fn wants_all() -> bool {
 
 /// This PE records into a segment.
 pub fn begin(start: &Start, segment: RawFd) {
-    if start.kept_by_launcher || start.pe != start.first_local_pe || start.profile_level <= 0 {
+    if !is_mine(start) {
         return;
     }
     // SAFETY: the segment's descriptor stays open for the life of the process.
@@ -61,27 +76,16 @@ pub fn begin(start: &Start, segment: RawFd) {
     let about = facts.each_ref().map(|(name, value)| (*name, value.as_str()));
     let variable = |name: &str| env::var_os(name);
     let handover = Handover::offer(fd, &handover::sockets(variable), &about);
-    let companions = WANTED.get().map(|wanted| beside(wanted, fd, &about)).unwrap_or_default();
-    if handover.is_none() && companions.is_empty() {
+    let companions = BESIDE.get().filter(|companions| !companions.is_empty());
+    if let Some(Err(error)) = companions.map(|companions| companions.take(fd, &about)) {
+        eprintln!("pellucid: {VARIABLE}: no metrics: {error}");
+    }
+    if handover.is_none() && companions.is_none() {
         return;
     }
     let readers = Readers { process: std::process::id(), handover, companions, segment };
     *READERS.lock().unwrap_or_else(PoisonError::into_inner) = Some(readers);
     runtime::at_failure(|| end(1, true));
-}
-
-fn beside(wanted: &Destinations, segment: BorrowedFd<'_>, about: &[(&str, &str)]) -> Companions {
-    let own = library::path_of(begin as *const std::ffi::c_void).map(PathBuf::from);
-    let folder = own.and_then(|file| Some(file.canonicalize().ok()?.parent()?.parent()?.join("bin")));
-    let started = Companions::start(wanted, companion::tool(folder, env::var_os("PATH")).as_deref());
-    let given = started.and_then(|companions| {
-        companions.take(segment, about).map_err(|error| error.to_string())?;
-        Ok(companions)
-    });
-    given.inspect(|companions| companion::announce("pellucid", companions)).unwrap_or_else(|error| {
-        eprintln!("pellucid: {VARIABLE}: no metrics: {error}");
-        Companions::default()
-    })
 }
 
 /// What an exporter is told of the job: the same on all of its hosts.
@@ -139,7 +143,7 @@ pub fn end(status: i32, alone: bool) {
     if let Some(handover) = readers.handover {
         handover.end(&[("state", state)]);
     }
-    if !readers.companions.is_empty() {
-        readers.companions.end(state);
+    if let Some(companions) = readers.companions {
+        companions.end(state);
     }
 }

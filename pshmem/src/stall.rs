@@ -7,8 +7,8 @@
 use std::time::Instant;
 
 use pellucid_core::os::stack;
-use pellucid_core::os::stall::{self, Before, Keeper};
-use pellucid_profile::recorder;
+use pellucid_core::os::stall::{self, Before, Condition, Keeper};
+use pellucid_profile::{recorder, segment};
 
 use crate::caller;
 use crate::entry;
@@ -17,7 +17,7 @@ use crate::thread;
 
 /// Has long waits noted.
 pub fn keep() {
-    stall::keep_with(Keeper { begin, end: recorder::stall_over });
+    stall::keep_with(Keeper { begin, condition, end: recorder::stall_over });
 }
 
 fn begin(since: Instant, pe: Option<u32>) -> Option<Before> {
@@ -32,10 +32,27 @@ fn begin(since: Instant, pe: Option<u32>) -> Option<Before> {
     noted(op, (pe.map_or(-1, |pe| pe as i32), 0, 0))
 }
 
+fn condition(condition: &Condition) {
+    let Condition { addr, bytes, signed, cmp, wanted, found, set } = *condition;
+    recorder::waits_for(&segment::Condition {
+        addr: addr as u64,
+        bytes: bytes as u8,
+        signed,
+        cmp: cmp as u8,
+        wanted,
+        found,
+        set: set.map(|(of, all)| (of.try_into().unwrap_or(u32::MAX), all)),
+    });
+}
+
+/// The body that begins at an address.
+pub fn body(begin: usize) -> Option<usize> {
+    BODIES.iter().position(|body| body.imp.0.addr() == begin)
+}
+
 /// The routine that the calling thread is in, by its stack.
 fn on_stack() -> Option<u16> {
-    let is = |begin: usize| BODIES.iter().position(|body| body.imp.0.addr() == begin);
-    let (body, returns_to) = stack::function(is)?;
+    let (body, returns_to) = stack::function(body)?;
     // Routines that are alike have one body: the call tells which it was. Where a register had its address, it was one
     // of them.
     let has_it = |op: &usize| BODY.get(*op).is_some_and(|of| usize::from(*of) == body);

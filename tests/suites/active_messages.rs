@@ -158,7 +158,7 @@ fn await_answers(number: usize) -> Result<(), Fault> {
 
 fn pe(part: &str) -> Result<(), Fault> {
     let profiles =
-        Profiles { make: |_, _| None, origin: |_| Vec::new(), follow: |_, _| (), place: |_, _, _| String::new() };
+        Profiles { make: |_, _| None, origin: |_| Vec::new(), follow: |_, _| (), place: |_, _, _, _| String::new() };
     runtime::init_thread(3, profiles)?;
     let (me, npes) = (runtime::my_pe()?, runtime::n_pes()?);
     ME.store(me, Ordering::Relaxed);

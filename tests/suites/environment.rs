@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use harness::compile::Build;
 use harness::run::Job;
-use harness::table;
+use harness::{system, table, tree};
 
 fn heap() -> PathBuf {
     Build::program("environment/heap.c").build()
@@ -87,7 +87,7 @@ fn a_name_that_is_not_known_is_told_once_a_job() {
         }
     };
     tell(Job::oshrun(3).arg(plain()));
-    match harness::system::find(&["mpiexec.hydra"]) {
+    match system::find(&["mpiexec.hydra"]) {
         Some(hydra) => tell(Job::new(hydra).args(["-n", "3"]).arg(plain())),
         None => println!("skipped: no mpiexec.hydra"),
     }
@@ -107,15 +107,15 @@ fn a_fault_ends_as_shmem_abort_says() {
 
 #[test]
 fn a_fault_in_python_shows_its_stack() {
-    let Some(python) = harness::system::find(&["python3"]) else { return println!("skipped: no python3") };
-    let script = harness::tree::fresh("abort").join("wrong.py");
+    let Some(python) = system::find(&["python3"]) else { return println!("skipped: no python3") };
+    let script = tree::fresh("abort").join("wrong.py");
     let text = "import ctypes, sys\n\
         shmem = ctypes.CDLL(sys.argv[1])\n\
         def transfer():\n    shmem.shmem_long_p(ctypes.c_void_p(64), ctypes.c_long(1), 0)\n\
         shmem.shmem_init()\ntransfer()\n";
     std::fs::write(&script, text).expect("target/tests can be written");
     let job = Job::oshrun(1).env("SHMEM_ABORT", "trace").arg(python).arg(&script);
-    let outcome = job.arg(harness::tree::library("libsma.so")).limit(20).run().expect_code(1);
+    let outcome = job.arg(tree::library("libsma.so")).limit(20).run().expect_code(1);
     outcome.expect_text(&["not a symmetric address", "stack of this thread", "wrong.py\", line 4 in transfer"]);
 }
 
@@ -136,6 +136,59 @@ fn static_objects_can_be_left_private() {
     outcome.expect_text(&["shmem_long_p", "dest = 0x"]);
 }
 
+/// The rows of `docs/environment.md`: name, and whether it names a part of the system.
+fn rows() -> Vec<(String, bool)> {
+    let page = std::fs::read_to_string(tree::workspace().join("docs/environment.md")).expect("the page is there");
+    let table = page.lines().skip_while(|line| !line.starts_with("|---")).skip(1).take_while(|l| l.starts_with('|'));
+    let cell = |line: &str| line.split('|').nth(1).expect("a cell").trim().to_owned();
+    let name = |cell: &str| cell.split('`').nth(1).expect("a name").to_owned();
+    table.map(cell).map(|cell| (name(&cell), cell.ends_with('*'))).collect()
+}
+
+/// Every variable of the page with a value that makes no sense: it ends the job and is named, or every value makes
+/// sense.
+#[test]
+fn nonsense_in_any_variable_of_the_page_is_refused() {
+    const ANY: [&str; 5] = ["SHMEM_VERSION", "SHMEM_INFO", "SHMEM_DEBUG", "PELLUCID_SERVE", "PELLUCID_JOB_ID"];
+    let rows = rows();
+    assert!(rows.len() > 25, "{rows:?}");
+    let has_fabric = system::library("libfabric.so.1").is_some();
+    for (name, of_system) in rows {
+        let value = "/proc/nonsense";
+        let job = |job: Job| job.env(&name, value).arg(plain()).limit(20);
+        let refused = |job: Job| {
+            let outcome = job.run();
+            assert!(outcome.code() > 0 && outcome.code() < 128, "{name}\n{}", outcome.describe());
+            // The places have options of oshrun by the same name.
+            let option = match name.as_str() {
+                "SHMEM_PROFILE_DIR" => "--profile-dir",
+                "SHMEM_TRACE" => "--trace",
+                _ => &name,
+            };
+            let named = outcome.stderr.contains(&name) || outcome.stderr.contains(option);
+            assert!(named && outcome.stderr.contains(value), "{name}\n{}", outcome.describe());
+        };
+        if ANY.contains(&name.as_str()) {
+            job(Job::oshrun(2)).run().expect_code(0);
+        } else if name.starts_with("SHMEM_OFI_") && has_fabric {
+            refused(job(Job::oshrun(2)).env("SHMEM_TRANSPORT", "ofi"));
+        } else if !of_system {
+            refused(job(Job::oshrun(2)));
+            // Without a launcher, too.
+            refused(job(Job::new("/usr/bin/env")));
+        }
+    }
+}
+
+/// What is asked for by the name of another launcher's job.
+#[test]
+fn a_library_for_pmix_that_is_not_there_is_named() {
+    let Some(mpirun) = system::find(&["mpirun.openmpi", "mpirun"]) else { return println!("skipped: no mpirun") };
+    let job = Job::new(mpirun).args(["--allow-run-as-root", "--oversubscribe", "-n", "2"]);
+    let outcome = job.env("SHMEM_PMIX_LIBRARY", "/proc/nonsense").arg(plain()).limit(60).run().expect_failure();
+    outcome.expect_text(&["SHMEM_PMIX_LIBRARY", "/proc/nonsense"]);
+}
+
 #[test]
 fn values_that_cannot_be_used_are_named() {
     for (name, value) in [
@@ -151,7 +204,8 @@ fn values_that_cannot_be_used_are_named() {
         ("SHMEM_PROFILE_SAMPLING", "0"),
         ("SHMEM_PROFILE_LONG", "zz"),
         ("SHMEM_COUNTERS", "zz"),
-        ("SHMEM_ATOMICS", "zz"),
+        ("SHMEM_ATOMICS", "gpu"),
+        ("SHMEM_SINGLETON", "zz"),
         ("SHMEM_TRANSPORT", "zz"),
         ("SHMEM_COLLECTIVES", "barrier:zz"),
         ("SHMEM_ABORT", "zz"),

@@ -309,7 +309,10 @@ fn a_profile_directory(launcher: &Launcher) -> Verdict {
     // Where it cannot be, the job does not begin.
     let outcome = launcher.job(2).env("SHMEM_PROFILE_DIR", "/proc/zz").arg(hello()).limit(30).run();
     ensure(outcome.code() != 0 && !outcome.stdout.contains("OK"), &outcome, "a place that cannot be is refused")?;
-    says(&outcome, "SHMEM_PROFILE_DIR: cannot make /proc/zz")
+    says(&outcome, "SHMEM_PROFILE_DIR: cannot make /proc/zz")?;
+    let outcome = launcher.job(2).env("SHMEM_METRICS", "file=/proc/zz/m").arg(hello()).limit(30).run();
+    ensure(outcome.code() != 0 && !outcome.stdout.contains("OK"), &outcome, "a file that cannot be is refused")?;
+    says(&outcome, "SHMEM_METRICS: cannot write /proc/zz/m")
 }
 
 fn profile_and_trace_of_two_hosts(launcher: &Launcher) -> Verdict {

@@ -301,7 +301,7 @@ fn a_crash_says_where_it_was() {
     let binary = Build::program("misuse/misuse.c").build();
     let outcome = Job::oshrun(3).arg(&binary).arg("segv").limit(15).run();
     assert_eq!(outcome.code(), 128 + 11, "{}", outcome.describe());
-    outcome.expect_text(&["PE 2 of 3", "signal 11", "shmem_"]);
+    outcome.expect_text(&["PE 2 of 3", "signal 11", "in main at misuse.c:", ", address 0x0"]);
 }
 
 #[test]

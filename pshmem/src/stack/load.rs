@@ -165,7 +165,7 @@ fn load(name: &OsStr, again: Again, tools: &[Tool]) -> Result<Tool, String> {
     let open = || guard::watch(&loading, || open(libc::RTLD_LAZY | libc::RTLD_LOCAL));
     let handle = lookup::arrive(&before, tools, open);
     if handle == 0 {
-        return Err(format!("tool {shown}: cannot be loaded: {}", library::error()));
+        return Err(format!("tool {shown} ({TOOLS}): cannot be loaded: {}", library::error()));
     }
     let is_new = |object: &Object| !before.iter().any(|old| old.is(object));
     let mut objects = objects::all();

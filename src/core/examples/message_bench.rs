@@ -141,7 +141,7 @@ fn stream(me: i32, n: u64, payload: Option<&[u8]>) -> Result<f64, Fault> {
 
 fn run() -> Result<(), Fault> {
     let profiles =
-        Profiles { make: |_, _| None, origin: |_| Vec::new(), follow: |_, _| (), place: |_, _, _| String::new() };
+        Profiles { make: |_, _| None, origin: |_| Vec::new(), follow: |_, _| (), place: |_, _, _, _| String::new() };
     runtime::init_thread(0, profiles)?;
     let me = runtime::my_pe()?;
     let scale = if has("--quick") { 1 } else { 4 };

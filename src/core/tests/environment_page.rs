@@ -1,7 +1,7 @@
 //! `docs/environment.md` is written from the tables that the library reads.
 //! `PELLUCID_BLESS=1 cargo test -p pellucid-core` writes it anew.
 
-use pellucid_core::base::env;
+use pellucid_core::base::env::{self, Wrong};
 use pellucid_core::team::algorithm;
 use std::fmt::Write;
 
@@ -11,13 +11,14 @@ fn page() -> String {
          Written from the tables in `src/core/src/base/env.rs` and `src/core/src/team/algorithm.rs`; a test compares.\n\
          A value that cannot be used ends the job at start with a message that names the variable, whether or not this \
          job would \
-         use it. A name that begins with `SHMEM_` or `SMA_` and is not known gets a warning, once a job, with the name \
+         use it; what names a part of the system (*) is looked up by jobs that need it. A name that begins with `SHMEM_` or `SMA_` and is not known gets a warning, once a job, with the name \
          that is most like it.\n\n| variable | default | what it does |\n|---|---|---|\n",
     );
     for var in env::TABLE {
         let old = if var.sma { format!(", `SMA_{}`", var.name) } else { String::new() };
         let default = if var.default.is_empty() { "not set".into() } else { format!("`{}`", var.default) };
-        writeln!(text, "| `SHMEM_{}`{old} | {default} | {} |", var.name, var.help).unwrap();
+        let looked_up = if var.wrong == Wrong::RefusedWhereUsed { " *" } else { "" };
+        writeln!(text, "| `SHMEM_{}`{old}{looked_up} | {default} | {} |", var.name, var.help).unwrap();
     }
     for var in env::OTHERS {
         let default = if var.default.is_empty() { "not set".into() } else { format!("`{}`", var.default) };

@@ -16,9 +16,59 @@ pub fn visible_path(path: &std::path::Path) -> String {
     visible(&path.to_string_lossy())
 }
 
+/// Runs of PEs that are named.
+const PES: usize = 16;
+
+/// `PE 3`, `PEs 0 to 5, 7`
+pub fn pe_list(pes: &[u32]) -> String {
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for &pe in pes {
+        match runs.last_mut() {
+            Some((_, end)) if *end + 1 == pe => *end = pe,
+            Some((_, end)) if *end == pe => {}
+            _ => runs.push((pe, pe)),
+        }
+    }
+    let mut parts: Vec<String> = runs
+        .iter()
+        .take(PES)
+        .map(|&(begin, end)| match end - begin {
+            0 => begin.to_string(),
+            1 => format!("{begin}, {end}"),
+            _ => format!("{begin} to {end}"),
+        })
+        .collect();
+    if runs.len() > PES {
+        parts.push("...".to_owned());
+    }
+    format!("{} {}", if pes.len() == 1 { "PE" } else { "PEs" }, parts.join(", "))
+}
+
+/// What to do where a text about the program's code names no line.
+pub const ADVICE: &str = "compile with -g to see lines";
+
+/// Whether a text names a line of a source file: `halo.c:17`.
+pub fn has_line(text: &str) -> bool {
+    let digits = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
+    text.match_indices(':').any(|(at, _)| digits(&text[at + 1..]) && text[..at].ends_with(char::is_alphanumeric))
+}
+
+/// The text, with advice where it names no line.
+pub fn with_line(text: &str) -> String {
+    if has_line(text) { text.to_owned() } else { format!("{text} ({ADVICE})") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_without_lines_get_advice() {
+        assert!(has_line("in inner at crash.c:6, address 0x0"));
+        for text in ["in main+0x10", "in a.out+0x12: or", "at :7"] {
+            assert!(!has_line(text) && with_line(text).ends_with("-g to see lines)"), "{text}");
+        }
+    }
 
     #[test]
     fn control_characters_are_shown() {

@@ -1,24 +1,33 @@
 //! `oshprof hang`: what each PE of a running job does, and who waits for whom.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use lexopt::{Arg, Parser};
-use pellucid_profile::live::{Waits, activity_at};
+use pellucid_profile::live::{Line, PeNow, State, Waits, Watch, activity_at, listed};
+use pellucid_profile::text::{ADVICE, has_line};
 
 use crate::args::Command;
 use crate::live;
 use crate::resolve::Resolver;
+use crate::stack;
 
 const HELP: &str = "\
 usage: oshprof hang [JOB]
 
 Says what every PE of a running job does and for how long, who waits for whom,
-and names rings of PEs that wait for each other. The job goes on undisturbed.
-JOB is the process id of its oshrun; where one job runs, it need not be given.
+and names rings of PEs that wait for each other. The job goes on: PEs outside of
+the library are stopped for less than a millisecond, to see where they are.
+JOB is the process id of its launcher (oshrun, mpirun, mpiexec ...) or of one of
+its PEs; where one job runs, it need not be given. Of a job on several hosts the
+PEs of this host are seen.
 
 oshrun says the same on SIGQUIT, on SIGUSR1 where the program does not handle
 that, and at the end of --timeout.
 ";
+
+/// Between two looks at a job.
+const BETWEEN: Duration = Duration::from_millis(150);
 
 /// `oshprof hang`.
 #[derive(Debug, PartialEq, Eq)]
@@ -42,7 +51,7 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
 /// A process id.
 pub fn number(command: &str, value: &std::ffi::OsStr) -> Result<u32, String> {
     let text = value.to_string_lossy();
-    text.parse().map_err(|_| format!("{command}: `{text}` is not the process id of an oshrun"))
+    text.parse().map_err(|_| format!("{command}: `{text}` is not the process id of a launcher or of a PE"))
 }
 
 /// Prints the report.
@@ -54,13 +63,25 @@ pub fn run(request: &Request) -> ExitCode {
             return ExitCode::from(crate::FAILED);
         }
     };
-    let pes = job.look();
+    // Whether PEs that are not seen to wait make calls takes two looks.
+    let mut watch = Watch::default();
+    watch.look(&job.segment);
+    std::thread::sleep(BETWEEN);
+    let mut pes = job.look();
+    pes.iter_mut().for_each(|pe| watch.note(&job.segment, pe));
+    let symbols = Resolver::with_offsets();
+    let computes = |pe: &&mut PeNow| pe.is_outside() && pe.state == State::Running;
+    pes.iter_mut().filter(computes).for_each(|pe| pe.place = stack::shown(pe.pid, &symbols));
     let mut text = format!("{}, since {:.1} s\n\n", job.title(), job.segment.now_ns() as f64 / 1e9);
-    let symbols = Resolver::default();
-    for pe in &pes {
-        text += &format!("PE {} (pid {}): {}\n", pe.pe, pe.pid, activity_at(pe, &symbols));
+    let lines: Vec<Line> =
+        pes.iter().map(|pe| Line { pe: pe.pe, pid: pe.pid, text: activity_at(pe, &symbols) }).collect();
+    for line in listed(&lines, "") {
+        text += &format!("{line}\n");
     }
-    let waits = Waits::find(&pes).text();
+    if lines.iter().any(|line| line.text.contains("called from") && !has_line(&line.text)) {
+        text += &format!("({ADVICE})\n");
+    }
+    let waits = Waits::find_at(&pes, &symbols).text();
     text += "\n";
     text += if waits.is_empty() { "nobody waits\n" } else { &waits };
     crate::print(&text)

@@ -5,10 +5,11 @@ use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
 
 use lexopt::{Arg, Parser};
-use pellucid_profile::report::place;
+use pellucid_profile::report::{Symbols, place};
 
 use crate::args::Command;
 use crate::resolve::Resolver;
+use crate::stack;
 
 const HELP: &str = "\
 usage: oshprof line FILE+ADDRESS ...
@@ -17,7 +18,9 @@ usage: oshprof line FILE+ADDRESS ...
 Prints the source line of each call, as far as FILE has debug information:
 ADDRESS, which begins with 0x, is where the call returns to. Messages name calls
 so (`called from a.out+0x1234`) where they find no line themselves. With - they
-are read from standard input, one a line, and each is answered by one line.
+are read from standard input, one a line, and each is answered by one line;
+FILE@ADDRESS is a variable, answered by NAME+OFFSET; #PID a process, answered by
+the lines that it is in, which stops it for less than a millisecond.
 
 Exit status: 0 each line was found, 1 one was not (it is printed as it was
 given), 2 wrong usage.
@@ -70,9 +73,16 @@ pub fn run(asked: &Line) -> ExitCode {
 
 /// Answers each line at once: whoever asks waits for it. What is no place is given back.
 fn answer(input: impl BufRead, output: &mut impl Write) -> ExitCode {
-    let symbols = Resolver::default();
+    let symbols = Resolver::with_offsets();
     for asked in input.lines().map_while(Result::ok) {
-        let shown = address(&asked).map_or(asked, |(file, address)| place(Some((&file, address)), &symbols));
+        let process = asked.strip_prefix('#').and_then(|pid| pid.parse().ok());
+        let shown = match variable(&asked) {
+            None if process.is_some() => process.and_then(|pid| stack::shown(pid, &symbols)).unwrap_or(asked),
+            Some((file, address)) => {
+                symbols.object(file, address).map_or(asked, |(name, offset)| format!("{name}+{offset:#x}"))
+            }
+            None => address(&asked).map_or(asked, |(file, address)| place(Some((&file, address)), &symbols)),
+        };
         if writeln!(output, "{shown}").and_then(|()| output.flush()).is_err() {
             break;
         }
@@ -80,8 +90,14 @@ fn answer(input: impl BufRead, output: &mut impl Write) -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// `FILE@0xADDRESS`
+fn variable(text: &str) -> Option<(&str, u64)> {
+    let (file, number) = text.rsplit_once("@0x")?;
+    Some((file, u64::from_str_radix(number, 16).ok()?))
+}
+
 fn of(places: &[Address]) -> ExitCode {
-    let symbols = Resolver::default();
+    let symbols = Resolver::with_offsets();
     let (mut text, mut unknown) = (String::new(), false);
     for (file, address) in places {
         let shown = place(Some((file, *address)), &symbols);
@@ -99,8 +115,8 @@ mod tests {
     #[test]
     fn each_line_of_input_is_answered_by_one() {
         let mut output = Vec::new();
-        answer("/no/such+0x10\nnothing\n\n".as_bytes(), &mut output);
-        assert_eq!(String::from_utf8(output).unwrap(), "such+0x10\nnothing\n\n");
+        answer("/no/such+0x10\nnothing\n\n/no/such@0x10\n".as_bytes(), &mut output);
+        assert_eq!(String::from_utf8(output).unwrap(), "such+0x10\nnothing\n\n/no/such@0x10\n");
     }
 
     #[test]

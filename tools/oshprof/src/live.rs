@@ -1,25 +1,23 @@
-//! Jobs of this host that run: found by the profile segments that their launchers hold.
+//! Jobs of this host that run: found by the profile segments that their launchers and their PEs hold.
 
-use std::fs::{self, OpenOptions};
 use std::io::ErrorKind;
 use std::os::fd::AsFd;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::Path;
+use std::sync::atomic::Ordering::Relaxed;
 
-use pellucid_profile::live::PeNow;
+use pellucid_profile::live::{PeNow, State, find as processes};
 use pellucid_profile::segment::Segment;
 use pellucid_profile::text::visible;
 
 /// A job that runs.
 pub struct Job {
-    /// Process id of its launcher.
+    /// The process that names it: its `oshrun`, or under another launcher the first PE of this host.
     pub pid: u32,
     /// Its profile.
     pub segment: Segment,
 }
 
 impl Job {
-    /// `PROGRAM on N PEs`
+    /// `job 71: PROGRAM, N PEs on HOST`
     pub fn title(&self) -> String {
         let header = self.segment.header();
         let mut command = header.program.get();
@@ -27,8 +25,13 @@ impl Job {
         if !arguments.is_empty() {
             command = format!("{command} {arguments}");
         }
-        let command = visible(&command);
-        format!("job {}: {command}, {} PEs on {}", self.pid, self.segment.npes(), visible(&header.host.get()))
+        let pes = self.segment.npes();
+        let pes = if pes == 1 { "1 PE".to_owned() } else { format!("{pes} PEs") };
+        let here = match self.segment.pes() {
+            here if here.len() as u32 == self.segment.npes() => String::new(),
+            here => format!(", PEs {} to {}", here.start, here.end - 1),
+        };
+        format!("job {}: {}, {pes}{here} on {}", self.pid, visible(&command), visible(&header.host.get()))
     }
 
     /// Its PEs now.
@@ -37,90 +40,104 @@ impl Job {
             .pes()
             .map(|number| {
                 let mut pe = PeNow::look(&self.segment, number, true);
-                match state(pe.pid) {
+                match processes::state(pe.pid) {
                     _ if pe.pid == 0 => pe,
-                    None | Some('Z' | 'X') => PeNow::look(&self.segment, number, false),
-                    Some('T' | 't') => {
+                    None | Some(('Z' | 'X', _)) => PeNow::look(&self.segment, number, false),
+                    Some(('T' | 't', _)) => {
                         pe.stop();
                         pe
                     }
-                    Some(_) => pe,
+                    Some(_) => {
+                        pe.asleep = processes::sleeps(pe.pid);
+                        pe
+                    }
                 }
             })
             .collect()
     }
 
-    /// Whether the launcher still runs.
+    /// Whether it still runs.
     pub fn runs(&self) -> bool {
-        runs(self.pid)
+        if processes::is_launcher(self.pid) {
+            return processes::runs(self.pid);
+        }
+        self.look().iter().any(|pe| pe.pid != 0 && pe.state != State::Ended)
+    }
+
+    /// Launcher, start and first PE: what tells segments apart.
+    fn key(&self) -> (u32, u64, u32) {
+        let header = self.segment.header();
+        (header.launcher_pid.load(Relaxed), header.start_realtime.load(Relaxed), self.segment.pes().start)
     }
 }
 
-/// The kernel's letter for the state of a process; `None`: there is none.
-fn state(pid: u32) -> Option<char> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next())
-}
-
-/// Whether a process runs: one that only waits to be collected does not.
-fn runs(pid: u32) -> bool {
-    state(pid).is_some_and(|state| !matches!(state, 'Z' | 'X'))
-}
-
-/// The job that the user names by its launcher's process id, or the only one that runs.
+/// The job that the user names by the process id of its launcher or of a PE, or the only one that runs.
 ///
 /// # Errors
 /// What to tell the user.
 pub fn find(wanted: Option<u32>) -> Result<Job, String> {
-    if let Some(pid) = wanted {
-        return open(pid)
-            .map_err(|error| match error.kind() {
-                ErrorKind::NotFound => format!("no process {pid} runs on this host: a job is named by its oshrun"),
-                ErrorKind::PermissionDenied => format!("process {pid} is not yours: {error}"),
-                _ => format!("process {pid}: {error}"),
-            })?
-            .ok_or_else(|| format!("process {pid} is no oshrun that runs a job"));
+    let Some(pid) = wanted else {
+        let mut jobs = jobs();
+        return match jobs.len() {
+            0 => Err("no job of yours runs on this host".to_owned()),
+            1 => Ok(jobs.remove(0)),
+            _ => Err(format!("several jobs run, name one by its number:{}", titles(&jobs))),
+        };
+    };
+    let held = open(pid).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => {
+            format!("no process {pid} runs on this host: a job is named by its launcher, or by one of its PEs")
+        }
+        ErrorKind::PermissionDenied => format!("process {pid} is not yours: {error}"),
+        _ => format!("process {pid}: {error}"),
+    })?;
+    if let Some(job) = held {
+        return Ok(job);
     }
-    let mut jobs: Vec<Job> = processes().filter_map(|pid| open(pid).ok().flatten()).collect();
-    match jobs.len() {
-        0 => Err("no job of yours runs on this host".to_owned()),
-        1 => Ok(jobs.remove(0)),
-        _ => {
-            let titles: Vec<String> = jobs.iter().map(|job| format!("\n  {}", job.title())).collect();
-            Err(format!("several jobs run, name one by its number:{}", titles.concat()))
+    // Another's launcher holds nothing: its PEs do.
+    let mut below = jobs();
+    below.retain(|job| processes::is_below(job.pid, pid));
+    match below.len() {
+        0 => Err(format!("process {pid} is neither a launcher nor a PE of a job that runs")),
+        1 => Ok(below.remove(0)),
+        _ => Err(format!("process {pid} has several jobs, name one by its number:{}", titles(&below))),
+    }
+}
+
+fn titles(jobs: &[Job]) -> String {
+    jobs.iter().map(|job| format!("\n  {}", job.title())).collect()
+}
+
+/// The jobs of this user, each once: by its launcher, where that is ours, else by the first PE that is found. What
+/// processes of others offer is not even opened, unless the user names one.
+fn jobs() -> Vec<Job> {
+    let own = processes::owner(std::process::id());
+    let is_own = |pid: &u32| own.is_some() && processes::owner(*pid) == own;
+    let mut jobs: Vec<Job> = Vec::new();
+    for job in processes::processes().filter(is_own).filter_map(|pid| open(pid).ok().flatten()) {
+        match jobs.iter_mut().find(|known| known.key() == job.key()) {
+            Some(known) if rank(&job) < rank(known) => *known = job,
+            Some(_) => {}
+            None => jobs.push(job),
         }
     }
+    // Programs that were left behind by a job hold its segment, too.
+    jobs.retain(Job::runs);
+    jobs
 }
 
-/// The launchers of this user. What processes of others offer is not even opened, unless the user names one.
-fn processes() -> impl Iterator<Item = u32> {
-    let own = fs::metadata("/proc/self").map(|facts| facts.uid()).ok();
-    let is_own =
-        move |pid: &u32| own.is_some() && fs::metadata(format!("/proc/{pid}")).map(|facts| facts.uid()).ok() == own;
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(is_own).filter(|pid: &u32| {
-        fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.trim_end() == "oshrun")
-    })
+/// Which of several processes a job is called by: its maker first.
+fn rank(job: &Job) -> (bool, u32) {
+    (job.pid != job.key().0, job.pid)
 }
 
-/// Whether a process was started by an `oshrun` on another host.
-fn is_deputy(pid: u32) -> bool {
-    fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line.split(|byte| *byte == 0).nth(1) == Some(b"--daemon"))
-}
-
-/// The job whose launcher a process is. `None`: it is no launcher, or its job has no profile.
+/// The job whose segment a process holds. `None`: it holds none.
 fn open(pid: u32) -> std::io::Result<Option<Job>> {
-    for entry in fs::read_dir(Path::new("/proc").join(pid.to_string()).join("fd"))?.flatten() {
-        let target = fs::read_link(entry.path()).unwrap_or_default();
-        if target.to_string_lossy().starts_with("/memfd:pellucid-profile") {
-            // Whatever it is, opening it does not wait; what is no sealed segment is refused.
-            let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(entry.path())?;
-            let segment = Segment::map(file.as_fd())?;
-            // PEs have the descriptor too: the launcher is who made it. On another host than the job's, that is its
-            // deputy.
-            let launcher = segment.header().launcher_pid.load(std::sync::atomic::Ordering::Relaxed);
-            return Ok((launcher == pid || is_deputy(pid)).then_some(Job { pid, segment }));
-        }
-    }
-    Ok(None)
+    let Some(file) = processes::held(pid)? else { return Ok(None) };
+    // What is no sealed segment is refused.
+    let job = Job { pid, segment: Segment::map(file.as_fd())? };
+    // A PE stands for its launcher, where that is there to be named.
+    let launcher = job.key().0;
+    let has_launcher = launcher != pid && processes::is_launcher(launcher) && processes::is_below(pid, launcher);
+    Ok(Some(if has_launcher { Job { pid: launcher, ..job } } else { job }))
 }

@@ -21,6 +21,7 @@ mod newest;
 mod outline;
 mod progress;
 mod report;
+mod stack;
 mod stats;
 mod top;
 mod trace;

@@ -1,27 +1,36 @@
 //! `oshprof top`: a running job on one screen.
 
+mod ansi;
+mod look;
 pub(crate) mod screen;
+mod view;
 
-use std::io::{self, Write};
+use std::io;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lexopt::{Arg, Parser, ValueExt};
-use pellucid_profile::model::Profile;
-use pellucid_profile::snapshot::{self, Outcome};
+use pellucid_profile::live::Watch;
+use pellucid_profile::report::shown_bytes;
 
 use crate::args::Command;
 use crate::hang;
 use crate::live::{self, Job};
-use screen::Terminal;
+use crate::resolve::Resolver;
+use ansi::Ansi;
+use look::{Look, Page};
+use screen::{Key, Terminal};
+use view::View;
 
 const HELP: &str = "\
 usage: oshprof top [JOB] [options]
 
-Shows what a running job does: calls and bytes a second by routine, the state of
-each PE, its heap. The job goes on undisturbed. JOB is the process id of its
-oshrun; where one job runs, it need not be given. Ends with q or Ctrl-C, or with
-the job.
+Shows what a running job does: of each PE a bar with the parts of the last
+interval in which it computed, waited and transferred, and where it is now; calls
+and bytes a second by routine. The job goes on undisturbed. JOB is the process id
+of its launcher (oshrun, mpirun ...) or of one of its PEs; where one job runs, it
+need not be given. Ends with q or Ctrl-C, or with the job; h lists the keys that
+sort and scroll.
 
   --interval S   seconds between two looks (default 1)
   --once         look for one interval, print, and end: for scripts; also where
@@ -79,129 +88,67 @@ pub fn run(request: &Request) -> ExitCode {
     if request.web {
         return crate::exporter::page(job);
     }
-    let mut before = take(&job);
     let terminal = if request.once { None } else { Terminal::open() };
     let Some(terminal) = terminal else {
+        let (symbols, mut watch) = (Resolver::with_offsets(), Watch::default());
+        let before = Look::take(&job, &mut watch);
         std::thread::sleep(request.interval);
-        return crate::print(&page(&job, &before, &take(&job), None));
+        let now = Look::take(&job, &mut watch);
+        return crate::print(&text(&Page::new(&job, &before, &now, &watch, &symbols)));
     };
+    match on_screen(&job, request.interval, terminal) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::from(crate::FAILED),
+    }
+}
+
+/// Until the user or the job ends it.
+fn on_screen(job: &Job, interval: Duration, mut terminal: Terminal) -> io::Result<()> {
+    let mut screen = ratatui::Terminal::new(Ansi::new(io::stdout().lock(), screen::size))?;
+    let (symbols, mut watch, mut view) = (Resolver::with_offsets(), Watch::default(), View::default());
+    let mut before = Look::take(job, &mut watch);
+    let mut page = Page { title: job.title(), ..Page::default() };
+    // The first page comes soon.
+    let mut next = Instant::now() + interval.min(Duration::from_millis(200));
     loop {
-        if terminal.wait_for_q(request.interval) || !job.runs() {
-            return ExitCode::SUCCESS;
+        screen.draw(|frame| view.draw(frame, &page))?;
+        match terminal.key(next) {
+            Some(Key::Quit) => return Ok(()),
+            Some(key) => view.key(key),
+            None if !job.runs() => return Ok(()),
+            None => {
+                let now = Look::take(job, &mut watch);
+                page = Page::new(job, &before, &now, &watch, &symbols);
+                before = now;
+                next = Instant::now() + interval;
+            }
         }
-        let now = take(&job);
-        let text = page(&job, &before, &now, Some(terminal.size()));
-        before = now;
-        let mut out = io::stdout().lock();
-        // Home, each line with its rest cleared, then everything below.
-        let lines: Vec<String> = text.lines().map(|line| format!("{line}\x1b[K")).collect();
-        if write!(out, "\x1b[H{}\x1b[J", lines.join("\r\n")).and_then(|()| out.flush()).is_err() {
-            return ExitCode::from(crate::FAILED);
-        }
     }
 }
 
-/// The profile so far, and when.
-struct Look {
-    ns: u64,
-    profile: Profile,
-}
-
-fn take(job: &Job) -> Look {
-    Look { ns: job.segment.now_ns(), profile: snapshot::take(&job.segment, &Outcome::default()) }
-}
-
-/// A line of the table of routines.
-struct Rate {
-    name: String,
-    calls: f64,
-    bytes: f64,
-}
-
-/// Calls and bytes a second by routine, most calls first.
-fn rates(before: &Look, now: &Look) -> Vec<Rate> {
-    let seconds = (now.ns.saturating_sub(before.ns) as f64 / 1e9).max(1e-9);
-    let totals = |profile: &Profile| {
-        let mut totals = std::collections::BTreeMap::new();
-        for routine in profile.pes.iter().flat_map(|pe| &pe.routines) {
-            let total: &mut (u64, u64) = totals.entry(routine.name.clone()).or_default();
-            total.0 += routine.calls.iter().sum::<u64>();
-            total.1 += routine.bytes.iter().sum::<u64>();
-        }
-        totals
-    };
-    let earlier = totals(&before.profile);
-    let mut rates: Vec<Rate> = totals(&now.profile)
-        .into_iter()
-        .map(|(name, (calls, bytes))| {
-            let (calls0, bytes0) = earlier.get(&name).copied().unwrap_or_default();
-            let rate = |now: u64, before: u64| now.saturating_sub(before) as f64 / seconds;
-            Rate { calls: rate(calls, calls0), bytes: rate(bytes, bytes0), name: name.to_string() }
-        })
-        .filter(|rate| rate.calls > 0.0)
-        .collect();
-    rates.sort_by(|a, b| b.calls.total_cmp(&a.calls).then_with(|| a.name.cmp(&b.name)));
-    rates
-}
-
-/// The whole page; `size` is that of the screen in columns and lines.
-fn page(job: &Job, before: &Look, now: &Look, size: Option<(usize, usize)>) -> String {
-    let (columns, lines) = size.unwrap_or((usize::MAX, usize::MAX));
-    let pes = job.look();
-    let rates = rates(before, now);
-    let mut text = vec![format!("{}, since {:.1} s", job.title(), now.ns as f64 / 1e9), String::new()];
-    text.push(format!("{:<32} {:>12} {:>12}", "routine", "calls/s", "bytes/s"));
-    // Half of the screen for routines, but no more than they need.
-    let room = lines.saturating_sub(6);
-    let shown = rates.len().min((room / 2).max(room.saturating_sub(pes.len())));
-    for rate in &rates[..shown] {
-        let bytes = if rate.bytes > 0.0 { amount(rate.bytes) } else { "-".to_owned() };
-        text.push(format!("{:<32} {:>12} {bytes:>12}", rate.name, amount(rate.calls)));
+/// The page for scripts: all rows.
+fn text(page: &Page) -> String {
+    const BAR: usize = 20;
+    let mut lines = vec![view::head(page), view::summary(page), String::new()];
+    lines.push(format!("{:<36} {:>12} {:>12} {:>8}", "routine", "calls/s", "bytes/s", "time"));
+    lines.extend(page.routines.iter().map(view::routine));
+    if page.routines.is_empty() {
+        lines.push("(no calls)".to_owned());
     }
-    if rates.is_empty() {
-        text.push("(no calls)".to_owned());
+    lines.push(String::new());
+    lines.push(format!("{:>5} {:>8} {:<BAR$} {:>10} {:>10}  state", "PE", "pid", "", "heap", "most"));
+    for pe in &page.pes {
+        let [computing, waiting, transferring] = view::bar(pe.shares, BAR);
+        let bar = "#".repeat(computing) + &".".repeat(waiting) + &"=".repeat(transferring);
+        let [heap, most] = [pe.heap, pe.heap_most].map(shown_bytes);
+        lines.push(format!("{:>5} {:>8} {bar} {heap:>10} {most:>10}  {}", pe.pe, pe.pid, pe.state));
     }
-    text.push(String::new());
-    text.push(format!("{:>6} {:>8} {:>12} {:>12}  {}", "PE", "pid", "heap, bytes", "most", "state"));
-    let rest = lines.saturating_sub(text.len() + 1).min(pes.len());
-    for pe in &pes[..rest] {
-        let (used, most) = pe.heap;
-        let state = pellucid_profile::live::activity(pe);
-        text.push(format!(
-            "{:>6} {:>8} {:>12} {:>12}  {state}",
-            pe.pe,
-            pe.pid,
-            amount(used as f64),
-            amount(most as f64)
-        ));
-    }
-    if rest < pes.len() {
-        text.push(format!("{:>6} more PEs", pes.len() - rest));
-    }
-    let cut = |line: String| line.chars().take(columns).collect::<String>() + "\n";
-    text.into_iter().map(cut).collect()
-}
-
-/// A number with few digits: `12.3 M`.
-fn amount(value: f64) -> String {
-    const UNITS: [(f64, &str); 4] = [(1e12, " T"), (1e9, " G"), (1e6, " M"), (1e4, " k")];
-    match UNITS.iter().find(|(unit, _)| value >= *unit) {
-        Some((1e4, name)) => format!("{:.1}{name}", value / 1e3),
-        Some((unit, name)) => format!("{:.1}{name}", value / unit),
-        None => format!("{value:.0}"),
-    }
+    lines.join("\n") + "\n"
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn amounts() {
-        for (value, text) in [(0.0, "0"), (9999.0, "9999"), (12_345.0, "12.3 k"), (2.5e6, "2.5 M"), (3e13, "30.0 T")] {
-            assert_eq!(amount(value), text);
-        }
-    }
 
     #[test]
     fn options() {

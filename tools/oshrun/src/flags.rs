@@ -59,6 +59,8 @@ pub enum Id {
     MetricsPushForget,
     /// The job on a page for a browser.
     Dashboard,
+    /// A debugger for some PEs.
+    Gdb,
     /// Argument checks.
     Check,
     /// A tool to load.
@@ -253,6 +255,13 @@ pub const FLAGS: &[Flag] = &[
         names: &["--dashboard"],
         value: Value::None,
         help: "serve a page for a browser that shows the job while it runs, on this host only",
+    },
+    Flag {
+        id: Id::Gdb,
+        names: &["--gdb"],
+        value: Value::Optional("=PE,..."),
+        help: "run a PE (0 unless named) under gdb, in this terminal; several, or where this is no terminal: each in a \
+               window of the tmux that oshrun is started in (docs/debugging.md)",
     },
     Flag {
         id: Id::Check,

@@ -1,6 +1,7 @@
 //! One job from the first system call to the exit status.
 
 use crate::cpus;
+use crate::debugger::{self, Debugger};
 use crate::handover;
 use crate::hosts::allocation::{self, Found};
 use crate::hosts::{agent, head, info, list};
@@ -159,7 +160,11 @@ fn here(options: &Options) -> Result<i32, Failure> {
         let error = CannotRun::refused(&options.program, &error);
         (error.status(), error.to_string())
     });
-    let status = supervisor.run(watchdog, refused).map_err(|error| Failure::needs("wait for the PEs", error))?;
+    let status = supervisor.run(watchdog, refused).map_err(|error| Failure::needs("wait for the PEs", error));
+    if matches!(plan.debugger, Some(Debugger::Terminal(_))) {
+        debugger::take_terminal_back();
+    }
+    let status = status?;
     drop(snapshots);
     handover::end(handover, status);
     metrics::end(&companions, status);
@@ -216,12 +221,21 @@ pub fn environment(options: &Options, tools: Option<OsString>) -> Vec<(OsString,
 /// Starts every PE of this host. Error: the first that could not be; those before it run.
 pub fn start_all(launch: &Launch, pes: Range<u32>, label: bool, supervisor: &mut Supervisor) -> io::Result<()> {
     for (place, pe) in pes.enumerate() {
-        let input = if pe == 0 { first_input(supervisor)? } else { Stdio::null() };
+        let debugger = launch.plan.debugger.as_ref();
+        let has_terminal = debugger.is_some_and(|debugger| debugger.has_terminal(pe));
+        let input = match pe {
+            _ if has_terminal => Stdio::inherit(),
+            0 if !matches!(debugger, Some(Debugger::Terminal(_))) => first_input(supervisor)?,
+            _ => Stdio::null(),
+        };
         let wireup = supervisor.wireup()?;
         let started = launch.start(pe, place, input, wireup)?;
         supervisor.pes.add(started.pid);
         let label = if label { format!("[{pe}] ") } else { String::new() };
         supervisor.output.add(&label, started.out, started.err, &supervisor.epoll)?;
+        if let Some(debugger) = debugger {
+            debugger.open(pe, started.pid).map_err(io::Error::other)?;
+        }
     }
     Ok(())
 }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`flags`], [`options`], [`values`], [`help`], [`foreign`] | the command line: one table, its parser, its text; what others call it |
 //! | [`program`], [`linked`], [`tools`], [`bind`], [`cpus`], [`files`], [`plan`] | what is run, with which tools, where, with which environment |
-//! | [`job`], [`spawn`], [`watchdog`] | starting it, and ending it should this process be killed |
+//! | [`job`], [`spawn`], [`watchdog`], [`debugger`] | starting it, also under a debugger, and ending it should this process be killed |
 //! | [`supervise`] | the loop: [`output`] ([`lines`], [`sink`]), [`input`], [`signals`], [`pes`], [`ending`], [`orphans`] |
 //! | [`hosts`] | a job on several hosts |
 //! | [`report`], [`profile`], [`results`] | what is said of PEs that die or hang; what the job spent its time on |
@@ -17,6 +17,7 @@
 mod bind;
 mod cost;
 mod cpus;
+mod debugger;
 mod ending;
 mod files;
 mod flags;

@@ -1,6 +1,7 @@
 //! From arguments to [`Options`]: parsing only, nothing is done here.
 
 use crate::bind::{Bind, Wanted};
+use crate::debugger;
 use crate::files;
 use crate::flags::{FLAGS, Flag, Id, Value};
 use crate::foreign;
@@ -75,6 +76,8 @@ pub struct Options {
     pub trace: Option<PathBuf>,
     /// `--metrics` and its kind.
     pub metrics: Destinations,
+    /// `--gdb`: these PEs.
+    pub gdb: Option<Vec<u32>>,
     /// `--check`.
     pub check: bool,
     /// `--tool`, in the order given.
@@ -198,6 +201,7 @@ impl Default for Options {
             profile_cost: false,
             trace: None,
             metrics: Destinations::default(),
+            gdb: None,
             check: false,
             tools: Vec::new(),
             tool_optional: false,
@@ -233,7 +237,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, UsageE
             },
             Value::Optional(_) => attached
                 .or_else(|| args.next_if(|next| flag.id == Id::Profile && values::looks_like_level(next)))
-                .or_else(|| if flag.id == Id::Metrics { None } else { next_directory(&mut args) })
+                .or_else(|| if matches!(flag.id, Id::Metrics | Id::Gdb) { None } else { next_directory(&mut args) })
                 .unwrap_or_default(),
         };
         match flag.id {
@@ -279,6 +283,10 @@ fn finish(mut options: Options) -> Result<Request, UsageError> {
     if options.metrics.page && (options.hosts.is_some() || options.hostfile.is_some()) {
         let a = if options.hosts.is_some() { "--hosts" } else { "--hostfile" };
         return Err(UsageError::Conflict { a, b: "--dashboard" });
+    }
+    if options.gdb.is_some() && (options.hosts.is_some() || options.hostfile.is_some()) {
+        let a = if options.hosts.is_some() { "--hosts" } else { "--hostfile" };
+        return Err(UsageError::Conflict { a, b: "--gdb" });
     }
     if options.trace.is_some() && options.profile == Profile::Off {
         return Err(UsageError::Conflict { a: "--profile off", b: "--trace" });
@@ -337,6 +345,7 @@ fn apply(options: &mut Options, id: Id, value: &OsStr) -> Result<(), String> {
         Id::MetricsPush => options.metrics.push = Some(metrics::target(value)?),
         Id::MetricsPushForget => options.metrics.forget = true,
         Id::Dashboard => options.metrics.page = true,
+        Id::Gdb => options.gdb = Some(debugger::pes(value)?),
         Id::Check => options.check = true,
         Id::Tool => options.tools.push(values::tool(value)?),
         Id::ToolOptional => options.tool_optional = true,

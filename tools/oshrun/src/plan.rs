@@ -1,6 +1,7 @@
 //! From what the user asks for to what every PE is started with.
 
 use crate::cpus::{self, Binding};
+use crate::debugger::Debugger;
 use crate::options::{Options, Profile};
 use crate::{files, handover};
 use pellucid_profile::companion::VARIABLE;
@@ -34,6 +35,8 @@ pub struct Plan {
     pub directory: Option<PathBuf>,
     /// What each writes to; empty: to this process.
     pub files: Vec<[File; 2]>,
+    /// Which of them have a debugger.
+    pub debugger: Option<Debugger>,
 }
 
 impl Environment {
@@ -94,6 +97,7 @@ impl Plan {
             environment,
             directory: options.wdir.clone(),
             files: files.unwrap_or_default(),
+            debugger: Debugger::find(options.gdb.as_deref(), options.pes)?,
         })
     }
 

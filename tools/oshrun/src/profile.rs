@@ -3,9 +3,10 @@
 
 use crate::pes::Pe;
 use crate::results::Kept;
+use crate::source;
 use crate::sys::process::Ended;
 use pellucid_profile::companion::Companions;
-use pellucid_profile::live::PeNow;
+use pellucid_profile::live::{PeNow, Watch};
 use pellucid_profile::model::{self, End};
 use pellucid_profile::output::OutputDir;
 use pellucid_profile::report::{self, Finished};
@@ -136,6 +137,21 @@ impl Profile {
     /// A PE now: `runs` tells whether its process does.
     pub fn look(&self, pe: u32, runs: bool) -> PeNow {
         PeNow::look(&self.segment, pe, runs)
+    }
+
+    /// Looks for calls of PEs.
+    pub fn watch(&self, watch: &mut Watch) {
+        watch.look(&self.segment);
+    }
+
+    /// Says how long a PE has made no call, as far as that was watched.
+    pub fn note(&self, watch: &Watch, pe: &mut PeNow) {
+        watch.note(&self.segment, pe);
+    }
+
+    /// Words for where a PE crashed, by what it has noted.
+    pub fn crashed(&self, pe: u32, noted: &(Option<u64>, Vec<u64>)) -> Option<String> {
+        self.segment.crashed(pe, noted, source::line)
     }
 
     /// What the threads of a PE do, or did last.

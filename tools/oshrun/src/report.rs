@@ -1,11 +1,12 @@
 //! What is said of PEs that die, hang or leave.
 
-use crate::source;
+use crate::source::{self, Lines};
 use crate::sys::process::Ended;
 use pellucid_core::bootstrap::job::PeState;
 use pellucid_core::os::signal;
 use pellucid_profile::live::{PeNow, Waits};
 use pellucid_profile::segment::{CurrentOp, Phase};
+use pellucid_profile::text::{ADVICE, has_line};
 
 /// A PE, as messages name it.
 pub struct Who {
@@ -35,6 +36,8 @@ pub struct Place {
     pub state: PeState,
     /// Whether it has called `shmem_init`, be it unfinished.
     pub joined: bool,
+    /// Whether it ends without having called `shmem_finalize`, which is then done for it.
+    pub unasked: bool,
     /// What its threads do or did last, the most telling first.
     pub threads: Vec<CurrentOp>,
 }
@@ -44,6 +47,9 @@ impl Place {
     pub fn at_end(&self) -> String {
         match (self.state, self.threads.first()) {
             (PeState::NotStarted, _) if !self.joined => "before shmem_init".into(),
+            (PeState::Finalized, _) if self.unasked => {
+                "after its main had returned, or it had called exit, without shmem_finalize".into()
+            }
             (PeState::Finalized, _) => "after shmem_finalize".into(),
             (PeState::NotStarted, None) => "in shmem_init".into(),
             (PeState::Finalizing, None) => "in shmem_finalize".into(),
@@ -52,35 +58,27 @@ impl Place {
         }
     }
 
-    /// A phrase for a PE that runs: `in shmem_barrier_all for 3.2 s; 1 more thread in shmem_quiet`.
-    pub fn now(&self) -> String {
-        let mut text = match (self.state, self.threads.first()) {
-            (PeState::NotStarted, _) if !self.joined => return "not in the library: shmem_init was not called".into(),
+    /// What is said of a PE that runs where its calls say nothing: it is not in the library, or has made none.
+    pub fn outside(&self) -> Option<&'static str> {
+        match (self.state, self.threads.first()) {
+            (PeState::NotStarted, _) if !self.joined => Some("not in the library: shmem_init was not called"),
             // Exit handlers may call the library after finalize.
             (PeState::Finalized, current) if current.is_none_or(|current| current.phase != Phase::Inside) => {
-                return "not in the library: after shmem_finalize".into();
+                Some(if self.unasked {
+                    "not in the library: after main"
+                } else {
+                    "not in the library: after shmem_finalize"
+                })
             }
-            (_, Some(current)) => current.phrase() + &duration(current),
-            (_, None) => self.at_end(),
-        };
-        for other in self.threads.iter().skip(1).filter(|t| t.phase == Phase::Inside).take(3) {
-            text += &format!("; thread {} {}{}", other.thread, other.phrase(), duration(other));
+            _ => None,
         }
-        text
-    }
-}
-
-fn duration(current: &CurrentOp) -> String {
-    match (current.phase, current.elapsed_ns) {
-        (Phase::Inside, Some(ns)) => format!(" for {:.1} s{}", ns as f64 / 1e9, current.called_from(source::line)),
-        _ => String::new(),
     }
 }
 
 /// `PE 2 of 4 (pid 71) was killed by signal 11 (segmentation fault) in shmem_long_put (to PE 3, address 0x10)`
-/// `memory`: that it was killed for want of memory.
-pub fn death(who: &Who, ended: Ended, memory: Option<String>, place: &Place) -> String {
-    let place = place.at_end();
+/// `memory`: that it was killed for want of memory; `crashed`: where it was, as it said itself.
+pub fn death(who: &Who, ended: Ended, memory: Option<String>, crashed: Option<String>, place: &Place) -> String {
+    let place = crashed.unwrap_or_else(|| place.at_end());
     match ended {
         Ended::Killed { signal, core } => {
             let core = if core { ", core dumped," } else { "" };
@@ -99,21 +97,24 @@ pub fn death(who: &Who, ended: Ended, memory: Option<String>, place: &Place) -> 
     }
 }
 
-/// PEs whose activity is listed one by one.
+/// Lines that are listed one by one.
 const LISTED: usize = 64;
 
 /// Lines below the one that says what they are about.
 pub fn listed(lines: &[String]) -> String {
     let mut text: String = lines.iter().take(LISTED).map(|line| format!("\n  {line}")).collect();
     if lines.len() > LISTED {
-        text += &format!("\n  and {} more PEs", lines.len() - LISTED);
+        text += &format!("\n  and {} more lines", lines.len() - LISTED);
+    }
+    if lines.iter().any(|line| line.contains("called from") && !has_line(line)) {
+        text += &format!("\n  ({ADVICE})");
     }
     text
 }
 
 /// Who waits for whom, as lines that follow others.
 pub fn waits(pes: &[PeNow]) -> String {
-    Waits::find(pes).text().lines().map(|line| format!("\n  {line}")).collect()
+    Waits::find_at(pes, &Lines).text().lines().map(|line| format!("\n  {line}")).collect()
 }
 
 /// A PE that ended, with 0 or after finalize, while the others wait for it.
@@ -138,11 +139,12 @@ mod tests {
             elapsed_ns: Some(2_500_000_000),
             site: None,
             team: None,
+            condition: None,
         }
     }
 
     fn place(state: PeState, threads: Vec<CurrentOp>) -> Place {
-        Place { state, joined: state != PeState::NotStarted, threads }
+        Place { state, joined: state != PeState::NotStarted, unasked: false, threads }
     }
 
     #[test]
@@ -152,17 +154,17 @@ mod tests {
         assert_eq!(there.to_string(), "PE 2 of 4 on host b (pid 71)");
         let inside = place(PeState::Initialized, vec![current(Phase::Inside)]);
         assert_eq!(
-            death(&who, Ended::Killed { signal: 11, core: false }, None, &inside),
+            death(&who, Ended::Killed { signal: 11, core: false }, None, None, &inside),
             "PE 2 of 4 (pid 71) was killed by signal 11 (segmentation fault) in shmem_long_put (PE 3, address 0x1000, \
              64 bytes)"
         );
         let returned = place(PeState::Initialized, vec![current(Phase::Returned)]);
         assert_eq!(
-            death(&who, Ended::Killed { signal: 9, core: false }, Some("out of memory".into()), &returned),
+            death(&who, Ended::Killed { signal: 9, core: false }, Some("out of memory".into()), None, &returned),
             "PE 2 of 4 (pid 71) was killed by signal 9 (kill), out of memory, after its last routine shmem_long_put"
         );
         assert_eq!(
-            death(&who, Ended::Exited(3), None, &returned),
+            death(&who, Ended::Exited(3), None, None, &returned),
             "PE 2 of 4 (pid 71) exited with status 3 after its last routine shmem_long_put"
         );
     }
@@ -176,18 +178,31 @@ mod tests {
         ] {
             assert_eq!(place(state, threads).at_end(), text);
         }
-        assert_eq!(Place { state: PeState::NotStarted, joined: true, threads: vec![] }.at_end(), "in shmem_init");
+        assert_eq!(Place { joined: true, ..place(PeState::NotStarted, vec![]) }.at_end(), "in shmem_init");
     }
 
     #[test]
-    fn a_running_pe_says_for_how_long() {
-        let mut busy = current(Phase::Inside);
-        busy.peer = None;
-        let text = place(PeState::Initialized, vec![busy, current(Phase::Inside)]).now();
+    fn what_a_pe_says_of_its_crash_comes_first() {
+        let who = Who { pe: 2, pes: 4, pid: 71, host: None };
+        let crashed = Some("in inner at crash.c:6, address 0x0".to_owned());
+        let ended = Ended::Killed { signal: 11, core: true };
         assert_eq!(
-            text,
-            "in shmem_long_put (address 0x1000, 64 bytes) for 2.5 s; \
-             thread 7 in shmem_long_put (PE 3, address 0x1000, 64 bytes) for 2.5 s"
+            death(&who, ended, None, crashed, &place(PeState::Initialized, vec![current(Phase::Returned)])),
+            "PE 2 of 4 (pid 71) was killed by signal 11 (segmentation fault), core dumped, in inner at crash.c:6, \
+             address 0x0"
         );
+    }
+
+    #[test]
+    fn who_leaves_without_finalize_is_told_from_who_does_not() {
+        let mut left = place(PeState::Finalized, vec![]);
+        assert_eq!(
+            (left.at_end().as_str(), left.outside()),
+            ("after shmem_finalize", Some("not in the library: after shmem_finalize"))
+        );
+        left.unasked = true;
+        assert_eq!(left.outside(), Some("not in the library: after main"));
+        assert!(left.at_end().ends_with("without shmem_finalize"));
+        assert_eq!(place(PeState::Initialized, vec![]).outside(), None);
     }
 }

@@ -7,6 +7,7 @@
 
 use crate::sys::process;
 use crate::sys::signal::Set;
+use pellucid_profile::report::{Frame, Symbols};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -42,18 +43,52 @@ fn state() -> MutexGuard<'static, State> {
 
 /// The place in the source that a return address of a file belongs to, `main at heat.c:203`; `None`: it is not known.
 pub fn line(path: &str, address: u64) -> Option<String> {
+    let answer = ask(&format!("{path}+{address:#x}"))?;
+    // The file's name and the address are what the message says by itself.
+    let name = path.rsplit('/').next().unwrap_or(path);
+    Some(answer).filter(|text| !text.is_empty() && *text != format!("{name}+{address:#x}"))
+}
+
+/// `None`: there is no time left for it, or nobody to ask.
+fn ask(place: &str) -> Option<String> {
     let mut state = state();
     if matches!(*state, State::Unasked) {
         let beside = std::env::current_exe().ok().map(|exe| exe.with_file_name("oshprof"));
         *state = beside.and_then(|oshprof| start(&oshprof)).map_or(State::Gone, State::Reading);
     }
     let State::Reading(reader) = &mut *state else { return None };
-    let answer = reader.ask(path, address);
+    let answer = reader.ask(place);
     if answer.is_none() {
         *state = State::Gone;
     }
-    // The file's name and the address are what the message says by itself.
-    answer.filter(|text| !text.is_empty() && !text.ends_with(&format!("+{address:#x}")))
+    answer
+}
+
+/// The object of a file's symbol table that an address is in, and how far.
+pub fn object(path: &str, address: u64) -> Option<(String, u64)> {
+    let answer = ask(&format!("{path}@{address:#x}"))?;
+    let (name, offset) = answer.rsplit_once("+0x").filter(|_| !answer.contains("@0x"))?;
+    Some((name.to_owned(), u64::from_str_radix(offset, 16).ok()?))
+}
+
+/// Where a process is that does not say so itself: `spin at heat.c:24, called from main at heat.c:52`.
+pub fn process(pid: u32) -> Option<String> {
+    ask(&format!("#{pid}")).filter(|answer| !answer.is_empty() && !answer.starts_with('#'))
+}
+
+/// What `oshprof` knows, for texts that are made elsewhere.
+pub struct Lines;
+
+impl Symbols for Lines {
+    fn frames(&self, path: &str, address: u64) -> Vec<Frame> {
+        // All of them are in one text; what is asked for is the byte before an address that is returned to.
+        let text = line(path, address + 1);
+        text.map(|function| Frame { function, ..Frame::default() }).into_iter().collect()
+    }
+
+    fn object(&self, path: &str, address: u64) -> Option<(String, u64)> {
+        object(path, address)
+    }
 }
 
 /// Lets `oshprof` go: it ends when nobody can ask it any more.
@@ -63,12 +98,12 @@ pub fn close() {
 
 impl Reader {
     /// `None`: there is no time left for it, or nobody to ask.
-    fn ask(&mut self, path: &str, address: u64) -> Option<String> {
-        if path.contains('\n') {
+    fn ask(&mut self, place: &str) -> Option<String> {
+        if place.contains('\n') {
             return Some(String::new());
         }
         let begun = Instant::now();
-        self.asks.send(format!("{path}+{address:#x}\n")).ok()?;
+        self.asks.send(format!("{place}\n")).ok()?;
         let answer = self.answers.recv_timeout(self.left).ok();
         self.left = self.left.saturating_sub(begun.elapsed());
         answer
@@ -127,9 +162,9 @@ mod tests {
         std::fs::write(&file, script).unwrap();
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
         let mut reader = start(&file).expect("a script can be started");
-        assert_eq!(reader.ask("/a b/c", 0x1f), Some("main at /a b/c+0x1f".into()));
-        assert_eq!(reader.ask("d", 16), Some("main at d+0x10".into()));
-        assert_eq!(reader.ask("with\nnewline", 16), Some(String::new()));
+        assert_eq!(reader.ask("/a b/c+0x1f"), Some("main at /a b/c+0x1f".into()));
+        assert_eq!(reader.ask("d+0x10"), Some("main at d+0x10".into()));
+        assert_eq!(reader.ask("with\nnewline+0x10"), Some(String::new()));
         std::fs::remove_file(&file).unwrap();
     }
 
@@ -137,6 +172,6 @@ mod tests {
     fn nobody_to_ask_is_none() {
         assert!(start(Path::new("/no/such/oshprof")).is_none());
         let mut gone = start(Path::new("/bin/false")).expect("it can be started");
-        assert_eq!(gone.ask("a", 1), None);
+        assert_eq!(gone.ask("a+0x1"), None);
     }
 }

@@ -39,9 +39,13 @@ pub struct Started {
 impl Launch<'_> {
     /// Starts one PE, the `place`th of this host. `wireup`: its end of the way to other hosts.
     pub fn start(&self, pe: u32, place: usize, input: Stdio, wireup: Option<OwnedFd>) -> io::Result<Started> {
-        let mut command = Command::new(&self.plan.file);
+        let debugger = self.plan.debugger.as_ref();
+        let mut command = debugger.and_then(|debugger| debugger.wrap(pe, &self.plan.file)).unwrap_or_else(|| {
+            let mut command = Command::new(&self.plan.file);
+            command.arg0(&self.plan.program);
+            command
+        });
         command
-            .arg0(&self.plan.program)
             .args(&self.plan.args)
             .envs(self.plan.environment.iter().map(|(name, value)| (name, value)))
             .envs(rank_variables(pe, place));
@@ -52,11 +56,17 @@ impl Launch<'_> {
             command.env("PELLUCID_WIREUP_FD", wireup.as_raw_fd().to_string());
         }
         let cpus = self.plan.binding.sets.get(place).cloned();
-        Start { watchdog: self.watchdog, limit: self.limit, mask: self.mask, cpus, keep: wireup }.start(
-            command,
-            input,
-            self.plan.files.get(place),
-        )
+        let terminal = debugger.is_some_and(|debugger| debugger.has_terminal(pe));
+        let start = Start {
+            watchdog: self.watchdog,
+            limit: self.limit,
+            mask: self.mask,
+            cpus,
+            keep: wireup,
+            terminal,
+            debugged: debugger.is_some(),
+        };
+        start.start(command, input, self.plan.files.get(place))
     }
 }
 
@@ -72,6 +82,10 @@ pub struct Start {
     pub cpus: Option<CpuSet>,
     /// A descriptor that it inherits.
     pub keep: Option<OwnedFd>,
+    /// Our terminal is its own, for input and output.
+    pub terminal: bool,
+    /// A debugger that it did not start may attach to it.
+    pub debugged: bool,
 }
 
 impl Start {
@@ -81,11 +95,12 @@ impl Start {
         let (out, out_writer) = io::pipe()?;
         let (err, err_writer) = io::pipe()?;
         match files {
+            _ if self.terminal => command.stdout(Stdio::inherit()).stderr(Stdio::inherit()),
             Some([out, err]) => command.stdout(out.try_clone()?).stderr(err.try_clone()?),
             None => command.stdout(out_writer).stderr(err_writer),
         };
         command.stdin(input).process_group(0);
-        let Self { watchdog, limit, mask, cpus, keep } = self;
+        let Self { watchdog, limit, mask, cpus, keep, terminal, debugged } = self;
         let kept = keep.as_ref().map(AsRawFd::as_raw_fd);
         let launcher = process::id();
         // SAFETY: the closure makes system calls only (each function says that it is async-signal-safe) and does not
@@ -93,6 +108,12 @@ impl Start {
         unsafe {
             command.pre_exec(move || {
                 watchdog::announce(watchdog);
+                if terminal {
+                    file::take_foreground(0);
+                }
+                if debugged {
+                    process::let_attach();
+                }
                 if !process::die_with(launcher) {
                     process::exit_now(1);
                 }

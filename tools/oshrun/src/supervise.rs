@@ -18,6 +18,7 @@ use crate::sys::signal::{self, Reader};
 use crate::watchdog::Watchdog;
 use decide::LOST_AFTER;
 use pellucid_core::bootstrap::job::Job;
+use pellucid_profile::live::Watch;
 use remote::Remote;
 use std::io;
 use std::time::{Duration, Instant};
@@ -84,6 +85,10 @@ pub struct Verdict {
     left: Option<u32>,
     /// Our standard output was closed by its reader.
     closed: bool,
+    /// When PEs were last seen to make a call.
+    calls: Watch,
+    /// When that is looked for again.
+    next_look: Option<Instant>,
     /// When a line that PE 0 has begun is to be shown: it may be a question to whoever types.
     prompt: Option<Instant>,
 }
@@ -229,6 +234,7 @@ impl Supervisor {
     fn keep_time(&mut self) -> bool {
         let now = Instant::now();
         self.keep_link(now);
+        self.watch_calls(now);
         if self.verdict.ending.is_none()
             && let Some((limit, deadline)) = self.timeout
             && now >= deadline
@@ -261,6 +267,17 @@ impl Supervisor {
                 false
             }
             None => true,
+        }
+    }
+
+    /// Takes note of PEs that make calls, for reports on those that do not.
+    fn watch_calls(&mut self, now: Instant) {
+        if self.verdict.next_look.is_some_and(|next| now < next) {
+            return;
+        }
+        self.verdict.next_look = Some(now + LOOK);
+        if let Some(profile) = &self.profile {
+            profile.watch(&mut self.verdict.calls);
         }
     }
 

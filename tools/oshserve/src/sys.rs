@@ -48,12 +48,6 @@ pub fn is_sealed(fd: BorrowedFd<'_>) -> bool {
     seals >= 0 && seals & libc::F_SEAL_SHRINK != 0
 }
 
-/// Who owns a process; `None`: it has gone.
-pub fn owner(pid: u32) -> Option<u32> {
-    use std::os::unix::fs::MetadataExt;
-    std::fs::metadata(format!("/proc/{pid}")).ok().map(|facts| facts.uid())
-}
-
 /// The socket that is this process's standard input, which has none from then on.
 ///
 /// # Errors

@@ -14,44 +14,86 @@ pub struct Var {
     pub default: &'static str,
     /// What it does, one line.
     pub help: &'static str,
+    /// What becomes of a value that cannot be used.
+    pub wrong: Wrong,
+}
+
+/// What becomes of a value that cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wrong {
+    /// Every value is good.
+    Never,
+    /// It ends every job at its start.
+    Refused,
+    /// It names something of the system, which is looked up by jobs that need it: it ends those at their start.
+    RefusedWhereUsed,
 }
 
 /// Every variable the library reads, in the order in which `SHMEM_INFO` lists them.
 pub const TABLE: &[Var] = &[
-    Var { name: "VERSION", sma: true, default: "", help: "set to anything: print the library version at start-up" },
-    Var { name: "INFO", sma: true, default: "", help: "set to anything: print this list at start-up" },
+    Var {
+        name: "VERSION",
+        sma: true,
+        default: "",
+        help: "set to anything: print the library version at start-up",
+        wrong: Wrong::Never,
+    },
+    Var {
+        name: "INFO",
+        sma: true,
+        default: "",
+        help: "set to anything: print this list at start-up",
+        wrong: Wrong::Never,
+    },
     Var {
         name: "SYMMETRIC_SIZE",
         sma: true,
         default: "1G",
         help: "bytes of symmetric heap a PE: a number with an optional fraction and suffix k, m, g, t",
+        wrong: Wrong::Refused,
     },
-    Var { name: "DEBUG", sma: true, default: "", help: "set to anything: more checks of arguments, and messages" },
+    Var {
+        name: "DEBUG",
+        sma: true,
+        default: "",
+        help: "set to anything: more checks of arguments, and messages",
+        wrong: Wrong::Never,
+    },
     Var {
         name: "ABORT",
         sma: false,
         default: "exit",
         help: "how a PE ends the job after a fault: exit, abort (a core dump, where ulimit -c permits), or trace (exit \
             after the C and Python stacks)",
+        wrong: Wrong::Refused,
     },
     Var {
         name: "PROFILE",
         sma: false,
         default: "1",
         help: "profile level at start: off or 0, 1 (counts, bytes, latencies), as shmem_pcontrol sets it later",
+        wrong: Wrong::Refused,
     },
-    Var { name: "TRACE", sma: false, default: "", help: "directory for a trace of every call (docs/traces.md)" },
+    Var {
+        name: "TRACE",
+        sma: false,
+        default: "",
+        help: "directory for a trace of every call (docs/traces.md)",
+        wrong: Wrong::Refused,
+    },
     Var {
         name: "TRACE_SIZE",
         sma: false,
         default: "64M",
         help: "bytes of trace that are kept of a thread: the newest; suffixes as for SHMEM_SYMMETRIC_SIZE",
+        wrong: Wrong::Refused,
     },
     Var {
         name: "TRACE_START",
         sma: false,
         default: "on",
         help: "off: trace only what the program switches on with shmem_pcontrol",
+        wrong: Wrong::Refused,
     },
     Var {
         name: "TRACE_DETAIL",
@@ -59,18 +101,21 @@ pub const TABLE: &[Var] = &[
         default: "auto",
         help: "full: each call of the trace has times of its own; auto: short calls in a row are folded \
             (docs/traces.md)",
+        wrong: Wrong::Refused,
     },
     Var {
         name: "PROFILE_SAMPLING",
         sma: false,
         default: "128",
         help: "how many short calls one timed call stands for at most; 1: each call is timed",
+        wrong: Wrong::Refused,
     },
     Var {
         name: "PROFILE_LONG",
         sma: false,
         default: "100000",
         help: "nanoseconds from which on a sampled call stands for itself only",
+        wrong: Wrong::Refused,
     },
     Var {
         name: "COUNTERS",
@@ -78,24 +123,28 @@ pub const TABLE: &[Var] = &[
         default: "",
         help: "hardware and software counters around timed calls and regions, e.g. cycles,page-faults \
             (docs/counters.md)",
+        wrong: Wrong::Refused,
     },
     Var {
         name: "STATIC_SEGMENT",
         sma: false,
         default: "on",
         help: "off: leave .data and .bss of the executable private (static objects are then not symmetric)",
+        wrong: Wrong::Refused,
     },
     Var {
         name: "COLLECTIVES",
         sma: false,
         default: "auto",
         help: "algorithms by collective, e.g. barrier:dissemination,reduce:tree; auto chooses by size and PEs",
+        wrong: Wrong::Refused,
     },
     Var {
         name: "TRANSPORT",
         sma: false,
         default: "auto",
         help: "auto: memory within a host, libfabric between hosts; ofi: libfabric between all PEs",
+        wrong: Wrong::Refused,
     },
     Var {
         name: "OFI_PROVIDER",
@@ -103,36 +152,42 @@ pub const TABLE: &[Var] = &[
         default: "",
         help: "libfabric provider, e.g. tcp;ofi_rxm (fi_info lists them); before FI_PROVIDER; otherwise the best one \
             that fits",
+        wrong: Wrong::RefusedWhereUsed,
     },
     Var {
         name: "OFI_INTERFACE",
         sma: false,
         default: "",
         help: "network interface or domain to use, e.g. eth0 or mlx5_0, or an address of this host",
+        wrong: Wrong::RefusedWhereUsed,
     },
     Var {
         name: "OFI_LIBRARY",
         sma: false,
         default: "",
         help: "libfabric to open, instead of the system's libfabric.so.1",
+        wrong: Wrong::RefusedWhereUsed,
     },
     Var {
         name: "ATOMICS",
         sma: false,
         default: "cpu",
         help: "who does all atomics of a job with several hosts: cpu (of the word's host) or nic (the network card)",
+        wrong: Wrong::Refused,
     },
     Var {
         name: "TOOLS",
         sma: false,
         default: "",
         help: "PSHMEM tools to load, a.so:b.so, each one's pshmem_ calls going to the next; oshrun --tool sets it",
+        wrong: Wrong::Refused,
     },
     Var {
         name: "TOOLS_OPTIONAL",
         sma: false,
         default: "off",
         help: "on: go on without a tool that cannot be loaded; oshrun --tool-optional sets it",
+        wrong: Wrong::Refused,
     },
     Var {
         name: "BOOTSTRAP",
@@ -140,13 +195,15 @@ pub const TABLE: &[Var] = &[
         default: "auto",
         help: "launcher to obey: oshrun, pmix, pmi2, pmi1, none (one PE), or auto: the one whose variables are there \
                (docs/launchers.md)",
+        wrong: Wrong::Refused,
     },
     Var {
         name: "SINGLETON",
         sma: false,
         default: "",
-        help: "1: be a job of one PE even where a launcher has started several processes and offers no PMI (srun \
+        help: "on: be a job of one PE even where a launcher has started several processes and offers no PMI (srun \
             --mpi=none)",
+        wrong: Wrong::Refused,
     },
     Var {
         name: "PROFILE_DIR",
@@ -154,6 +211,7 @@ pub const TABLE: &[Var] = &[
         default: "",
         help: "directory for the profile of the job under launchers other than oshrun (docs/launchers.md), on all \
             hosts alike",
+        wrong: Wrong::Refused,
     },
     Var {
         name: "METRICS",
@@ -161,6 +219,7 @@ pub const TABLE: &[Var] = &[
         default: "",
         help: "what becomes of the job's metrics: serve[=ADDRESS], file=FILE, push=URL, push, forget, page, separated \
             by commas (docs/metrics.md)",
+        wrong: Wrong::Refused,
     },
     Var {
         name: "PMIX_LIBRARY",
@@ -168,6 +227,7 @@ pub const TABLE: &[Var] = &[
         default: "",
         help: "libpmix to open where the launcher speaks PMIx; unset: the one that the launcher itself has loaded, \
             else the system's",
+        wrong: Wrong::RefusedWhereUsed,
     },
 ];
 
@@ -178,6 +238,7 @@ pub const OTHERS: &[Var] = &[
         sma: false,
         default: "/run/pellucid/serve.sock, $XDG_RUNTIME_DIR/pellucid/serve.sock",
         help: "socket at which jobs are handed over to this host's exporter of metrics (docs/metrics.md)",
+        wrong: Wrong::Never,
     },
     Var {
         name: "PELLUCID_JOB_ID",
@@ -185,6 +246,7 @@ pub const OTHERS: &[Var] = &[
         default: "",
         help: "what the job is called in its metrics, instead of the batch system's number, the launcher's name of the \
             job or HOST-PID-SECONDS",
+        wrong: Wrong::Never,
     },
 ];
 
@@ -286,7 +348,13 @@ pub fn check() -> Result<(), Fault> {
     sampling()?;
     network_only()?;
     atomics_by_nic()?;
+    singleton()?;
     tools_optional().map(drop)
+}
+
+/// Whether this process is to be a job of its own even where a launcher has started several.
+pub fn singleton() -> Result<bool, Fault> {
+    lookup("SINGLETON").filter(|(_, value)| !value.is_empty()).map_or(Ok(false), |_| switch("SINGLETON"))
 }
 
 /// Which of some words a variable holds.

@@ -118,7 +118,7 @@ impl Around<'_> {
     /// A job of one PE, unless a launcher has started more processes than this one: each would be a job of its own, and
     /// do all of the work.
     fn alone(&self) -> Result<Launcher, Fault> {
-        if self.text("SHMEM_SINGLETON").is_some_and(|value| !matches!(value.as_str(), "0" | "no" | "off")) {
+        if self.text("SHMEM_SINGLETON").is_some_and(|value| !matches!(value.as_str(), "0" | "no" | "off" | "false")) {
             return Ok(Launcher::None);
         }
         for (count, rank, name, advice) in SILENT {

@@ -6,9 +6,11 @@
 #![allow(unsafe_code)]
 
 use super::key_values::KeyValues;
+use super::last_words::LastWords;
 use super::round::Round;
 use crate::base::{Cause, Fault};
 use crate::os::alive::Alive;
+use crate::os::crash::{Crashed, Place};
 use crate::os::other::{self, Ended};
 use crate::os::{cpu, futex, library, mmap, wait};
 use std::ops::Range;
@@ -18,7 +20,7 @@ use std::time::Duration;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"PELLUCID");
 /// Changes with every change of the layout: launcher and library must agree.
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 /// This release. What else launcher and library share has layouts too, so they have to be of one release.
 const RELEASE: [u8; 24] = release();
 /// Bytes of one PE's slot.
@@ -49,6 +51,8 @@ struct Header {
     rounds: AtomicU32,
     /// The signal by which the user asked for the end of the job; 0: none.
     interrupted: AtomicI32,
+    /// See [`super::last_words`].
+    speaker: AtomicU32,
 }
 
 #[repr(C)]
@@ -63,6 +67,10 @@ struct Slot {
     crash: AtomicU32,
     /// [`LEFT`] and the status with which it has begun to end without finalize; 0: it has not.
     left: AtomicU32,
+    /// Nonzero: its `main` has returned, or it has called `exit`, without finalize.
+    unasked: AtomicU32,
+    /// Where it crashed.
+    place: Place,
     /// Held by a thread of the PE, where somebody wants to know.
     alive: Alive,
     affinity: [AtomicU64; cpu::MASK_WORDS],
@@ -91,6 +99,7 @@ fn text(release: &[u8]) -> String {
 
 const _: () = assert!(size_of::<Header>() <= mmap::PAGE && size_of::<Slot>() <= SLOT);
 const _: () = assert!(size_of::<KeyValues>() <= mmap::PAGE && align_of::<KeyValues>() <= mmap::PAGE);
+const _: () = assert!(size_of::<LastWords>() == mmap::PAGE);
 
 /// How far a PE has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -266,6 +275,19 @@ impl Job {
         unsafe { &*self.base.add(slots_end(self.local) + (pe - self.first) as usize * mmap::PAGE).cast() }
     }
 
+    /// What a PE of this host has to say before it ends the job. Panics where `pe` is none of [`Self::pes`].
+    pub(super) fn last_words(&self, pe: u32) -> &LastWords {
+        assert!(self.pes().contains(&pe));
+        let at = slots_end(self.local) + (self.local + pe - self.first) as usize * mmap::PAGE;
+        // SAFETY: a page for each PE of the host lies behind the values; all fields are atomic.
+        unsafe { &*self.base.add(at).cast() }
+    }
+
+    /// Who says what the PEs of this host have to say: the number of a PE plus 1.
+    pub(super) fn speaker(&self) -> &AtomicU32 {
+        &self.header().speaker
+    }
+
     /// The same file, mapped once more.
     pub(super) fn again(&self) -> Result<Self, Fault> {
         Self::open(mmap::duplicate(&self.fd)?)
@@ -335,7 +357,7 @@ fn slots_end(local: u32) -> usize {
 }
 
 fn control_bytes(local: u32) -> usize {
-    slots_end(local) + local as usize * mmap::PAGE
+    slots_end(local) + 2 * local as usize * mmap::PAGE
 }
 
 /// What a PE tells the others and the launcher.
@@ -391,6 +413,26 @@ impl<'a> Pe<'a> {
     /// What tells of its end before its files are closed.
     pub(crate) fn alive(&self) -> &'a Alive {
         &self.0.alive
+    }
+
+    /// Where the place of a crash is noted.
+    pub(crate) fn place(&self) -> &'a Place {
+        &self.0.place
+    }
+
+    /// Where it crashed, as it has noted.
+    pub fn crashed_at(&self) -> Option<Crashed> {
+        self.0.place.read()
+    }
+
+    /// Its `main` has returned, or it has called `exit`, without finalize: that is done for it.
+    pub(crate) fn set_unasked(&self) {
+        self.0.unasked.store(1, Ordering::Release);
+    }
+
+    /// See [`Self::set_unasked`].
+    pub fn is_unasked(&self) -> bool {
+        self.0.unasked.load(Ordering::Acquire) != 0
     }
 
     /// It begins to end with this status, without finalize.

@@ -165,6 +165,13 @@ fn ours(found: &str) -> Result<Launch, Fault> {
     Ok(Launch { job, profile, pe, launched: true, wireup, how })
 }
 
+/// The job of our launcher and the PE in it, for one that cannot join it: what it has to say others may have, too.
+pub fn before_joining() -> Option<(Job, u32)> {
+    let (fd, pe) = (number(JOB).ok()?, number(PE).ok()? as u32);
+    let job = Job::open(mmap::inherited(fd)?).ok()?;
+    job.pes().contains(&pe).then_some((job, pe))
+}
+
 /// The connection to the launcher, where there are other hosts.
 fn wireup(job: &Job, pe: u32) -> Result<Option<Arc<dyn Wireup>>, Fault> {
     if std::env::var_os(WIREUP).is_none() {

@@ -4,6 +4,7 @@ pub mod detect;
 pub mod identity;
 pub mod job;
 mod key_values;
+pub mod last_words;
 mod launch;
 pub mod onhost;
 pub mod oshrun;
@@ -19,5 +20,5 @@ pub mod talk;
 mod value;
 pub mod wireup;
 
-pub use launch::{Launch, find};
+pub use launch::{Launch, before_joining, find};
 pub use rendezvous::{MakeProfile, Profiles};

@@ -5,6 +5,7 @@ use super::job::Job;
 use super::placement::Placement;
 use super::wireup::Wireup;
 use crate::base::{Cause, Fault};
+use crate::os::crash::Crashed;
 use crate::os::{machine, mmap, socket};
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -41,8 +42,9 @@ pub struct Profiles {
     pub origin: fn(RawFd) -> Vec<u8>,
     /// Has a segment count from the begin of the segment with PE 0.
     pub follow: fn(RawFd, &[u8]),
-    /// Words for where a PE is, from the segment of its host: `in shmem_quiet`; empty where it has recorded nothing.
-    pub place: fn(RawFd, u32, Duration) -> String,
+    /// Words for where a PE is, or has crashed as it has noted, from the segment of its host: `in shmem_quiet`; empty
+    /// where it has recorded nothing.
+    pub place: fn(RawFd, u32, Option<&Crashed>, Duration) -> String,
 }
 
 /// A process of a job under another's launcher.

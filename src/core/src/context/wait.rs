@@ -6,6 +6,7 @@
 
 use crate::base::{Cause, Fault};
 use crate::memory::Map;
+use crate::os::stall::{self, Condition};
 use crate::os::{cpu, wait, wait::Backoff};
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 
@@ -61,6 +62,12 @@ impl Cmp {
 
 /// An integer that can be waited on.
 pub trait Word: Copy + PartialOrd {
+    /// Whether it has a sign.
+    const SIGNED: bool;
+
+    /// As the low bytes of a word.
+    fn bits(self) -> u64;
+
     /// # Safety
     /// `at` is valid and aligned.
     unsafe fn look(at: *const Self) -> Self;
@@ -83,6 +90,13 @@ pub trait Word: Copy + PartialOrd {
 macro_rules! word {
     ($($t:ty, $atomic:ty;)*) => { $(
         impl Word for $t {
+            const SIGNED: bool = <$t>::MIN != 0;
+
+            #[inline(always)]
+            fn bits(self) -> u64 {
+                self as u64
+            }
+
             #[inline(always)]
             unsafe fn look(at: *const Self) -> Self {
                 // SAFETY: valid and aligned, says the caller.
@@ -133,8 +147,24 @@ pub(super) fn wait_for<T: Word>(m: &Map, arg: &'static str, ivar: *const T, cmp:
         if cmp.holds(now, value) {
             return Ok(now);
         }
-        backoff.turn();
+        if backoff.turn() {
+            note(ivar, cmp, value, now, None);
+        }
     }
+}
+
+/// Notes what is waited for, for reports on jobs that hang.
+#[cold]
+fn note<T: Word>(ivar: *const T, cmp: Cmp, wanted: T, found: T, set: Option<(usize, bool)>) {
+    stall::waits_for(&Condition {
+        addr: ivar as usize,
+        bytes: size_of::<T>(),
+        signed: T::SIGNED,
+        cmp: cmp as i32,
+        wanted: wanted.bits(),
+        found: found.bits(),
+        set,
+    });
 }
 
 /// `shmem_wait_until`.
@@ -211,14 +241,42 @@ impl<T: Word> Set<T> {
         (0..self.nelems).filter(|i| self.status.is_null() || unsafe { *self.status.add(*i) } == 0)
     }
 
-    fn holds(&self, i: usize) -> bool {
+    /// What a variable is, and what it is to be compared with.
+    fn look(&self, i: usize) -> (T, T) {
         // SAFETY: i < nelems; the variables were checked, the values are vouched for by the caller.
         unsafe {
             let value = match self.values {
                 Values::Same(value) => value,
                 Values::Each(values) => values.add(i).read_unaligned(),
             };
-            self.cmp.holds(T::look(self.ivars.add(i)), value)
+            (T::look(self.ivars.add(i)), value)
+        }
+    }
+
+    fn holds(&self, i: usize) -> bool {
+        let (now, value) = self.look(i);
+        self.cmp.holds(now, value)
+    }
+
+    /// Notes one that is waited for.
+    #[cold]
+    fn note(&self, i: usize, all: bool) {
+        let (now, value) = self.look(i);
+        note(self.ivars.wrapping_add(i), self.cmp, value, now, Some((self.members().count(), all)));
+    }
+
+    /// As [`wait::until`], for any of them.
+    fn until<R>(&self, m: &Map, mut ready: impl FnMut() -> Option<R>) -> R {
+        let mut backoff = Backoff::new(m.oversubscribed);
+        loop {
+            if let Some(value) = ready() {
+                return value;
+            }
+            if backoff.turn()
+                && let Some(first) = self.members().next()
+            {
+                self.note(first, false);
+            }
         }
     }
 
@@ -259,7 +317,9 @@ impl<T: Word> Set<T> {
         let mut backoff = Backoff::new(m.oversubscribed);
         for i in self.members() {
             while !self.holds(i) {
-                backoff.turn();
+                if backoff.turn() {
+                    self.note(i, true);
+                }
             }
         }
     }
@@ -268,7 +328,7 @@ impl<T: Word> Set<T> {
         if self.is_empty() {
             return usize::MAX;
         }
-        wait::until(m.oversubscribed, || self.any())
+        self.until(m, || self.any())
     }
 
     fn wait_some(&self, m: &Map, indices: *mut usize) -> Result<usize, Fault> {
@@ -276,7 +336,7 @@ impl<T: Word> Set<T> {
             return Ok(0);
         }
         self.room(indices)?;
-        Ok(wait::until(m.oversubscribed, || Some(self.some(indices)).filter(|n| *n > 0)))
+        Ok(self.until(m, || Some(self.some(indices)).filter(|n| *n > 0)))
     }
 
     fn room(&self, indices: *mut usize) -> Result<(), Fault> {

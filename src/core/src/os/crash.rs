@@ -6,12 +6,12 @@
 //! that; one that it sets up later takes the place of this one.
 #![allow(unsafe_code)]
 
-use super::futex;
+use super::{futex, stack};
 use std::ffi::{c_int, c_void};
 use std::mem::zeroed;
 use std::os::fd::RawFd;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// The signals.
@@ -26,12 +26,53 @@ const BEGUN: u32 = 1;
 /// All is said.
 const SAID: u32 = 2;
 
+/// Calls that led to a crash that are kept.
+const CALLS: usize = 12;
+
+/// Where a process crashed, for others to read.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Place {
+    /// How many of `calls` there are.
+    count: AtomicU32,
+    /// Nonzero: `address` is one.
+    has_address: AtomicU32,
+    /// What could not be read, written or run.
+    address: AtomicU64,
+    /// The instruction (plus 1), then the addresses that it and its callers return to.
+    calls: [AtomicU64; CALLS],
+}
+
+/// Of a crash: the address that could not be used, and the calls that were under way, innermost first. Each is an
+/// address that something returns to, or the one behind what crashed.
+pub type Crashed = (Option<u64>, Vec<u64>);
+
+impl Place {
+    /// `None`: nobody has noted a crash.
+    pub fn read(&self) -> Option<Crashed> {
+        let count = self.count.load(Ordering::Acquire) as usize;
+        let has_address = self.has_address.load(Ordering::Relaxed) != 0;
+        let calls = self.calls.iter().take(count).map(|call| call.load(Ordering::Relaxed)).collect();
+        (count > 0).then(|| (has_address.then(|| self.address.load(Ordering::Relaxed)), calls))
+    }
+
+    fn add(&self, call: u64) -> bool {
+        let count = self.count.load(Ordering::Relaxed) as usize;
+        let Some(place) = self.calls.get(count) else { return false };
+        place.store(call, Ordering::Relaxed);
+        self.count.store(count as u32 + 1, Ordering::Release);
+        true
+    }
+}
+
 /// What a crash is told to.
 pub struct Note {
     /// Gets the signal.
     pub signal: &'static AtomicU32,
-    /// An eventfd that is written to.
-    pub wake: RawFd,
+    /// Gets where it was.
+    place: &'static Place,
+    /// An eventfd that is written to; `None`: nobody here has anything to say, the launcher does.
+    wake: Option<RawFd>,
     /// How far whoever was woken is.
     said: AtomicU32,
     owner: i32,
@@ -40,9 +81,9 @@ pub struct Note {
 static NOTE: OnceLock<Note> = OnceLock::new();
 
 /// Notes crashes of this process from here on; once.
-pub fn watch(signal: &'static AtomicU32, wake: RawFd) -> &'static Note {
+pub fn watch(signal: &'static AtomicU32, place: &'static Place, wake: Option<RawFd>) -> &'static Note {
     let owner = super::process::id();
-    let note = NOTE.get_or_init(|| Note { signal, wake, said: AtomicU32::new(0), owner });
+    let note = NOTE.get_or_init(|| Note { signal, place, wake, said: AtomicU32::new(0), owner });
     for number in CRASHES {
         // SAFETY: the structures are valid, and the handler is async-signal-safe.
         unsafe {
@@ -85,7 +126,7 @@ impl Note {
 }
 
 /// The handler. It gives the signal its default back, and has it come once more.
-extern "C" fn crashed(number: c_int, info: *mut libc::siginfo_t, _: *mut c_void) {
+extern "C" fn crashed(number: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: system calls only, on valid structures; errno is kept, since the program goes on after this for a moment.
     unsafe {
         let errno = *libc::__errno_location();
@@ -96,16 +137,61 @@ extern "C" fn crashed(number: c_int, info: *mut libc::siginfo_t, _: *mut c_void)
             && note.owner == libc::getpid()
             && note.signal.compare_exchange(0, number as u32, Ordering::AcqRel, Ordering::Acquire).is_ok()
         {
-            let one = 1_u64;
-            libc::write(note.wake, (&raw const one).cast(), 8);
-            note.wait();
+            keep_place(note.place, number, info, context);
+            if let Some(wake) = note.wake {
+                let one = 1_u64;
+                libc::write(wake, (&raw const one).cast(), 8);
+                note.wait();
+            }
         }
         // An instruction that faults is carried out once more, so that a core file shows it. All else is sent once
         // more; what a process sends has no positive code.
-        let by_instruction = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE].contains(&number);
-        if info.is_null() || (*info).si_code <= 0 || !by_instruction {
+        if info.is_null() || (*info).si_code <= 0 || !BY_INSTRUCTION.contains(&number) {
             libc::raise(number);
         }
         *libc::__errno_location() = errno;
     }
+}
+
+/// Signals that an instruction of the program has caused, and that have an address.
+const BY_INSTRUCTION: [c_int; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE];
+
+/// Notes the instruction first: a stack that is damaged may end the process while it is looked through.
+///
+/// # Safety
+/// `info` and `context` are those of a signal handler that runs, or null.
+unsafe fn keep_place(place: &Place, number: c_int, info: *const libc::siginfo_t, context: *const c_void) {
+    // SAFETY: so says the caller.
+    let (Some(info), Some(context)) =
+        (unsafe { info.as_ref() }, unsafe { context.cast::<libc::ucontext_t>().as_ref() })
+    else {
+        return;
+    };
+    if info.si_code > 0 && [libc::SIGSEGV, libc::SIGBUS].contains(&number) {
+        // SAFETY: these signals have an address.
+        place.address.store(unsafe { info.si_addr() } as u64, Ordering::Relaxed);
+        // What is no address of any process comes without one.
+        place.has_address.store(u32::from(info.si_code != libc::SI_KERNEL), Ordering::Relaxed);
+    }
+    let at = instruction(context);
+    place.add(at + 1);
+    let mut is_below = false;
+    stack::walk(&mut |call, interrupted| {
+        // Those of this handler come first.
+        if is_below {
+            return place.add(call as u64 + 1);
+        }
+        is_below = interrupted || call as u64 == at;
+        true
+    });
+}
+
+#[cfg(target_arch = "x86_64")]
+fn instruction(context: &libc::ucontext_t) -> u64 {
+    context.uc_mcontext.gregs[libc::REG_RIP as usize] as u64
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn instruction(_: &libc::ucontext_t) -> u64 {
+    0
 }

@@ -40,7 +40,7 @@ extern "C" fn step(context: *mut c_void, data: *mut c_void) -> c_int {
 }
 
 /// Visits the functions that the calling thread is in, innermost first.
-fn walk(visit: &mut dyn FnMut(usize, bool) -> bool) {
+pub(super) fn walk(visit: &mut dyn FnMut(usize, bool) -> bool) {
     let mut walk = Walk { left: FRAMES, visit };
     // SAFETY: the callback gets the pointer that belongs to it.
     unsafe { _Unwind_Backtrace(step, (&raw mut walk).cast()) };
@@ -73,6 +73,17 @@ pub fn function<R>(find: impl Fn(usize) -> Option<R>) -> Option<(R, usize)> {
         true
     });
     found.map(|found| (found, returns_to))
+}
+
+/// The addresses that the calls of the calling thread return to, innermost first.
+#[cold]
+pub fn calls() -> Vec<usize> {
+    let mut calls = Vec::new();
+    walk(&mut |at, _| {
+        calls.push(at + 1);
+        true
+    });
+    calls
 }
 
 /// Whether the calling thread is on the stack that signal handlers may have to themselves.

@@ -1,13 +1,14 @@
 //! What is said of a PE that has ended before its time, where no `oshrun` says it.
 
 use super::Process;
+use crate::os::crash::Crashed;
 use crate::os::other::Ended;
 use crate::os::{process, signal};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::time::Duration;
 
 /// As [`crate::bootstrap::Profiles::place`].
-pub(super) type Describe = fn(RawFd, u32, Duration) -> String;
+pub(super) type Describe = fn(RawFd, u32, Option<&Crashed>, Duration) -> String;
 
 /// Where to look for what is said.
 pub(super) struct Words {
@@ -39,7 +40,9 @@ impl Words {
 
     fn place(&self, pe: u32, line: Duration) -> String {
         let segment = self.segment.as_ref();
-        let place = segment.map(|segment| (self.describe)(segment.as_raw_fd(), pe, line)).unwrap_or_default();
+        let crashed = self.process.job.pe(pe).crashed_at();
+        let place = |segment: &OwnedFd| (self.describe)(segment.as_raw_fd(), pe, crashed.as_ref(), line);
+        let place = segment.map(place).unwrap_or_default();
         if place.is_empty() { String::new() } else { format!(" {place}") }
     }
 }

@@ -7,6 +7,7 @@ use crate::base::text::visible_lines;
 use crate::base::{Cause, Fault};
 use crate::bootstrap::job::{ExitKind, ExitRequest, PeState};
 use crate::bootstrap::ring::Stage;
+use crate::bootstrap::{self, last_words};
 use crate::collectives;
 use crate::os::{process as os, stack, thread};
 use std::sync::OnceLock;
@@ -54,6 +55,9 @@ pub(super) extern "C" fn at_exit(status: i32, _: *mut std::ffi::c_void) {
     // A forked child has no part in the job's end.
     let Some(process) = process().filter(|process| process.id == os::id()) else { return };
     let open = NESTING.swap(0, Ordering::AcqRel) > 0;
+    if open {
+        process.job.pe(process.pe).set_unasked();
+    }
     if open
         && status == 0
         && process.job.exit_request().is_none()
@@ -284,22 +288,79 @@ pub(super) fn is_leaving() -> bool {
     LEAVING.load(Ordering::Relaxed)
 }
 
+/// How the place of a call in the program is found, where somebody can.
+#[derive(Debug, Clone, Copy)]
+pub struct Callers {
+    /// Where the calling thread has called the library: a file and an address in it, in one word.
+    pub site: fn() -> Option<String>,
+    /// What people call it, where there is time for it.
+    pub place: fn(&str) -> String,
+    /// What people call some PEs.
+    pub pes: fn(&[u32]) -> String,
+}
+
+static CALLERS: OnceLock<Callers> = OnceLock::new();
+
+/// Has messages of faults say where the program made the call. The first caller wins.
+pub fn name_callers(callers: Callers) {
+    let _ = CALLERS.set(callers);
+}
+
+/// Between a fault and its call, where PEs hand that on.
+const CALLED_FROM: char = '\0';
+
 /// The one place where a fault becomes a message.
 fn say(routine: &str, fault: &Fault) -> String {
-    let process = process();
-    let who = match process {
-        Some(process) => format!("PE {}", process.pe),
-        // Before init is complete the launcher's variable tells.
-        None => match WIREUP.get() {
-            Some(wireup) => format!("PE {}", wireup.pe()),
-            None => {
-                std::env::var("PELLUCID_PE").map_or_else(|_| format!("process {}", os::id()), |pe| format!("PE {pe}"))
-            }
-        },
+    let mut words = format!("{routine}: {}", reason(fault));
+    if let Some(site) = CALLERS.get().and_then(|callers| (callers.site)()) {
+        words.push(CALLED_FROM);
+        words += &site;
+    }
+    let early = if process().is_none() { bootstrap::before_joining() } else { None };
+    let job = process().map(|process| (&process.job, process.pe)).or(early.as_ref().map(|(job, pe)| (job, *pe)));
+    let mut own = String::new();
+    let groups = match job {
+        Some((job, pe)) => last_words::collect(job, pe, &words),
+        None => vec![(Vec::new(), words)],
     };
-    let text = visible_lines(&format!("pellucid: {who}: {routine}: {fault}\n"));
-    let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
+    for (pes, words) in groups {
+        let who = match (pes.as_slice(), CALLERS.get()) {
+            ([], _) => nobody(),
+            ([pe], _) => format!("PE {pe}"),
+            (pes, Some(callers)) => (callers.pes)(pes),
+            (pes, None) => format!("PEs {}", pes.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")),
+        };
+        let (fault, site) = words.split_once(CALLED_FROM).unwrap_or((&words, ""));
+        let place = CALLERS.get().filter(|_| !site.is_empty()).map(|callers| (callers.place)(site));
+        let place = place.map(|place| format!(", called from {place}")).unwrap_or_default();
+        let text = visible_lines(&format!("pellucid: {who}: {fault}{place}\n"));
+        let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
+        own = text.trim_end().to_owned();
+    }
+    if let Some((job, pe)) = job {
+        last_words::said(job, pe);
+    }
     show();
     end_job(1);
-    text.trim_end().to_owned()
+    if let Some((job, pe)) = &early {
+        job.request_exit(ExitRequest { pe: *pe as i32, status: 1, kind: ExitKind::Failed });
+    }
+    own
+}
+
+/// A PE that has no number yet.
+fn nobody() -> String {
+    WIREUP.get().map_or_else(|| format!("process {}", os::id()), |wireup| format!("PE {}", wireup.pe()))
+}
+
+/// What is wrong, and of a PE that will not come what it does instead, where that can be seen.
+fn reason(fault: &Fault) -> String {
+    let (Cause::Finalizing { pe }, Some(process)) = (fault.cause(), process()) else { return fault.to_string() };
+    let slot = u32::try_from(*pe).ok().filter(|pe| process.job.pes().contains(pe)).map(|pe| process.job.pe(pe));
+    let what = match slot {
+        None => return fault.to_string(),
+        Some(slot) if slot.is_unasked() => "its main has returned, or it has called exit, without shmem_finalize",
+        Some(_) => "it is in shmem_finalize",
+    };
+    format!("PE {pe} takes no part in it: {what}; all PEs must make the same calls in the same order")
 }

@@ -132,7 +132,7 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
     // From here on a fault knows which PE it is.
     let process: &'static Process = Box::leak(Box::new(Process { job, pe, heap, id: process::id() }));
     let _ = PROCESS.set(process);
-    liveness::start(process, launch.profile.as_ref(), profiles.place);
+    liveness::start(process, launch.launched, launch.profile.as_ref(), profiles.place);
     let job = &process.job;
     // Who is reached through memory.
     let near = if wireup.is_some() && only_network { pe..pe + 1 } else { job.pes() };

@@ -92,8 +92,14 @@ struct Watch {
 }
 
 /// Begins to watch. A PE runs on without where that is not possible.
-pub(super) fn start(process: &'static Process, segment: Option<&OwnedFd>, describe: Describe) {
-    let Some(wireup) = WIREUP.get() else { return };
+pub(super) fn start(process: &'static Process, launched: bool, segment: Option<&OwnedFd>, describe: Describe) {
+    let Some(wireup) = WIREUP.get() else {
+        // Where a launcher of ours looks on, it tells of the crash.
+        if launched {
+            watch_crash(process, None);
+        }
+        return;
+    };
     let Ok(wakeup) = Wakeup::new() else { return };
     let segment = segment.and_then(|fd| mmap::duplicate(fd).ok());
     let words = Words { process, segment, describe };
@@ -101,7 +107,7 @@ pub(super) fn start(process: &'static Process, segment: Option<&OwnedFd>, descri
     let watch = Watch {
         process,
         door,
-        crash: Some(crash::watch(process.job.pe(process.pe).crash(), door.wakeup.fd())),
+        crash: Some(watch_crash(process, Some(door.wakeup.fd()))),
         mates: mates(process),
         server: Some(wireup.server().map_or_else(|| Server::Parent(Other::new(other::parent())), Server::Connection)),
         ring: None,
@@ -120,6 +126,12 @@ pub(super) fn start(process: &'static Process, segment: Option<&OwnedFd>, descri
     if told_early {
         kills::watch(&door.words);
     }
+}
+
+/// Crashes of this process are noted in its slot.
+fn watch_crash(process: &'static Process, wake: Option<RawFd>) -> &'static Note {
+    let slot = process.job.pe(process.pe);
+    crash::watch(slot.crash(), slot.place(), wake)
 }
 
 /// This host's neighbours are watched from now on.

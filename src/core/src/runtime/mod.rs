@@ -13,7 +13,7 @@ mod network;
 mod report;
 mod thread;
 
-pub use exit::{at_failure, fail, finalize, global_exit, left, status_at_exit};
+pub use exit::{Callers, at_failure, fail, finalize, global_exit, left, name_callers, status_at_exit};
 pub use init::{Start, init_thread, my_pe, n_pes, query_initialized, uses};
 pub use messages::{messages, register_handler};
 pub use network::network_counters;

@@ -44,12 +44,29 @@ pub fn operation(pe: &PeNow, current: &CurrentOp, symbols: &dyn Symbols) -> Stri
     let site = site.map(|place| format!(", called from {place}")).unwrap_or_default();
     let routine = current.routine;
     let when = current.elapsed_ns.map(|ns| format!(" {}", seconds(ns))).unwrap_or_default();
-    match current.phase {
-        Phase::Inside => format!("in {routine}{} for{when}{site}", operands(pe, current)),
-        Phase::Entered => format!("in or after {routine}{}", operands(pe, current)),
-        Phase::Returned if when.is_empty() => format!("outside, last in {routine}"),
-        Phase::Returned => format!("outside, last in {routine} which it entered{when} ago"),
+    match (current.phase, pe.quiet_ns.filter(|ns| *ns >= QUIET_NS)) {
+        (Phase::Inside, _) => format!("in {routine}{} for{when}{site}", operands(pe, current, symbols)),
+        (Phase::Returned, _) if !when.is_empty() => format!("{} for{when}, since {routine}{}", outside(pe), at(pe)),
+        // Such a call takes nanoseconds, or it would be noted as one that waits.
+        (_, Some(ns)) => {
+            let longer = if pe.at_least { " or longer" } else { "" };
+            format!("{} for {}{longer}, since {routine}{}", outside(pe), seconds(ns), at(pe))
+        }
+        (Phase::Entered, None) => format!("in or after {routine}{}", operands(pe, current, symbols)),
+        (Phase::Returned, None) => format!("{}, last in {routine}", outside(pe)),
     }
+}
+
+/// From when on a PE that is not seen to make a call computes.
+const QUIET_NS: u64 = 100_000_000;
+
+/// Where a PE is outside of the library.
+fn at(pe: &PeNow) -> String {
+    pe.place.as_ref().map(|place| format!(", in {place}")).unwrap_or_default()
+}
+
+fn outside(pe: &PeNow) -> &'static str {
+    if pe.asleep { "asleep outside the library" } else { "computing" }
 }
 
 fn seconds(ns: u64) -> String {
@@ -57,7 +74,7 @@ fn seconds(ns: u64) -> String {
     if seconds < 1.0 { format!("{:.0} ms", seconds * 1e3) } else { format!("{seconds:.1} s") }
 }
 
-fn operands(pe: &PeNow, current: &CurrentOp) -> String {
+fn operands(pe: &PeNow, current: &CurrentOp, symbols: &dyn Symbols) -> String {
     let direction = match op::get(current.op).map(|row| row.class) {
         Some(Class::Put | Class::Signal) => "to ",
         Some(Class::Get) => "from ",
@@ -65,17 +82,25 @@ fn operands(pe: &PeNow, current: &CurrentOp) -> String {
         _ => "",
     };
     let peer = current.peer.map(|peer| format!("{direction}PE {peer}"));
-    let addr = current.addr.filter(|addr| *addr != 0).map(|addr| object(pe, addr));
+    let addr = current.addr.filter(|addr| *addr != 0).map(|addr| object(pe, addr, symbols));
     let bytes = current.bytes.filter(|bytes| *bytes != 0).map(|bytes| format!("{bytes} bytes"));
     let parts: Vec<String> = peer.into_iter().chain(addr).chain(bytes).collect();
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
 }
 
-/// An address as an offset in symmetric memory: what is the same on every PE.
-pub fn object(pe: &PeNow, addr: u64) -> String {
+/// An address as an object in symmetric memory, by its name or an offset: what is the same on every PE.
+pub fn object(pe: &PeNow, addr: u64, symbols: &dyn Symbols) -> String {
     match pe.symmetric(addr) {
         Some((0, offset)) => format!("heap+{offset:#x}"),
-        Some((_, offset)) => format!("static+{offset:#x}"),
+        Some((_, offset)) => {
+            let program = pe.program.as_ref();
+            let found = program.and_then(|(path, base)| symbols.object(path, addr.checked_sub(*base)?));
+            match found {
+                Some((name, 0)) => name,
+                Some((name, within)) => format!("{name}+{within:#x}"),
+                None => format!("static+{offset:#x}"),
+            }
+        }
         None => format!("address {addr:#x}"),
     }
 }

@@ -1,21 +1,27 @@
 //! What the PEs of a running job do now, and who waits for whom. Reading does not slow them.
 
 mod describe;
+pub mod find;
+mod listed;
 mod waits;
+mod watch;
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use crate::op::{self, Class};
 use crate::segment::layout::{PE_ABSENT, PE_FINALIZED, PE_INITIALIZED, symmetric};
-use crate::segment::{CurrentOp, Segment};
+use crate::segment::{CurrentOp, Phase, Segment};
 
 pub use describe::{activity, activity_at, object, operation};
+pub use listed::{Line, listed};
 pub use waits::{For, Wait, Waits};
+pub use watch::Watch;
 
 /// How far a PE is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum State {
     /// It has not called `shmem_init`.
+    #[default]
     Absent,
     /// Within `shmem_init`.
     Starting,
@@ -30,7 +36,7 @@ pub enum State {
 }
 
 /// A PE now.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PeNow {
     /// World number.
     pub pe: u32,
@@ -48,6 +54,16 @@ pub struct PeNow {
     pub memory: [u64; 4],
     /// Bytes of its heap in use, now and at most.
     pub heap: (u64, u64),
+    /// Its executable, and what is added to the addresses of that.
+    pub program: Option<(String, u64)>,
+    /// How long none of its threads has made a call, at least, where somebody has watched it.
+    pub quiet_ns: Option<u64>,
+    /// It may be longer: nobody has looked before.
+    pub at_least: bool,
+    /// Whether all of its threads sleep.
+    pub asleep: bool,
+    /// Where it is outside of the library, as far as somebody has looked.
+    pub place: Option<String>,
 }
 
 /// An object in symmetric memory, the same on every PE: (0 heap, 1 static; offset).
@@ -74,7 +90,23 @@ impl PeNow {
             locks: head.locks.iter().map(|lock| lock.load(Relaxed)).filter(|&lock| lock != 0).collect(),
             memory: std::array::from_fn(|i| head.memory[i].load(Relaxed)),
             heap: (head.heap_used.load(Relaxed), head.heap_most.load(Relaxed)),
+            // The executable is the first of the loaded objects.
+            program: region
+                .names
+                .modules
+                .first()
+                .filter(|module| module.start.load(Relaxed) != 0)
+                .map(|module| (module.path.get(), module.base.load(Relaxed))),
+            quiet_ns: None,
+            at_least: false,
+            asleep: false,
+            place: None,
         }
+    }
+
+    /// Whether it is not known to be in a call: no thread is in one that may take long.
+    pub fn is_outside(&self) -> bool {
+        self.pid != 0 && self.threads.iter().all(|current| current.phase != Phase::Inside)
     }
 
     /// Its process is stopped.
@@ -85,8 +117,7 @@ impl PeNow {
     }
 
     fn absent(pe: u32) -> PeNow {
-        let (threads, locks) = (Vec::new(), Vec::new());
-        PeNow { pe, pid: 0, state: State::Absent, recorded: false, threads, locks, memory: [0; 4], heap: (0, 0) }
+        PeNow { pe, ..PeNow::default() }
     }
 
     /// The symmetric object at an address of this PE.

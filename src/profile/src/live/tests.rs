@@ -16,6 +16,7 @@ fn pe(number: u32, routine: Option<&str>, addr: u64) -> PeNow {
             elapsed_ns: Some(3_200_000_000),
             site: None,
             team: None,
+            condition: None,
         }
     });
     PeNow {
@@ -27,7 +28,7 @@ fn pe(number: u32, routine: Option<&str>, addr: u64) -> PeNow {
         locks: Vec::new(),
         // Static objects are elsewhere in each process.
         memory: [0x1000, 0x1000, 0x10_0000 * u64::from(number + 1), 0x1000],
-        heap: (0, 0),
+        ..PeNow::default()
     }
 }
 
@@ -154,4 +155,48 @@ fn a_pe_that_is_not_recorded_may_have_called_anything() {
     assert_eq!(activity(&pe), "has called nothing since shmem_init");
     pe.recorded = false;
     assert_eq!(activity(&pe), "does not wait; the profile is off, so that no more is known");
+}
+
+/// Knows the objects of any program.
+struct Objects;
+
+impl crate::report::Symbols for Objects {
+    fn frames(&self, _: &str, _: u64) -> Vec<crate::report::Frame> {
+        Vec::new()
+    }
+
+    fn object(&self, _: &str, address: u64) -> Option<(String, u64)> {
+        address.checked_sub(0x4000).map(|within| ("sig".into(), within))
+    }
+}
+
+#[test]
+fn what_a_variable_is_waited_for_is_said_by_its_name() {
+    let condition =
+        crate::segment::Condition { addr: 0x10_0008, bytes: 4, signed: true, cmp: 0, wanted: 7, found: 0, set: None };
+    let mut pes: Vec<PeNow> = (0..2).map(|pe_| pe(pe_, Some("shmem_int_wait_until"), 0)).collect();
+    for one in &mut pes {
+        // Each process has it elsewhere.
+        let addr = one.memory[2] + 8;
+        one.program = Some(("/a.out".into(), addr - 0x4000));
+        one.threads[0].addr = Some(addr);
+        one.threads[0].condition = Some(crate::segment::Condition { addr, ..condition.clone() });
+    }
+    let text = Waits::find_at(&pes, &Objects).text();
+    assert_eq!(text, "PEs 0, 1 wait in shmem_int_wait_until for sig == 7, is 0: a store by any PE\n");
+    assert_eq!(activity_at(&pes[1], &Objects), "in shmem_int_wait_until (sig) for 3.2 s");
+    assert_eq!(activity(&pes[1]), "in shmem_int_wait_until (static+0x8) for 3.2 s");
+}
+
+#[test]
+fn a_pe_without_calls_computes() {
+    let mut one = pe(1, Some("shmem_n_pes"), 0);
+    one.threads[0].phase = Phase::Entered;
+    assert_eq!(activity(&one), "in or after shmem_n_pes");
+    one.quiet_ns = Some(2_000_000_000);
+    assert_eq!(activity(&one), "computing for 2.0 s, since shmem_n_pes");
+    one.asleep = true;
+    assert_eq!(activity(&one), "asleep outside the library for 2.0 s, since shmem_n_pes");
+    one.threads[0].phase = Phase::Returned;
+    assert_eq!(activity(&one), "asleep outside the library for 3.2 s, since shmem_n_pes");
 }

@@ -10,7 +10,9 @@ use std::fmt::Write;
 use super::{Object, PeNow, State, describe, is_collective, row};
 use crate::detail::TeamKey;
 use crate::op::Class;
+use crate::report::{NoSymbols, Symbols};
 use crate::segment::{CurrentOp, Phase};
+use crate::text::pe_list;
 
 /// PEs that are listed one by one.
 const LISTED: usize = 16;
@@ -44,6 +46,8 @@ pub struct Wait {
     pub routine: &'static str,
     /// The object that it looks at, where there is one.
     pub object: Option<String>,
+    /// What that is to be, and what it is: `sig == 7, is 0`.
+    pub condition: Option<String>,
     /// For what.
     pub what: For,
 }
@@ -102,6 +106,11 @@ fn different(pes: &[PeNow], collectives: &BTreeMap<Meeting, Vec<usize>>) -> Vec<
 impl Waits {
     /// Finds out.
     pub fn find(pes: &[PeNow]) -> Waits {
+        Self::find_at(pes, &NoSymbols)
+    }
+
+    /// As [`Self::find`], with the names of static objects.
+    pub fn find_at(pes: &[PeNow], symbols: &dyn Symbols) -> Waits {
         let inside = |pe: &'_ PeNow| -> Vec<CurrentOp> {
             let live = !matches!(pe.state, State::Ended | State::Finalized | State::Absent);
             pe.threads.iter().filter(|t| live && t.phase == Phase::Inside).cloned().collect()
@@ -143,8 +152,10 @@ impl Waits {
                     _ => continue,
                 };
                 let object = matches!(class, Class::Wait | Class::Lock).then_some(addr).flatten();
-                let object = object.map(|addr| describe::object(pe, addr));
-                waits.push(Wait { pe: pe.pe, routine, object, what });
+                let object = object.map(|addr| describe::object(pe, addr, symbols));
+                let condition = thread.condition.as_ref().filter(|_| class == Class::Wait);
+                let condition = condition.map(|it| it.shown(&describe::object(pe, it.addr, symbols)));
+                waits.push(Wait { pe: pe.pe, routine, object, condition, what });
             }
         }
         Waits { cycles: cycles(&waits), waits, different: different(pes, &collectives) }
@@ -165,11 +176,11 @@ impl Waits {
         for phrase in order {
             let pes = &groups[&phrase];
             let phrase = if pes.len() > 1 { phrase.replacen("waits", "wait", 1) } else { phrase };
-            let _ = writeln!(text, "{} {phrase}", list(pes));
+            let _ = writeln!(text, "{} {phrase}", pe_list(pes));
         }
         if self.different.len() > 1 {
             let names: Vec<String> =
-                self.different.iter().map(|(name, pes)| format!("{} in {name}", list(pes))).collect();
+                self.different.iter().map(|(name, pes)| format!("{} in {name}", pe_list(pes))).collect();
             let _ = writeln!(text, "different collectives at the same time: {}", names.join(", "));
         }
         for cycle in &self.cycles {
@@ -188,12 +199,15 @@ impl Wait {
             For::Members { missing, .. } if missing.is_empty() => format!("waits in {routine}, where all PEs are"),
             For::Members { missing, perhaps } => {
                 let perhaps = if *perhaps { ", as far as they are members" } else { "" };
-                format!("waits in {routine} for {}{perhaps}", list(missing))
+                format!("waits in {routine} for {}{perhaps}", pe_list(missing))
             }
             For::Lock(Some(holder)) => format!("waits in {routine}{object} for PE {holder}, which holds the lock"),
             For::Lock(None) => format!("waits in {routine}{object} for a lock that no PE is seen to hold"),
             For::Answer(peer) => format!("waits in {routine} for what is under way to PE {peer}"),
-            For::Store => format!("waits in {routine}{object} for a store by any PE"),
+            For::Store => match &self.condition {
+                Some(condition) => format!("waits in {routine} for {condition}: a store by any PE"),
+                None => format!("waits in {routine}{object} for a store by any PE"),
+            },
         }
     }
 
@@ -259,29 +273,4 @@ fn shortest(start: u32, next: &BTreeMap<u32, Vec<u32>>) -> Option<Vec<u32>> {
         }
     }
     None
-}
-
-/// `PE 3`, `PEs 0 to 5, 7`
-fn list(pes: &[u32]) -> String {
-    let mut runs: Vec<(u32, u32)> = Vec::new();
-    for &pe in pes {
-        match runs.last_mut() {
-            Some((_, end)) if *end + 1 == pe => *end = pe,
-            Some((_, end)) if *end == pe => {}
-            _ => runs.push((pe, pe)),
-        }
-    }
-    let mut parts: Vec<String> = runs
-        .iter()
-        .take(LISTED)
-        .map(|&(begin, end)| match end - begin {
-            0 => begin.to_string(),
-            1 => format!("{begin}, {end}"),
-            _ => format!("{begin} to {end}"),
-        })
-        .collect();
-    if runs.len() > LISTED {
-        parts.push("...".to_owned());
-    }
-    format!("{} {}", if pes.len() == 1 { "PE" } else { "PEs" }, parts.join(", "))
 }

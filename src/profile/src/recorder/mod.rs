@@ -54,8 +54,8 @@ pub use tls::set_site;
 pub use wire::{Source, wire, wire_source};
 
 pub use hot::{Stamp, error, record, sampled, sized, timed};
-pub use read::{current_op, read};
-pub use stall::{may_stall, stall, stall_over};
+pub use read::{current_op, in_file, read};
+pub use stall::{may_stall, stall, stall_over, waits_for};
 
 pub(crate) use attach::{now, own_slot};
 pub(crate) use claim::{is_own_or_free, slot_index};

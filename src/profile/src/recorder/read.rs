@@ -6,6 +6,7 @@ use super::{claim, tls};
 use crate::arm;
 use crate::model::Routine;
 use crate::op;
+use crate::segment;
 use crate::segment::layout::SLOTS;
 use crate::snapshot;
 
@@ -30,4 +31,9 @@ pub fn read(op: u16) -> Option<Routine> {
         }
     }
     Some(sum)
+}
+
+/// The file that an address of this process is from, and the address there.
+pub fn in_file(address: u64) -> Option<(String, u64)> {
+    segment::in_file(claim::region()?, address)
 }

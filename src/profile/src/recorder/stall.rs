@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::{claim, hot, tls};
 use crate::arm;
+use crate::segment::Condition;
 use crate::segment::extra::SITE_OVERFLOW;
 use crate::segment::layout::{STATE_INSIDE, Slot, current_word};
 
@@ -33,6 +34,13 @@ pub fn stall(op: u16, peer: i32, addr: usize, bytes: usize, waited: Duration) ->
 pub fn stall_over(before: &Shown) {
     if let Some(slot) = tls::slot() {
         show(slot, *before);
+    }
+}
+
+/// Notes what the calling thread, which is in a long wait, waits for.
+pub fn waits_for(condition: &Condition) {
+    if let Some(slot) = tls::slot() {
+        slot.extra.waiting.note(slot.head.current.start.load(Relaxed), condition);
     }
 }
 

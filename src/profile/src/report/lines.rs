@@ -10,6 +10,14 @@ use addr2line::Loader;
 #[derive(Default)]
 pub struct Resolver {
     loaded: RefCell<HashMap<String, Option<Loader>>>,
+    offsets: bool,
+}
+
+impl Resolver {
+    /// Says how far in a function an address is where it knows no line.
+    pub fn with_offsets() -> Resolver {
+        Resolver { offsets: true, ..Resolver::default() }
+    }
 }
 
 impl Symbols for Resolver {
@@ -30,11 +38,14 @@ impl Symbols for Resolver {
             }
         }
         if frames.iter().all(|frame| frame.function.is_empty())
-            && let Some(name) = loader.find_symbol(address)
+            && let Some(symbol) = loader.find_symbol_info(address)
         {
             // Without debug information there is the symbol table.
             let line = frames.pop().unwrap_or_default();
-            frames = vec![Frame { function: name.to_owned(), ..line }];
+            // What is asked for is the byte before an address that is returned to.
+            let offset = format!("+{:#x}", address + 1 - symbol.address());
+            let offset = if self.offsets && line.file.is_empty() { offset } else { String::new() };
+            frames = vec![Frame { function: format!("{}{offset}", symbol.name()), ..line }];
         }
         frames
     }

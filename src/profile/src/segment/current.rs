@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use super::extra::{TEAMS, split_key};
 use super::layout::{OWNER_NONE, Region, SLOTS, STATE_DONE, STATE_ENTERED, STATE_INSIDE, Slot};
 use super::map::Segment;
+use super::waiting::Condition;
 use crate::detail::TeamKey;
 use crate::op::{self, TOGETHER, traits};
 
@@ -36,13 +37,16 @@ pub struct CurrentOp {
     pub site: Option<(String, u64)>,
     /// The team of a collective: number, first PE, stride, members.
     pub team: Option<TeamKey>,
+    /// What a variable is waited for, in a long wait.
+    pub condition: Option<Condition>,
     /// Address argument, for routines that are timed each call.
     pub addr: Option<u64>,
     /// Bytes, for routines that are timed each call.
     pub bytes: Option<u64>,
     /// When it was entered, in nanoseconds since the segment was created; for routines that are timed each call.
     pub start_ns: Option<u64>,
-    /// How long ago that is, in nanoseconds; for routines that are timed each call.
+    /// How long ago that is, in nanoseconds; for routines that are timed each call. Of one that has returned: how long
+    /// ago it did, where that is known.
     pub elapsed_ns: Option<u64>,
 }
 
@@ -90,12 +94,19 @@ impl Segment {
             peer: u32::try_from((word >> 32) as u32 as i32).ok(),
             site: (phase == Phase::Inside).then(|| site(slot, op)).flatten().and_then(|at| in_file(region, at)),
             team: timed.then(|| team(slot, op, (word >> 32) as i32)).flatten(),
+            condition: (phase == Phase::Inside).then(|| slot.extra.waiting.read(start)).flatten(),
             addr: timed.then(|| current.addr.load(Relaxed)),
             bytes: timed.then(|| current.bytes.load(Relaxed)),
             start_ns: timed.then(|| self.since_start(start)),
-            elapsed_ns: timed.then(|| self.scale().ns(now.saturating_sub(start))),
+            elapsed_ns: timed.then(|| self.scale().ns(now.saturating_sub(since(slot, phase, start)))),
         })
     }
+}
+
+/// When a call that began at `start` was entered; where it has returned, when that was, as far as it was noted.
+fn since(slot: &Slot, phase: Phase, start: u64) -> u64 {
+    let left = [&slot.extra.phase.left, &slot.extra.waited.left].map(|left| left.load(Relaxed)).into_iter().max();
+    left.filter(|left| phase == Phase::Returned && *left > start).unwrap_or(start)
 }
 
 /// Where the timed call of this operation comes from.

@@ -8,6 +8,7 @@ use super::layout::Text;
 use super::lines::{LINES, Line};
 use super::locks::{LOCK_ROWS, LockRow};
 use super::release::{CAUSES, Cause, STORES, Store, Waited};
+use super::waiting::Waiting;
 use crate::op::{MAX_OPS, Operation, TRANSFER_SHIFT};
 use crate::timeline::KINDS;
 
@@ -359,6 +360,8 @@ pub struct Extra {
     pub lines: [Line; LINES],
     /// The last long wait.
     pub waited: Waited,
+    /// What the present one is for.
+    pub waiting: Waiting,
     /// Who ended waits; the last row is of those that found no room.
     pub causes: [Cause; CAUSES + 1],
     /// Algorithms of collectives; the last row is [`ALGORITHM_OVERFLOW`].

@@ -1,5 +1,6 @@
 //! The profile segment: shared memory that the PEs write and anyone who has its descriptor reads.
 
+mod crashed;
 mod create;
 mod current;
 pub mod extra;
@@ -14,12 +15,14 @@ mod mapping;
 mod phrase;
 pub mod release;
 mod serve;
+mod waiting;
 
 pub use create::{JobInfo, Origin, create, create_with};
 pub use current::{CurrentOp, Phase};
 pub use follow::{claims, follow, origin, set_claims};
 pub use map::Segment;
 pub use serve::Requests;
+pub use waiting::Condition;
 
 pub(crate) use create::host_name;
 pub(crate) use current::in_file;

@@ -10,6 +10,26 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// A terminal in use; as it was when dropped.
 pub(super) struct Terminal {
     before: Option<libc::termios>,
+    /// What was typed and is no key yet.
+    typed: Vec<u8>,
+}
+
+/// What was typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Key {
+    Char(char),
+    Up,
+    Down,
+    Left,
+    Right,
+    PageUp,
+    PageDown,
+    Home,
+    End,
+    /// The user wants to leave.
+    Quit,
+    /// None that means anything.
+    Other,
 }
 
 /// Columns and lines of the terminal that the output goes to; `None` where it goes elsewhere.
@@ -45,33 +65,42 @@ impl Terminal {
             unsafe { libc::tcsetattr(0, libc::TCSANOW, &raw const mode) };
         }
         print!("\x1b[?1049h\x1b[?25l\x1b[2J");
-        Some(Terminal { before })
+        Some(Terminal { before, typed: Vec::new() })
     }
 
-    /// Columns and lines.
-    pub(super) fn size(&self) -> (usize, usize) {
-        size().unwrap_or((80, 24))
-    }
-
-    /// Waits; true: the user wants to leave.
-    pub(super) fn wait_for_q(&self, time: Duration) -> bool {
-        let until = Instant::now() + time;
+    /// Waits for a key; `None`: the time is over.
+    pub(super) fn key(&mut self, until: Instant) -> Option<Key> {
         loop {
             if INTERRUPTED.load(Relaxed) {
-                return true;
+                return Some(Key::Quit);
+            }
+            if let Some((key, used)) = decode(&self.typed) {
+                self.typed.drain(..used);
+                return Some(key);
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return false;
+                return None;
             }
-            let mut input = libc::pollfd { fd: 0, events: libc::POLLIN, revents: 0 };
-            let entries = libc::nfds_t::from(self.before.is_some());
-            // SAFETY: one valid entry at most.
-            let ready = unsafe { libc::poll(&raw mut input, entries, left.as_millis().clamp(1, 1000) as libc::c_int) };
-            let mut key = 0_u8;
-            // SAFETY: room for the byte that is read.
-            if ready > 0 && unsafe { libc::read(0, (&raw mut key).cast(), 1) } == 1 && matches!(key, b'q' | b'Q' | 3) {
-                return true;
+            self.read(left);
+        }
+    }
+
+    /// Takes what is typed within a time, which need not be over.
+    fn read(&mut self, time: Duration) {
+        let mut input = libc::pollfd { fd: 0, events: libc::POLLIN, revents: 0 };
+        let entries = libc::nfds_t::from(self.before.is_some());
+        // SAFETY: one valid entry at most.
+        let ready = unsafe { libc::poll(&raw mut input, entries, time.as_millis().clamp(1, 1000) as libc::c_int) };
+        let mut bytes = [0_u8; 64];
+        if ready > 0 {
+            // SAFETY: room for the bytes that are read.
+            let count = unsafe { libc::read(0, bytes.as_mut_ptr().cast(), bytes.len()) };
+            match usize::try_from(count) {
+                Ok(count @ 1..) => self.typed.extend(&bytes[..count]),
+                // Nobody will ever type anything.
+                Ok(0) => self.before = None,
+                _ => {}
             }
         }
     }
@@ -79,11 +108,66 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        print!("\x1b[?25h\x1b[?1049l");
+        print!("\x1b[0m\x1b[?25h\x1b[?1049l");
         let _ = io::stdout().flush();
         if let Some(mode) = &self.before {
             // SAFETY: the mode from before.
             unsafe { libc::tcsetattr(0, libc::TCSANOW, mode) };
         }
+    }
+}
+
+/// The first key of what was typed, and its bytes.
+fn decode(typed: &[u8]) -> Option<(Key, usize)> {
+    const LONG: [(&[u8], Key); 12] = [
+        (b"\x1b[A", Key::Up),
+        (b"\x1b[B", Key::Down),
+        (b"\x1b[C", Key::Right),
+        (b"\x1b[D", Key::Left),
+        (b"\x1bOA", Key::Up),
+        (b"\x1bOB", Key::Down),
+        (b"\x1bOC", Key::Right),
+        (b"\x1bOD", Key::Left),
+        (b"\x1b[5~", Key::PageUp),
+        (b"\x1b[6~", Key::PageDown),
+        (b"\x1b[H", Key::Home),
+        (b"\x1b[F", Key::End),
+    ];
+    let (&first, rest) = typed.split_first()?;
+    if let Some((bytes, key)) = LONG.iter().find(|(bytes, _)| typed.starts_with(bytes)) {
+        return Some((*key, bytes.len()));
+    }
+    match first {
+        // A sequence that means nothing here, to its end.
+        0x1b if rest.first() == Some(&b'[') => {
+            let end = rest.iter().skip(1).position(|byte| (0x40..0x7f).contains(byte))?;
+            Some((Key::Other, end + 3))
+        }
+        b'q' | b'Q' | 3 => Some((Key::Quit, 1)),
+        0x20..0x7f | b'\t' | b'\n' => Some((Key::Char(char::from(first)), 1)),
+        _ => Some((Key::Other, 1)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_told_apart() {
+        let all = |mut typed: &[u8]| {
+            let mut keys = Vec::new();
+            while let Some((key, used)) = decode(typed) {
+                keys.push(key);
+                typed = &typed[used..];
+            }
+            (keys, typed.len())
+        };
+        assert_eq!(
+            all(b"h\x1b[A\x1b[6~\x1b[1;5Cq\t"),
+            (vec![Key::Char('h'), Key::Up, Key::PageDown, Key::Other, Key::Quit, Key::Char('\t')], 0)
+        );
+        // The rest is still to come.
+        assert_eq!(all(b"\x1b[5"), (vec![], 3));
     }
 }

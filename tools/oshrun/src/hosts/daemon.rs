@@ -190,6 +190,7 @@ fn prepare(order: &Order) -> Result<Ready, Failure> {
         environment,
         directory: None,
         files,
+        debugger: None,
     };
     plan.hand_over(job.fd(), profile.as_ref().map(Profile::fd));
     let companions = match profile {

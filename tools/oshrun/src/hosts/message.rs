@@ -3,11 +3,11 @@
 use super::pack::{Bytes, Field, packed};
 use pellucid_profile::live::{PeNow, State};
 use pellucid_profile::op;
-use pellucid_profile::segment::{CurrentOp, Phase};
+use pellucid_profile::segment::{Condition, CurrentOp, Phase};
 use std::ffi::OsString;
 
 /// Changes with every change of the messages. The first message of a daemon keeps its form for ever.
-pub const PROTOCOL: u32 = 5;
+pub const PROTOCOL: u32 = 6;
 /// Version of this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -157,6 +157,11 @@ impl Field for PeNow {
         self.locks.put(out);
         self.memory.iter().for_each(|word| word.put(out));
         self.heap.put(out);
+        self.program.put(out);
+        self.quiet_ns.put(out);
+        self.at_least.put(out);
+        self.asleep.put(out);
+        self.place.put(out);
     }
 
     fn take(from: &mut &[u8]) -> Option<Self> {
@@ -170,7 +175,24 @@ impl Field for PeNow {
         for word in &mut memory {
             *word = u64::take(from)?;
         }
-        Some(Self { pe, pid, state, recorded, threads, locks, memory, heap: Field::take(from)? })
+        let (heap, program) = (Field::take(from)?, Field::take(from)?);
+        let (quiet_ns, at_least, asleep) = (Field::take(from)?, bool::take(from)?, bool::take(from)?);
+        let place = Field::take(from)?;
+        Some(Self {
+            pe,
+            pid,
+            state,
+            recorded,
+            threads,
+            locks,
+            memory,
+            heap,
+            program,
+            quiet_ns,
+            at_least,
+            asleep,
+            place,
+        })
     }
 }
 
@@ -184,6 +206,7 @@ impl Field for CurrentOp {
         // Numbers have no sign on the way.
         let team = self.team.map(|(id, start, stride, size)| vec![id, start as u32, stride as u32, size as u32]);
         team.put(out);
+        self.condition.put(out);
         for value in [self.addr, self.bytes, self.start_ns, self.elapsed_ns] {
             value.put(out);
         }
@@ -200,6 +223,7 @@ impl Field for CurrentOp {
             Some(_) => return None,
             None => None,
         };
+        let condition = Field::take(from)?;
         let mut next = || Field::take(from);
         Some(Self {
             thread,
@@ -209,11 +233,33 @@ impl Field for CurrentOp {
             peer,
             site,
             team,
+            condition,
             addr: next()?,
             bytes: next()?,
             start_ns: next()?,
             elapsed_ns: next()?,
         })
+    }
+}
+
+impl Field for Condition {
+    fn put(&self, out: &mut Vec<u8>) {
+        let Condition { addr, bytes, signed, cmp, wanted, found, set } = self;
+        [*addr, *wanted, *found].iter().for_each(|word| word.put(out));
+        [*bytes, *cmp].iter().for_each(|byte| byte.put(out));
+        signed.put(out);
+        set.map(|(of, all)| vec![of, u32::from(all)]).put(out);
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        let (addr, wanted, found) = (u64::take(from)?, u64::take(from)?, u64::take(from)?);
+        let (bytes, cmp, signed) = (u8::take(from)?, u8::take(from)?, bool::take(from)?);
+        let set = match <Option<Vec<u32>> as Field>::take(from)?.as_deref() {
+            Some(&[of, all]) => Some((of, all != 0)),
+            Some(_) => return None,
+            None => None,
+        };
+        Some(Self { addr, bytes, signed, cmp, wanted, found, set })
     }
 }
 
@@ -231,6 +277,15 @@ mod tests {
             peer: Some(9),
             site: Some(("a.out".into(), 0x1234)),
             team: Some((3, 1, -2, 4)),
+            condition: Some(Condition {
+                addr: 9,
+                bytes: 4,
+                signed: true,
+                cmp: 2,
+                wanted: 7,
+                found: u64::MAX,
+                set: Some((5, true)),
+            }),
             addr: Some(1),
             bytes: Some(2),
             start_ns: None,
@@ -245,11 +300,17 @@ mod tests {
             locks: vec![8],
             memory: [1, 2, 3, 4],
             heap: (5, 6),
+            program: Some(("a.out".into(), 64)),
+            quiet_ns: Some(3),
+            at_least: true,
+            asleep: true,
+            place: Some("main".into()),
         };
         let mut bytes = Vec::new();
         now.put(&mut bytes);
         let back = PeNow::take(&mut bytes.as_slice()).unwrap();
         assert_eq!((back.pe, back.pid, back.state, &back.threads), (5, 77, State::Finalized, &vec![op]));
         assert_eq!((back.locks, back.memory, back.heap), (vec![8], [1, 2, 3, 4], (5, 6)));
+        assert_eq!((back.program, back.quiet_ns, back.at_least, back.asleep), (now.program, Some(3), true, true));
     }
 }

@@ -5,9 +5,10 @@ use crate::ending::Ending;
 use crate::hosts::message::ToHead;
 use crate::profile::Profile;
 use crate::report::{self, Place, Who};
+use crate::source::{self, Lines};
 use crate::sys::process::{self, Ended};
 use pellucid_core::bootstrap::job::PeState;
-use pellucid_profile::live::{For, PeNow, Wait, Waits};
+use pellucid_profile::live::{For, Line, PeNow, State, Wait, Waits, activity_at, find, listed, operation};
 use pellucid_profile::segment::{CurrentOp, Phase};
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,9 @@ const HOPELESS_AFTER: Duration = Duration::from_secs(1);
 const DEAF_AFTER: Duration = Duration::from_millis(500);
 /// How long a PE that has asked for the end of the job may take for its own.
 const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// PEs that are looked for outside of the library, each of which is stopped for a moment.
+const PLACES: usize = 32;
 
 /// What is said of a PE that does not go on by itself.
 const STOPPED: &str = "stopped (by a signal or a debugger), ";
@@ -41,13 +45,19 @@ impl Supervisor {
         let expected =
             (self.verdict.interrupted && !is_crash(ended)) || (self.verdict.closed && status == 128 + libc::SIGPIPE);
         let said = !expected && place.state != PeState::Failed;
-        let text = said.then(|| report::death(&self.who(pe), ended, self.pes.out_of_memory(ended), &place));
+        let text = said.then(|| self.death(pe, ended, &place));
         if place.state == PeState::Finalized {
             // Nobody should wait for it any more: the others may finish.
             self.late(pe, &place, status, text);
         } else {
             self.conclude(text, status);
         }
+    }
+
+    fn death(&self, pe: u32, ended: Ended, place: &Place) -> String {
+        let noted = self.job.pe(pe).crashed_at().filter(|_| is_crash(ended));
+        let crashed = self.profile.as_ref().zip(noted).and_then(|(profile, noted)| profile.crashed(pe, &noted));
+        report::death(&self.who(pe), ended, self.pes.out_of_memory(ended), crashed, place)
     }
 
     /// Ends the job where a PE has asked for it; the reason was given there. The PE itself may finish its exit
@@ -182,9 +192,13 @@ impl Supervisor {
     pub(super) fn look(&self, profile: &Profile) -> Vec<PeNow> {
         let running: Vec<u32> = self.pes.running().collect();
         let look = |pe: u32| {
-            let mut now = profile.look(pe, running.binary_search(&pe).is_ok());
-            if process::is_stopped(self.pes.get(pe).pid) {
+            let runs = running.binary_search(&pe).is_ok();
+            let (mut now, pid) = (profile.look(pe, runs), self.pes.get(pe).pid);
+            if process::is_stopped(pid) {
                 now.stop();
+            } else if runs {
+                now.asleep = u32::try_from(pid).is_ok_and(find::sleeps);
+                profile.note(&self.verdict.calls, &mut now);
             }
             now
         };
@@ -196,10 +210,36 @@ impl Supervisor {
         report::listed(&self.activity_lines(pes))
     }
 
-    /// A line for each of these PEs.
+    /// What these PEs do, a line for those that do the same.
     pub(super) fn activity_lines(&self, pes: &[u32]) -> Vec<String> {
-        let stopped = |pe: u32| if process::is_stopped(self.pes.get(pe).pid) { STOPPED } else { "" };
-        pes.iter().map(|pe| format!("{}: {}{}", self.who(*pe), stopped(*pe), self.place(*pe).now())).collect()
+        let mut now = self.profile.as_ref().map(|profile| self.look(profile)).unwrap_or_default();
+        let computes = |now: &&mut PeNow| now.state == State::Running && now.is_outside() && pes.contains(&now.pe);
+        for now in now.iter_mut().filter(computes).take(PLACES) {
+            now.place = source::process(now.pid);
+        }
+        let text = |pe: u32| {
+            let stopped = if process::is_stopped(self.pes.get(pe).pid) { STOPPED } else { "" };
+            let place = self.place(pe);
+            let now = now.iter().find(|now| now.pe == pe && place.state != PeState::NotStarted);
+            match (place.outside(), now, place.threads.first()) {
+                (Some(outside), ..) => format!("{stopped}{outside}"),
+                // In an exit handler.
+                (None, Some(now), Some(current)) if place.state == PeState::Finalized => {
+                    format!("{stopped}{}", operation(now, current, &Lines))
+                }
+                (None, Some(now), _) => activity_at(now, &Lines),
+                (None, None, _) => format!("{stopped}{}", place.at_end()),
+            }
+        };
+        let line = |&pe: &u32| Line { pe, pid: self.pes.get(pe).pid.try_into().unwrap_or(0), text: text(pe) };
+        let lines: Vec<Line> = pes.iter().map(line).collect();
+        listed(&lines, &self.of_job())
+    }
+
+    /// What follows the number of a PE in a message.
+    fn of_job(&self) -> String {
+        let host = self.remote.as_ref().map(|remote| format!(" on host {}", remote.host)).unwrap_or_default();
+        format!(" of {}{host}", self.job.npes())
     }
 
     pub(super) fn who(&self, pe: u32) -> Who {
@@ -212,6 +252,7 @@ impl Supervisor {
         Place {
             state: slot.state(),
             joined: slot.pid() != 0,
+            unasked: slot.is_unasked(),
             threads: self.profile.as_ref().map(|profile| profile.current(pe)).unwrap_or_default(),
         }
     }

@@ -67,6 +67,19 @@ pub fn in_foreground_of(terminal: RawFd) -> bool {
     unsafe { libc::tcgetpgrp(terminal) == libc::getpgrp() }
 }
 
+/// Makes this process's group that which reads from its terminal, from the background too. Async-signal-safe.
+pub fn take_foreground(terminal: RawFd) {
+    // SAFETY: valid structures; the mask is as it was afterwards.
+    unsafe {
+        let (mut stop, mut before): (libc::sigset_t, libc::sigset_t) = (std::mem::zeroed(), std::mem::zeroed());
+        libc::sigemptyset(&raw mut stop);
+        libc::sigaddset(&raw mut stop, libc::SIGTTOU);
+        libc::sigprocmask(libc::SIG_BLOCK, &raw const stop, &raw mut before);
+        libc::tcsetpgrp(terminal, libc::getpgrp());
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,12 +1,12 @@
 //! Jobs that were not handed over: launchers of this host that hold a segment, as `oshprof top` finds them.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStringExt;
-use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 
+use pellucid_profile::live::find;
 use pellucid_profile::segment::{Segment, handover};
 
 use super::tracked::{Key, Tracked, key};
@@ -15,41 +15,26 @@ use crate::sys;
 
 /// Jobs that are not among the known ones. Errors: segments that cannot be read.
 pub fn jobs(known: &[Key], show_user: bool) -> Vec<Result<Tracked, std::io::Error>> {
-    let launchers = processes().filter(|&pid| {
-        let owner = sys::owner(pid);
-        !known.iter().any(|(launcher, ..)| *launcher == pid)
-            && (handover::user() == 0 || owner == Some(handover::user()))
+    let launchers = find::processes().filter(|&pid| {
+        find::is_launcher(pid)
+            && !known.iter().any(|(launcher, ..)| *launcher == pid)
+            && (handover::user() == 0 || find::owner(pid) == Some(handover::user()))
     });
     launchers.filter_map(|pid| open(pid, known, show_user).transpose()).collect()
-}
-
-fn processes() -> impl Iterator<Item = u32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(|pid: &u32| {
-        fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.trim_end() == "oshrun")
-    })
 }
 
 /// The job of a launcher; `None`: it has none, or it is known.
 fn open(pid: u32, known: &[Key], show_user: bool) -> std::io::Result<Option<Tracked>> {
     // A process that has gone, or hides its descriptors, has nothing to show.
-    let Ok(entries) = fs::read_dir(Path::new("/proc").join(pid.to_string()).join("fd")) else { return Ok(None) };
-    for entry in entries.flatten() {
-        let target = fs::read_link(entry.path()).unwrap_or_default();
-        if !target.to_string_lossy().starts_with("/memfd:pellucid-profile") {
-            continue;
-        }
-        let Ok(file) = File::open(entry.path()) else { return Ok(None) };
-        let segment = Segment::map(file.as_fd())?;
-        let this = key(&segment);
-        let is_off = segment.header().off.load(Relaxed) != 0;
-        if is_off || known.contains(&this) || !sys::is_sealed(file.as_fd()) || this.0 != pid {
-            return Ok(None);
-        }
-        let identity = identity(&segment, pid, show_user);
-        return Ok(Some(Tracked::new(segment, identity, Some(pid))));
+    let Ok(Some(file)) = find::held(pid) else { return Ok(None) };
+    let segment = Segment::map(file.as_fd())?;
+    let this = key(&segment);
+    let is_off = segment.header().off.load(Relaxed) != 0;
+    if is_off || known.contains(&this) || !sys::is_sealed(file.as_fd()) || this.0 != pid {
+        return Ok(None);
     }
-    Ok(None)
+    let identity = identity(&segment, pid, show_user);
+    Ok(Some(Tracked::new(segment, identity, Some(pid))))
 }
 
 /// Who the job of a launcher is.

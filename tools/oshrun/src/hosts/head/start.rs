@@ -148,7 +148,7 @@ impl<'a> Head<'a> {
             answer: self.answer.clone(),
             addresses: self.listeners.ports(&agent::addresses(self.options.launch_agent.is_some(), &place.host)),
         };
-        let start = Start { watchdog, limit, mask, cpus: None, keep: None };
+        let start = Start { watchdog, limit, mask, cpus: None, keep: None, terminal: false, debugged: false };
         let started = agent::start(&command, start, &invitation).and_then(|(started, input)| {
             self.output.add("", started.out, started.err, &self.epoll)?;
             self.agents.add(started.pid);

@@ -1,0 +1,187 @@
+//! What has happened between two looks at a job.
+
+use std::collections::BTreeMap;
+
+use pellucid_profile::live::{PeNow, State, Watch, activity};
+use pellucid_profile::model::{self, Profile};
+use pellucid_profile::op;
+use pellucid_profile::report::{Symbols, line, shown_time};
+use pellucid_profile::segment::Phase;
+use pellucid_profile::snapshot::{self, Outcome};
+use pellucid_profile::timeline::{self, DATA};
+
+use crate::live::Job;
+
+/// The profile so far, and when.
+pub(super) struct Look {
+    ns: u64,
+    profile: Profile,
+}
+
+/// Parts of an interval, 0 to 1 each.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Shares {
+    /// Outside of the library.
+    pub computing: f64,
+    /// In waits, locks, barriers and collectives.
+    pub waiting: f64,
+    /// In all other calls.
+    pub transferring: f64,
+}
+
+/// A PE.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct PeRow {
+    pub pe: u32,
+    pub pid: u32,
+    pub shares: Shares,
+    pub heap: u64,
+    pub heap_most: u64,
+    /// The call site first.
+    pub state: String,
+}
+
+/// A routine, all PEs together.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct RoutineRow {
+    pub name: String,
+    /// A second.
+    pub calls: f64,
+    /// A second.
+    pub bytes: f64,
+    /// Of the time of all PEs.
+    pub share: f64,
+}
+
+/// All that is shown.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Page {
+    pub title: String,
+    pub since_ns: u64,
+    pub pes: Vec<PeRow>,
+    pub routines: Vec<RoutineRow>,
+}
+
+impl Look {
+    /// Looks at a job.
+    pub(super) fn take(job: &Job, watch: &mut Watch) -> Look {
+        watch.look(&job.segment);
+        Look { ns: job.segment.now_ns(), profile: snapshot::take(&job.segment, &Outcome::default()) }
+    }
+}
+
+impl Page {
+    /// What has happened since `before`.
+    pub(super) fn new(job: &Job, before: &Look, now: &Look, watch: &Watch, symbols: &dyn Symbols) -> Page {
+        let interval = now.ns.saturating_sub(before.ns).max(1);
+        let row = |mut pe: PeNow| {
+            watch.note(&job.segment, &mut pe);
+            let find = |look: &Look| look.profile.pes.iter().find(|row| row.pe == pe.pe).map(spent).unwrap_or_default();
+            let shares = Shares::between(find(before), find(now), interval);
+            let (heap, heap_most) = pe.heap;
+            PeRow { pe: pe.pe, pid: pe.pid, shares, heap, heap_most, state: state(&pe, symbols) }
+        };
+        let pes: Vec<PeRow> = job.look().into_iter().map(row).collect();
+        let routines = routines(&before.profile, &now.profile, interval, pes.len());
+        Page { title: job.title(), since_ns: now.ns, pes, routines }
+    }
+
+    /// Of all PEs.
+    pub(super) fn mean(&self) -> Shares {
+        let mean = |of: fn(&Shares) -> f64| {
+            self.pes.iter().map(|pe| of(&pe.shares)).sum::<f64>() / self.pes.len().max(1) as f64
+        };
+        Shares {
+            computing: mean(|s| s.computing),
+            waiting: mean(|s| s.waiting),
+            transferring: mean(|s| s.transferring),
+        }
+    }
+}
+
+/// Time that a PE has spent in waits, and in all other calls, in nanoseconds.
+fn spent(pe: &model::Pe) -> (u64, u64) {
+    let mut sums = (0_u64, 0_u64);
+    for routine in &pe.routines {
+        let is_data = op::find(&routine.name).is_none_or(|op| timeline::kind_of(op) == DATA);
+        let sum = if is_data { &mut sums.1 } else { &mut sums.0 };
+        *sum = sum.saturating_add(routine.spent_ns());
+    }
+    sums
+}
+
+impl Shares {
+    /// Several threads can have been in calls at once: those count as one.
+    fn between(before: (u64, u64), now: (u64, u64), interval: u64) -> Shares {
+        let (waiting, data) = (now.0.saturating_sub(before.0) as f64, now.1.saturating_sub(before.1) as f64);
+        let whole = (interval as f64).max(waiting + data);
+        let (waiting, transferring) = (waiting / whole, data / whole);
+        Shares { computing: (1.0 - waiting - transferring).max(0.0), waiting, transferring }
+    }
+}
+
+/// By routine, most calls first.
+fn routines(before: &Profile, now: &Profile, interval: u64, pes: usize) -> Vec<RoutineRow> {
+    let totals = |profile: &Profile| {
+        let mut totals: BTreeMap<String, (u64, u64, u64)> = BTreeMap::new();
+        for routine in profile.pes.iter().flat_map(|pe| &pe.routines) {
+            let total = totals.entry(routine.name.clone()).or_default();
+            total.0 += routine.all_calls();
+            total.1 += routine.all_bytes();
+            total.2 += routine.spent_ns();
+        }
+        totals
+    };
+    let earlier = totals(before);
+    let seconds = interval as f64 / 1e9;
+    let mut rows: Vec<RoutineRow> = totals(now)
+        .into_iter()
+        .map(|(name, now)| {
+            let before = earlier.get(&name).copied().unwrap_or_default();
+            let rate = |now: u64, before: u64| now.saturating_sub(before) as f64 / seconds;
+            let share = rate(now.2, before.2) / 1e9 / pes.max(1) as f64;
+            RoutineRow { calls: rate(now.0, before.0), bytes: rate(now.1, before.1), share: share.min(1.0), name }
+        })
+        .filter(|row| row.calls > 0.0 || row.share > 0.001)
+        .collect();
+    rows.sort_by(|a, b| b.calls.total_cmp(&a.calls).then_with(|| a.name.cmp(&b.name)));
+    rows
+}
+
+/// From when on a PE that is not seen to make a call computes.
+const QUIET_NS: u64 = 100_000_000;
+
+/// What a PE does, in few words, the call site first: `halo.c:203 barrier_all 2.0 s`, `computing 2.0 s since quiet`.
+fn state(pe: &PeNow, symbols: &dyn Symbols) -> String {
+    let running = matches!(pe.state, State::Running | State::Starting);
+    let Some(current) = pe.threads.first().filter(|_| running) else { return activity(pe) };
+    let routine = current.routine.strip_prefix("shmem_").unwrap_or(current.routine);
+    let outside = if pe.asleep { "asleep" } else { "computing" };
+    let time = |ns: u64| shown_time(ns as f64);
+    let peer = current.peer.map(|peer| format!(" PE {peer}")).unwrap_or_default();
+    match (current.phase, current.elapsed_ns, pe.quiet_ns.filter(|ns| *ns >= QUIET_NS)) {
+        (Phase::Inside, elapsed, _) => {
+            let site = current.site.as_ref().map(|(path, address)| line(Some((path, *address)), symbols) + " ");
+            let elapsed = elapsed.map(|ns| format!(" {}", time(ns))).unwrap_or_default();
+            format!("{}{routine}{peer}{elapsed}", site.unwrap_or_default())
+        }
+        (Phase::Returned, Some(ns), _) | (Phase::Entered, _, Some(ns)) => {
+            format!("{outside} {} since {routine}", time(ns))
+        }
+        _ => format!("{routine}{peer}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_an_interval_come_to_all_of_it() {
+        let shares = Shares::between((100, 10), (400, 110), 1000);
+        assert_eq!(shares, Shares { computing: 0.6, waiting: 0.3, transferring: 0.1 });
+        // Two threads that wait at once.
+        let shares = Shares::between((0, 0), (2000, 0), 1000);
+        assert_eq!((shares.computing, shares.waiting), (0.0, 1.0));
+    }
+}
