@@ -9,9 +9,10 @@ fn page() -> String {
     let mut text = String::from(
         "# Environment variables of the library\n\n\
          Written from the tables in `src/core/src/base/env.rs` and `src/core/src/team/algorithm.rs`; a test compares.\n\
-         A value that cannot be used ends the job at start with a message that names the variable, whether or not this \
-         job would \
-         use it; what names a part of the system (*) is looked up by jobs that need it. A name that begins with `SHMEM_` or `SMA_` and is not known gets a warning, once a job, with the name \
+         A value that cannot be used ends the job at start with a message that names the variable, whether or not \
+         this job would \
+         use it; what names a part of the system (*) is looked up by jobs that need it. \
+         A name that begins with `SHMEM_` or `SMA_` and is not known gets a warning, once a job, with the name \
          that is most like it.\n\n| variable | default | what it does |\n|---|---|---|\n",
     );
     for var in env::TABLE {

@@ -26,11 +26,11 @@ const HELP: &str = "\
 usage: oshprof top [JOB] [options]
 
 Shows what a running job does: of each PE a bar with the parts of the last
-interval in which it computed, waited and transferred, and where it is now; calls
-and bytes a second by routine. The job goes on undisturbed. JOB is the process id
-of its launcher (oshrun, mpirun ...) or of one of its PEs; where one job runs, it
-need not be given. Ends with q or Ctrl-C, or with the job; h lists the keys that
-sort and scroll.
+interval in which it computed, waited and transferred, and where it is now;
+calls and bytes a second by routine. The job goes on undisturbed. JOB is the
+process id of its launcher (oshrun, mpirun ...) or of one of its PEs; where one
+job runs, it need not be given. Ends with q or Ctrl-C, or with the job; h lists
+the keys that sort and scroll.
 
   --interval S   seconds between two looks (default 1)
   --once         look for one interval, print, and end: for scripts; also where

@@ -1,8 +1,8 @@
 //! `--gdb`: the debugger for one PE in the terminal, or under tmux a window for each of several.
 //!
-//! In the terminal the PE is what `gdb` runs, and the terminal is `gdb`'s until that ends. In a window `gdb` attaches to
-//! a PE that has not begun yet: a shell in its place stops itself, and becomes the program when it goes on. So the PE
-//! stays a child of this process, and writes where all others do.
+//! In the terminal the PE is what `gdb` runs, and the terminal is `gdb`'s until that ends. In a window `gdb` attaches
+//! to a PE that has not begun yet: a shell in its place stops itself, and becomes the program when it goes on. So the
+//! PE stays a child of this process, and writes where all others do.
 
 use crate::sys::file;
 use std::ffi::{OsStr, OsString};

@@ -97,7 +97,7 @@ impl View {
         let chosen = self.chosen == 0;
         let table = &mut self.tables[0];
         let is_wide = area.width >= WIDE;
-        let bar = if is_wide { 24 } else { 12 };
+        let bar = if is_wide { 24 } else { 10 };
         let mut rows: Vec<&PeRow> = page.pes.iter().collect();
         rows.sort_by(|a, b| {
             let order = match table.sorted_by {
@@ -320,7 +320,7 @@ mod tests {
         assert!(text[2].starts_with("  PE^") && text[2].contains("state"), "{text:#?}");
         // The state is not cut.
         assert!(text[6].trim_end().ends_with("halo_exchange.c:203 signal_wait_until 2.00 s"), "{text:#?}");
-        assert!(text[3].contains(" ######...=== "), "{text:#?}");
+        assert!(text[3].contains(" ####...=== "), "{text:#?}");
         let at = text.iter().position(|line| line.starts_with("routine")).unwrap();
         assert!(text[at].contains("calls/sv") && text[at + 1].starts_with("shmem_routine_05"), "{text:#?}");
         assert!(text[23].starts_with("q quit  h help"), "{text:#?}");

@@ -204,10 +204,8 @@ fn pick(all: &Infos, settings: &Settings) -> Result<(usize, Reasons), String> {
     let ours = listed.iter().enumerate().filter_map(|(i, row)| Some((i, rank(&row.0)?, row)));
     let ours: Vec<_> = ours.collect();
     if ours.is_empty() {
-        let asked = settings
-            .provider
-            .as_deref()
-            .map_or("no provider to use".into(), |p| format!("provider {p} (SHMEM_OFI_PROVIDER) is not there"));
+        let named = |provider: &String| format!("provider {provider} (SHMEM_OFI_PROVIDER) is not there");
+        let asked = settings.provider.as_ref().map_or("no provider to use".into(), named);
         return Err(format!("{asked}; libfabric offers {}", names(listed.iter().map(|row| row.0.clone()))));
     }
     let fits = |row: &(String, String, Option<IpAddr>), interface: &str| {
@@ -225,11 +223,8 @@ fn pick(all: &Infos, settings: &Settings) -> Result<(usize, Reasons), String> {
                         Some(ip) => format!("{} {ip}", row.1),
                         None => row.1.clone(),
                     });
-                    format!(
-                        "interface {interface} (SHMEM_OFI_INTERFACE) is not there; provider {} has {}",
-                        ours[0].2.0,
-                        names(there)
-                    )
+                    let (provider, there) = (&ours[0].2.0, names(there));
+                    format!("interface {interface} (SHMEM_OFI_INTERFACE) is not there; provider {provider} has {there}")
                 })?
         }
         // Of the best provider the first address that other hosts can use; libfabric lists faster interfaces first.
