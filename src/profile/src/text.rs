@@ -16,9 +16,35 @@ pub fn visible_path(path: &std::path::Path) -> String {
     visible(&path.to_string_lossy())
 }
 
+/// A path as a word of a command that a shell understands, without a slash at its end.
+pub fn shell_word(path: &std::path::Path) -> String {
+    let path: std::path::PathBuf = path.components().collect();
+    let text = visible_path(&path);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./-+=:@%,".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) && !text.starts_with('-') {
+        return text;
+    }
+    let before = if text.starts_with('-') { "./" } else { "" };
+    format!("'{before}{}'", text.replace('\'', "'\\''"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_shell_reads_one_word() {
+        for (path, word) in [
+            ("a/b-c.trace", "a/b-c.trace"),
+            ("./traces/", "./traces"),
+            ("my run", "'my run'"),
+            ("it's", "'it'\\''s'"),
+            ("-x", "'./-x'"),
+            ("$HOME", "'$HOME'"),
+        ] {
+            assert_eq!(shell_word(std::path::Path::new(path)), word);
+        }
+    }
 
     #[test]
     fn control_characters_are_shown() {
