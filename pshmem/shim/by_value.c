@@ -40,6 +40,14 @@ _Static_assert(sizeof(ld) == 16, "the library moves long double as 16 bytes");
         return result; \
     }
 
+/* Where the calling thread's last shmem_pcontrol returns to: messages about it name the place. */
+__attribute__((visibility("hidden"), tls_model("initial-exec"))) __thread void *pellucid_pcontrol_returns_to;
+
+__attribute__((visibility("hidden"))) void *pellucid_pcontrol_from(void)
+{
+    return pellucid_pcontrol_returns_to;
+}
+
 /* Reads the arguments that the level takes, and no others: programs pass levels of other libraries without any. */
 #define PCONTROL(which) \
     void pellucid_##which##_shmem_pcontrol(int level, const char *name, double value, long number); \
@@ -50,6 +58,7 @@ _Static_assert(sizeof(ld) == 16, "the library moves long double as 16 bytes");
         double value = 0; \
         long number = 0; \
         va_list list; \
+        pellucid_pcontrol_returns_to = __builtin_return_address(0); \
         va_start(list, level); \
         switch (level) { \
         case SHMEMX_PCONTROL_REGION_BEGIN: \

@@ -4,9 +4,12 @@
 use std::borrow::Cow;
 use std::ffi::{CStr, c_char, c_int, c_long};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
 
 use pellucid_core::base::Fault;
+use pellucid_core::runtime;
 use pellucid_profile::recorder::{self, Flush};
+use pellucid_profile::text::visible;
 use pellucid_profile::trace;
 
 use crate::generated::constants::{
@@ -29,7 +32,7 @@ pub fn pcontrol(level: c_int, name: *const c_char, value: f64, number: c_long) -
         _ if recorder::level() <= 0 => {}
         REGION_BEGIN => match text(name) {
             Some(name) if recorder::region_begin(&name) => trace::region_begin(&name),
-            Some(name) => warn(format_args!("region {name:?} is not recorded: 63 names, 64 nested are kept")),
+            Some(name) => lost(format_args!("region {name:?} is not recorded: 63 names, 64 nested are kept")),
             None => warn(format_args!("a region needs a name")),
         },
         REGION_END => {
@@ -39,13 +42,13 @@ pub fn pcontrol(level: c_int, name: *const c_char, value: f64, number: c_long) -
             if ended {
                 trace::region_end(&name);
             } else {
-                warn(format_args!("the end of region {name:?} is ignored: it is not the innermost open one"));
+                lost(format_args!("the end of region {name:?} is ignored: it is not the innermost open one"));
             }
         }
         MARKER => match text(name) {
             // A trace keeps whole numbers.
             Some(name) if recorder::marker(&name, value) => trace::marker(&name, value.round() as i64),
-            Some(name) => warn(format_args!(
+            Some(name) => lost(format_args!(
                 "marker {name:?} is not recorded: 64 names are kept, and none of a signal handler that interrupts \
                  another marker"
             )),
@@ -89,10 +92,33 @@ fn check(done: bool, otherwise: std::fmt::Arguments<'_>) {
     }
 }
 
-/// Says once a process what could not be done; every case is counted in the profile.
+unsafe extern "C" {
+    /// Where the calling thread's last `shmem_pcontrol` returns to.
+    fn pellucid_pcontrol_from() -> usize;
+}
+
+/// As [`warn`], of a region or a marker that the profile does not have.
+fn lost(what: std::fmt::Arguments<'_>) {
+    // SAFETY: reads a number of the thread's own.
+    recorder::failed_at(unsafe { pellucid_pcontrol_from() });
+    warn(what);
+}
+
+/// Says once a process what could not be done, by whom and where; every case is counted in the profile.
 fn warn(what: std::fmt::Arguments<'_>) {
     static SAID: AtomicBool = AtomicBool::new(false);
     if !SAID.swap(true, Relaxed) {
-        eprintln!("pellucid: shmem_pcontrol: {what}");
+        let pe = runtime::my_pe().map(|pe| format!("PE {pe}: ")).unwrap_or_default();
+        // SAFETY: reads a number of the thread's own.
+        let place = recorder::place_of(unsafe { pellucid_pcontrol_from() });
+        let place = place.map(|(file, address)| format!(" ({})", called_from(&file, address)));
+        eprintln!("pellucid: {pe}shmem_pcontrol: {what}{}", place.unwrap_or_default());
     }
+}
+
+/// The source line of a call, where it is known in time, or by what it is found.
+fn called_from(file: &str, address: u64) -> String {
+    const PATIENCE: Duration = Duration::from_millis(500);
+    let line = crate::line::of(file, address, PATIENCE);
+    format!("called from {}", line.unwrap_or_else(|| visible(&format!("{file}+{address:#x}"))))
 }

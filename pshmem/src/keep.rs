@@ -58,7 +58,11 @@ pub fn at_exit() {
     metrics::end(status.unwrap_or(0), status.is_some());
     trace::close();
     places::tell(What::Profile, "profile kept, to see it again: oshprof report DIR");
-    places::tell(What::Trace, "trace kept, to convert it: oshprof trace DIR --to perfetto -o DIR.pftrace");
+    places::tell(
+        What::Trace,
+        "trace kept, to see what is in it: oshprof trace DIR; to convert it: oshprof trace DIR --to perfetto -o \
+         DIR.pftrace",
+    );
     places::release();
 }
 

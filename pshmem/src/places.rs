@@ -14,7 +14,7 @@ use pellucid_core::base::{Cause, Fault, env};
 use pellucid_core::runtime::Start;
 use pellucid_profile::output::{Claim, Error, OutputDir, numbered};
 use pellucid_profile::segment;
-use pellucid_profile::text::visible_path;
+use pellucid_profile::text::shell_word;
 
 /// The claim of the trace's directory, where oshrun has taken it.
 const TRACE_CLAIM: &str = "PELLUCID_TRACE_CLAIM";
@@ -134,7 +134,7 @@ pub fn tell(what: What, to_see_it: &str) {
     let Some(dir) = taken.dirs[what as usize].as_ref().filter(|_| taken.process == std::process::id()) else { return };
     let files = |name: &OsString| name.as_encoded_bytes().starts_with(b"pe-");
     if dir.names().is_ok_and(|names| names.iter().any(files)) {
-        let path = visible_path(dir.path());
+        let path = shell_word(dir.path());
         eprintln!("pellucid: {}", to_see_it.replace("DIR", &path));
     }
 }

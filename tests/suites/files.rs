@@ -91,7 +91,12 @@ fn directories_that_variables_name_are_not_written_over() {
     assert_eq!((of(&profile), of(&trace)), before);
     for (number, pes) in [(2, 1), (3, 2)] {
         let (profile, trace) = (format!("{}.{number}", text(&profile)), format!("{}.{number}", text(&trace)));
-        assert_eq!(names(Path::new(&profile)).len(), 1 + pes, "job.json and a file a PE");
+        let files = names(Path::new(&profile));
+        let of_pes = files.iter().filter(|name| name.ends_with(".prof")).count();
+        let others: Vec<_> = files.iter().map(String::as_str).filter(|name| !name.ends_with(".prof")).collect();
+        // That of oshrun has its lines.
+        let expected = if pes == 1 { vec!["job.json"] } else { vec!["job.json", "lines.json"] };
+        assert_eq!((of_pes, others), (pes, expected));
         assert!(oshprof(&["report", &profile]).expect_code(0).stdout.contains("shmem_"));
         oshprof(&["trace", &trace, "--to", "csv"]).expect_code(0);
     }
@@ -112,15 +117,34 @@ fn an_empty_trace_recommends_nothing_and_leaves_nothing() {
     assert!(!trace.exists());
 }
 
-/// What oshrun proposes can be pasted.
+/// What oshrun proposes can be pasted, whatever the name, and wherever oshprof is.
 #[test]
-fn the_proposed_conversion_works() {
+fn the_proposed_commands_work() {
     let folder = folder("proposed");
-    let outcome = Job::oshrun(2).arg("--trace=t").arg(ring()).directory(&folder).run().expect_code(0);
-    let proposed = outcome.stderr.split("to convert it: oshprof ").nth(1).expect("a proposal").trim();
-    assert_eq!(proposed, "trace t --to perfetto -o t.pftrace");
-    Job::new(tree::tool("oshprof")).args(proposed.split(' ')).directory(&folder).run().expect_code(0);
-    assert!(fs::metadata(folder.join("t.pftrace")).unwrap().len() > 1000);
+    let tools = tree::tool("oshprof").parent().unwrap().to_owned();
+    let path = format!("{}:{}", text(&tools), std::env::var("PATH").unwrap());
+    for (name, file, path) in [("t/", "t.pftrace", Some(&path)), ("my trace", "my trace.pftrace", None)] {
+        let job = Job::oshrun(2).arg(format!("--trace={name}")).arg("--profile").arg(ring()).directory(&folder);
+        let job = if let Some(path) = path { job.env("PATH", path) } else { job };
+        let outcome = job.run().expect_code(0);
+        let proposed = |what: &str| {
+            let rest = outcome.stderr.split(what).nth(1).unwrap_or_else(|| panic!("{what}: {}", outcome.describe()));
+            rest.lines().next().unwrap().to_owned()
+        };
+        let pasted = |line: &str| {
+            let job = Job::new("sh").args(["-c", line]).directory(&folder);
+            let job = if let Some(path) = path { job.env("PATH", path) } else { job };
+            job.run().expect_code(0).stdout
+        };
+        assert_eq!(proposed("to convert it: ").starts_with("oshprof "), path.is_some(), "{}", outcome.describe());
+        assert_eq!(pasted(&proposed("to convert it: ")), "");
+        assert!(fs::metadata(folder.join(file)).unwrap().len() > 1000);
+        let seen = pasted(&proposed("to see what is in it: "));
+        for part in ["2 PEs, ", "no event is missing", "longest waits in", "shmem_"] {
+            assert!(seen.contains(part), "{part} is not in {seen}");
+        }
+        assert!(pasted(&proposed("to see it again: ")).contains("profile of "));
+    }
 }
 
 #[test]

@@ -285,3 +285,26 @@ fn odd_names_harm_no_report() {
         }
     }
 }
+
+/// A region that is used wrongly is told with its PE and source line, whether the profile is kept or not.
+#[test]
+fn a_region_that_cannot_be_kept_names_pe_and_line() {
+    let program = Build::program("profile/regions.c").options(["-g"]).build();
+    let text = include_str!("../programs/profile/regions.c");
+    let line = 1 + text.lines().position(|line| line.contains("/* LINE wrong */")).unwrap();
+    let place = format!("main at regions.c:{line}");
+    let directory = fresh("regions");
+    let kept = Job::oshrun(2).arg("--profile-dir").arg(&directory).arg(&program).run().expect_code(0);
+    let brief = Job::oshrun(2).arg(&program).run().expect_code(0);
+    let message = format!(
+        "pellucid: PE 1: shmem_pcontrol: the end of region \"other\" is ignored: it is not the innermost open one \
+         (called from {place})\n"
+    );
+    for outcome in [kept, brief] {
+        assert!(outcome.stderr.contains(&message), "{}", outcome.describe());
+    }
+    let report = view(&directory, "regions");
+    let note = rows(&report, "notes")[0].as_str().unwrap();
+    assert!(note.starts_with("PE 1: 1 begins and ends of regions or markers could not be kept"), "{note}");
+    assert!(note.ends_with(&format!(", the first at {place}")), "{note}");
+}

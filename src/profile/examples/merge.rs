@@ -61,7 +61,13 @@ fn pe(number: u32, npes: u32) -> Pe {
     let detail = Detail {
         peers: (0..PEERS).map(peer).collect(),
         sites: (0..SITES).map(site).collect(),
-        modules: vec![Module { base, start: base + 0x1000, end: base + 0x9000, path: "/no/such/program".into() }],
+        modules: vec![Module {
+            base,
+            start: base + 0x1000,
+            end: base + 0x9000,
+            path: "/no/such/program".into(),
+            ..Module::default()
+        }],
         regions: vec![Region::default()],
         teams: vec![Team { stride: 1, size: npes as i32, calls: MEETINGS, ..Team::default() }],
         syncs: (0..MEETINGS).map(sync).collect(),

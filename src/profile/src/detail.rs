@@ -105,6 +105,8 @@ pub struct Module {
     pub end: u64,
     /// File.
     pub path: String,
+    /// Its build id, in hexadecimal digits; empty where it has none, or the profile does not say.
+    pub build_id: String,
 }
 
 /// A named region, summed over the threads of a PE.
@@ -527,6 +529,8 @@ pub struct Detail {
     pub cost: Cost,
     /// Begins and ends of regions, and markers, that could not be kept.
     pub region_errors: u32,
+    /// Where the first of them returns to, in the memory of the process; 0 where that is not known.
+    pub region_error: u64,
     /// Events that its trace does not have.
     pub trace_dropped: u64,
     /// What the system gave.

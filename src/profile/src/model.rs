@@ -33,7 +33,12 @@ pub struct Job {
     pub wall_ns: u64,
     /// Exit status of the job; `None` while it runs.
     pub exit_status: Option<i32>,
+    /// The library that it ran with; empty in profiles that do not say.
+    pub library: String,
 }
+
+/// The library that this is part of: that of a job and its launcher are of one release.
+pub const LIBRARY: &str = concat!("Pellucid ", env!("CARGO_PKG_VERSION"));
 
 /// How a PE ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use std::sync::atomic::{
 };
 
 use crate::detail::Detail;
-use crate::model::{End, Job, LastOp, Pe, Profile, Progress, Routine, SizeCount};
+use crate::model::{End, Job, LIBRARY, LastOp, Pe, Profile, Progress, Routine, SizeCount};
 use crate::op::{self, Timing};
 use crate::segment::layout::{
     Cell, OWNER_NONE, PE_ABSENT, PE_FINALIZED, PE_INITIALIZED, ROW_NONE, ROW_OVERFLOW, Region, SLOTS, STATE_INSIDE,
@@ -101,6 +101,7 @@ fn job(segment: &Segment, outcome: &Outcome, pes: &[Pe], now: u64) -> Job {
         start_realtime_ns: header.start_realtime.load(Relaxed),
         wall_ns: if outcome.exit_status.is_some() { last_end.unwrap_or(now) } else { now },
         exit_status: outcome.exit_status,
+        library: LIBRARY.to_owned(),
     }
 }
 

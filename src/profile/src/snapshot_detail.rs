@@ -98,6 +98,7 @@ fn begin(segment: &Segment, region: &layout::Region) -> Detail {
             sample_ns: ns(&head.sample_overhead),
         },
         region_errors: head.region_errors.load(Relaxed),
+        region_error: head.region_error.load(Relaxed),
         trace_dropped: head.trace_dropped.load(Relaxed),
         system: system(head),
         sync_every: 1,
@@ -198,7 +199,8 @@ fn markers_and_modules(region: &layout::Region, detail: &mut Detail) {
         if start == 0 {
             break;
         }
-        detail.modules.push(Module { base: get(&row.base), start, end: get(&row.end), path: row.path.get() });
+        let (path, build_id) = (row.path.get(), row.build_id.get());
+        detail.modules.push(Module { base: get(&row.base), start, end: get(&row.end), path, build_id });
     }
 }
 

@@ -58,6 +58,18 @@ pub fn with_line(text: &str) -> String {
     if has_line(text) { text.to_owned() } else { format!("{text} ({ADVICE})") }
 }
 
+/// A path as a word of a command that a shell understands, without a slash at its end.
+pub fn shell_word(path: &std::path::Path) -> String {
+    let path: std::path::PathBuf = path.components().collect();
+    let text = visible_path(&path);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./-+=:@%,".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) && !text.starts_with('-') {
+        return text;
+    }
+    let before = if text.starts_with('-') { "./" } else { "" };
+    format!("'{before}{}'", text.replace('\'', "'\\''"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,6 +79,20 @@ mod tests {
         assert!(has_line("in inner at crash.c:6, address 0x0"));
         for text in ["in main+0x10", "in a.out+0x12: or", "at :7"] {
             assert!(!has_line(text) && with_line(text).ends_with("-g to see lines)"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_shell_reads_one_word() {
+        for (path, word) in [
+            ("a/b-c.trace", "a/b-c.trace"),
+            ("./traces/", "./traces"),
+            ("my run", "'my run'"),
+            ("it's", "'it'\\''s'"),
+            ("-x", "'./-x'"),
+            ("$HOME", "'$HOME'"),
+        ] {
+            assert_eq!(shell_word(std::path::Path::new(path)), word);
         }
     }
 

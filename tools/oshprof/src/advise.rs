@@ -4,6 +4,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use pellucid_profile::advice::{Finding, findings};
+use pellucid_profile::report::Symbols;
+use pellucid_profile::report::stored::Lines;
 use pellucid_profile::text::visible;
 use serde_json::json;
 
@@ -15,8 +17,12 @@ use crate::{FAILED, print};
 pub fn run(dir: Option<&Path>, as_json: bool) -> ExitCode {
     let Some((profile, directory)) = load(dir) else { return ExitCode::from(FAILED) };
     let problems = directory.problems();
-    let found = findings(&profile, &Resolver::default());
+    let debug = Resolver::default();
+    let symbols = Lines::open(&debug, &profile, directory.path());
+    let found = findings(&profile, &symbols);
     let printed = print(&if as_json { json_text(&found, &problems) } else { text(&found) });
+    symbols.keep_first(&profile);
+    symbols.notes().iter().for_each(|note| eprintln!("oshprof: {note}"));
     complain(&problems);
     if problems.is_empty() { printed } else { ExitCode::from(FAILED) }
 }

@@ -12,7 +12,7 @@ oshprof: reports on the profiles of OpenSHMEM programs
 
 usage: oshprof report [DIR] [options]  a profile: that in DIR, or the newest
        oshprof advise [DIR] [--json]   what slows it down, and what to try
-       oshprof trace DIR [options]     convert the trace in DIR
+       oshprof trace DIR [options]     what is in a trace; convert it
        oshprof top [JOB] [options]     watch a job that runs
        oshprof hang [JOB] [options]    who waits for whom in a job that hangs
        oshprof metrics DIR [options]   its metrics, for Prometheus or OTLP
@@ -66,14 +66,16 @@ newest one in this directory).
                  imbalance: who came late to which barrier, collective or wait,
                  and what that cost; waits: its table of waits and locks alone
                  nbi: nonblocking operations from issue to completion
-                 regions: by region (shmem_pcontrol), and the program's markers;
-                 markers: these alone
-                 contexts: by context and by team (teams: these alone), and the
-                 algorithms of collectives (algorithms: these alone)
+                 regions: by region (shmem_pcontrol), and the program's markers
+                 over all PEs
+                 marker-sums: the latter alone; markers: by PE
+                 contexts: by context and by team, and the algorithms of
+                 collectives
+                 teams: by team alone; algorithms: these alone
                  counters: hardware and software counters (oshrun --counters);
                  unavailable: those that the system does not have
-                 network: calls and bytes to this host and to others (distances:
-                 these alone), and the network's own numbers
+                 network: calls and bytes to this host and to others, and the
+                 network's own numbers; distances: the former alone
                  pe: one line a PE (also: pes)
                  peer: calls and bytes to the PE itself, its host, other hosts
                  all: every view
@@ -88,6 +90,8 @@ newest one in this directory).
   --wide         all columns, however wide the terminal is (80 columns where the
                  output is none)
   -h, --help     this text
+
+On a terminal, what matters has a colour, unless NO_COLOR is set.
 
 Exit status: 0 all was read, 1 something could not be read (the rest is
 reported), 2 wrong usage.

@@ -26,7 +26,7 @@ pub fn page(profile: &Merged, options: &Options, problems: &[String], symbols: &
         escape(title),
         style::CSS
     );
-    header(&mut out, profile, problems);
+    header(&mut out, profile, problems, symbols);
     let found = advice::findings(profile, symbols);
     out.push_str("<nav><a href=\"#advice\">Advice</a>");
     for row in VIEWS {
@@ -54,10 +54,19 @@ pub fn page(profile: &Merged, options: &Options, problems: &[String], symbols: &
     out
 }
 
-fn header(out: &mut String, profile: &Merged, problems: &[String]) {
+fn header(out: &mut String, profile: &Merged, problems: &[String], symbols: &dyn Symbols) {
     let job = &profile.job;
     let hosts = report::hosts(profile);
-    let place = if job.directory.is_empty() { String::new() } else { format!("in {}", job.directory) };
+    let mut place: Vec<String> = Vec::new();
+    if job.start_realtime_ns > 0 {
+        place.push(format!("started {}", report::shown_date(job.start_realtime_ns)));
+    }
+    if let [first, ..] = hosts.as_slice() {
+        let more = if hosts.len() > 1 { format!(" and {} more", hosts.len() - 1) } else { String::new() };
+        place.push(format!("on {first}{more}"));
+    }
+    place.extend((!job.directory.is_empty()).then(|| format!("in {}", job.directory)));
+    place.extend((!job.library.is_empty()).then(|| job.library.clone()));
     let host = if hosts.len() == 1 { hosts[0].to_owned() } else { format!("{} hosts", hosts.len()) };
     let _ = write!(
         out,
@@ -65,7 +74,7 @@ fn header(out: &mut String, profile: &Merged, problems: &[String]) {
          class=\"cards\">",
         escape(&job.program),
         escape(&job.arguments),
-        escape(&place)
+        escape(&place.join(", "))
     );
     let calls = profile.routines.iter().map(|r| r.all_calls()).fold(0, u64::saturating_add);
     let bytes = profile.routines.iter().map(|r| r.traffic_bytes()).fold(0, u64::saturating_add);
@@ -93,7 +102,7 @@ fn header(out: &mut String, profile: &Merged, problems: &[String]) {
         let _ = write!(out, "<div class=\"card\"><span>{name}</span><b>{value}</b><i>{below}</i></div>");
     }
     out.push_str("</div>\n");
-    let notes = report::notes(profile);
+    let notes = report::notes(profile, symbols);
     if !notes.is_empty() || !problems.is_empty() {
         out.push_str("<ul class=\"notes\">");
         for text in problems.iter().chain(&notes) {

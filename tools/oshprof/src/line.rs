@@ -2,18 +2,22 @@
 
 use std::fmt::Write as _;
 use std::io::{self, BufRead, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use lexopt::{Arg, Parser};
+use pellucid_profile::report::stored::Lines;
 use pellucid_profile::report::{Symbols, place};
 
 use crate::args::Command;
+use crate::report::load;
 use crate::resolve::Resolver;
 use crate::stack;
 
 const HELP: &str = "\
 usage: oshprof line FILE+ADDRESS ...
        oshprof line -
+       oshprof line --store DIR
 
 Prints the source line of each call, as far as FILE has debug information:
 ADDRESS, which begins with 0x, is where the call returns to. Messages name calls
@@ -21,6 +25,10 @@ so (`called from a.out+0x1234`) where they find no line themselves. With - they
 are read from standard input, one a line, and each is answered by one line;
 FILE@ADDRESS is a variable, answered by NAME+OFFSET; #PID a process, answered by
 the lines that it is in, which stops it for less than a millisecond.
+
+With --store the lines of the profile in DIR are kept with it, so that reports
+have them when the program is built anew or gone: as oshrun does when a job
+ends, and else the first report.
 
 Exit status: 0 each line was found, 1 one was not (it is printed as it was
 given), 2 wrong usage.
@@ -36,6 +44,8 @@ pub enum Line {
     Of(Vec<Address>),
     /// What standard input names.
     Input,
+    /// Those of this profile, to be kept with it.
+    Store(PathBuf),
 }
 
 /// Understands what follows `line`.
@@ -48,6 +58,13 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
                 return match parser.next() {
                     Ok(None) => Ok(Command::Line(Line::Input)),
                     _ => Err("line: - stands alone".to_owned()),
+                };
+            }
+            Arg::Long("store") if places.is_empty() => {
+                let dir = parser.value().map_err(|_| "line: --store needs a directory".to_owned())?;
+                return match parser.next() {
+                    Ok(None) => Ok(Command::Line(Line::Store(dir.into()))),
+                    _ => Err("line: --store takes one directory".to_owned()),
                 };
             }
             Arg::Value(value) => places.push(address(&value.to_string_lossy())?),
@@ -67,6 +84,7 @@ fn address(text: &str) -> Result<Address, String> {
 pub fn run(asked: &Line) -> ExitCode {
     match asked {
         Line::Of(places) => of(places),
+        Line::Store(dir) => store(dir),
         Line::Input => answer(io::stdin().lock(), &mut io::stdout().lock()),
     }
 }
@@ -94,6 +112,19 @@ fn answer(input: impl BufRead, output: &mut impl Write) -> ExitCode {
 fn variable(text: &str) -> Option<(&str, u64)> {
     let (file, number) = text.rsplit_once("@0x")?;
     Some((file, u64::from_str_radix(number, 16).ok()?))
+}
+
+/// Keeps the lines of a profile with it.
+fn store(dir: &Path) -> ExitCode {
+    let Some((profile, directory)) = load(Some(dir)) else { return ExitCode::from(crate::FAILED) };
+    let debug = Resolver::default();
+    match Lines::open(&debug, &profile, directory.path()).keep(&profile) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("oshprof: {problem}");
+            ExitCode::from(crate::FAILED)
+        }
+    }
 }
 
 fn of(places: &[Address]) -> ExitCode {

@@ -6,6 +6,7 @@
 
 mod advise;
 mod args;
+mod colour;
 mod compare;
 mod diff;
 mod emit;

@@ -8,28 +8,26 @@ use pellucid_profile::file::Directory;
 use pellucid_profile::merge::Merged;
 use pellucid_profile::output::{Error, OutputDir, OutputFile, no_room};
 use pellucid_profile::report;
+use pellucid_profile::report::stored::Lines;
 use pellucid_profile::text::visible_path;
 
 use crate::args::{Form, Report};
 use crate::progress::Bar;
 use crate::resolve::Resolver;
 use crate::top::screen;
-use crate::{FAILED, html, newest, print, printed};
+use crate::{FAILED, colour, html, newest, print, printed};
 
 /// Prints the report. What cannot be read is named on standard error; the rest is reported.
 pub fn run(request: &Report) -> ExitCode {
     let Some((profile, directory)) = load(request.dir.as_deref()) else { return ExitCode::from(FAILED) };
     let problems = directory.problems();
-    let symbols = Resolver::default();
+    let debug = Resolver::default();
+    let symbols = Lines::open(&debug, &profile, directory.path());
     let options = &request.options;
     let result = match &request.form {
         Form::Text => {
-            match screen::size() {
-                _ if request.wide => report::set_wide(),
-                Some((columns, _)) => report::set_width(columns),
-                None => {}
-            }
-            print(&report::text(&profile, options, &symbols))
+            set_width(request.wide);
+            print(&colour::painted(&report::text(&profile, options, &symbols)))
         }
         Form::Json => {
             let mut out = BufWriter::new(io::stdout().lock());
@@ -52,8 +50,18 @@ pub fn run(request: &Report) -> ExitCode {
             }
         },
     };
+    symbols.keep_first(&profile);
     complain(&problems);
     if problems.is_empty() { result } else { ExitCode::from(FAILED) }
+}
+
+/// Makes tables as wide as the terminal, or as they are.
+pub fn set_width(wide: bool) {
+    match screen::size() {
+        _ if wide => report::set_wide(),
+        Some((columns, _)) => report::set_width(columns),
+        None => {}
+    }
 }
 
 /// Writes a file as a whole, or none.
@@ -71,7 +79,7 @@ fn write_tables(dir: &Path, tables: &[(&str, String)]) -> Result<(), String> {
         let written = to.create(&name).and_then(|mut file| file.write_all(text.as_bytes()));
         written.map_err(|error| format!("{}: {}", visible_path(&dir.join(&name)), no_room(&error)))?;
     }
-    println!("{} tables in {}", tables.len(), dir.display());
+    print(&format!("{} tables in {}\n", tables.len(), visible_path(dir)));
     Ok(())
 }
 

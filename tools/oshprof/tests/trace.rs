@@ -140,6 +140,28 @@ fn csv() {
 }
 
 #[test]
+fn a_trace_alone_says_what_is_in_it() {
+    let dir = trace("trace-summary");
+    let text = stdout(&oshprof(dir.path(), &[]));
+    for part in [
+        "trace of solve\n2 PEs, 1.00 us from the first event to the last\n",
+        "8 events, which stand for 43 calls\n",
+        "3 events are missing: 3 older ones were overwritten (SHMEM_TRACE_SIZE)\n",
+        "0   node7        1       5      3  100 ns        0\n1   node7        1       3     40  550 ns        3\n",
+        "longest waits in         PE    from     for              ended by\n",
+        "shmem_signal_wait_until   1  100 ns  550 ns  PE 0 long_put_signal\n",
+        "shmem_barrier_all         0  900 ns  100 ns                     -\n",
+        "no region ends in it\n",
+    ] {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 80 || line.contains("--to perfetto")), "{text}");
+    // What it proposes is a command.
+    let command = text.split("ui.perfetto.dev: oshprof ").nth(1).unwrap().lines().next().unwrap();
+    assert_eq!(command, format!("trace {0} --to perfetto -o {0}.pftrace", dir.path().display()));
+}
+
+#[test]
 fn who_ended_waits() {
     let dir = trace("trace-waits");
     let value: Value = serde_json::from_str(&stdout(&oshprof(dir.path(), &["--to", "waits-json"]))).unwrap();

@@ -6,7 +6,7 @@ mod scratch;
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::{FromRawFd, OwnedFd};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use pellucid_profile::file;
 use pellucid_profile::output::OutputDir;
@@ -33,6 +33,48 @@ fn on_terminal(command: &mut Command, columns: u16) -> String {
     String::from_utf8_lossy(&text).replace('\r', "")
 }
 
+/// Without what sets colours.
+fn plain(text: &str) -> String {
+    text.split("\x1b[")
+        .enumerate()
+        .map(|(at, part)| if at == 0 { part } else { part.split_once('m').unwrap().1 })
+        .collect()
+}
+
+#[test]
+fn colours_are_for_terminals_whose_user_wants_them() {
+    let dir = Scratch::new("colours");
+    file::write(&cases::all().remove(0).1, &OutputDir::take(dir.path()).unwrap()).unwrap();
+    let report = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_oshprof"));
+        command.arg("report").arg(dir.path()).env("TERM", "xterm").env_remove("NO_COLOR");
+        command
+    };
+    let coloured = on_terminal(&mut report(), 80);
+    assert!(coloured.contains("\x1b[33mnote: "), "{coloured}");
+    for unwanted in [("NO_COLOR", "1"), ("TERM", "dumb")] {
+        assert_eq!(on_terminal(report().env(unwanted.0, unwanted.1), 80), plain(&coloured), "{unwanted:?}");
+    }
+    let piped = report().output().unwrap();
+    assert_eq!(String::from_utf8(piped.stdout).unwrap(), plain(&coloured));
+}
+
+/// A reader that has seen enough is no failure: no message, and the exit status of a report.
+#[test]
+fn a_pipe_may_end_early() {
+    let dir = Scratch::new("pipe");
+    file::write(&cases::all().remove(0).1, &OutputDir::take(dir.path()).unwrap()).unwrap();
+    for form in [&["--view", "all"][..], &["--json", "--view", "all"], &["--csv", "--view", "timeline"]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_oshprof"));
+        command.arg("report").arg(dir.path()).args(form);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let mut said = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert_eq!((child.wait().unwrap().code(), said.as_str()), (Some(0), ""), "{form:?}");
+    }
+}
+
 #[test]
 fn text_is_as_wide_as_the_terminal() {
     let dir = Scratch::new("width");
@@ -40,7 +82,7 @@ fn text_is_as_wide_as_the_terminal() {
     for (view, _) in View::ALL.iter().filter(|(_, view)| *view != View::All) {
         let text = |columns| {
             let mut command = Command::new(env!("CARGO_BIN_EXE_oshprof"));
-            on_terminal(command.args(["report", "--view", view]).arg(dir.path()), columns)
+            plain(&on_terminal(command.args(["report", "--view", view]).arg(dir.path()), columns))
         };
         let narrow = text(80);
         let table = narrow.split("\n\n").skip(1).flat_map(str::lines).filter(|line| !line.ends_with('.'));

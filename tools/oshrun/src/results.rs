@@ -6,9 +6,10 @@
 use crate::job::Failure;
 use crate::options::Options;
 use crate::plan::Plan;
+use crate::source;
 use pellucid_profile::output::{Error, OutputDir};
 use pellucid_profile::report::Finished;
-use pellucid_profile::text::{visible, visible_path};
+use pellucid_profile::text::{shell_word, visible};
 use pellucid_profile::trace::keep;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -18,13 +19,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Prints the table to standard error, so that what the program prints stays clean, and writes the directory.
 pub fn show(kept: &Kept, finish: impl FnOnce(Option<&OutputDir>) -> Finished) {
     let finished = finish(Some(&kept.directory));
-    let kept = match finished.write_error {
-        None => format!("profile kept, to see it again: oshprof report {}", visible_path(kept.directory.path())),
+    let is_kept = finished.write_error.is_none();
+    let told = match finished.write_error {
+        None => {
+            let path = shell_word(kept.directory.path());
+            format!("profile kept, to see it again: {} report {path}", source::oshprof())
+        }
         Some(error) => format!("the profile is not kept: {error}"),
     };
-    let text = format!("\n{}\n\noshrun: {kept}\n", finished.table.trim_end());
+    let text = format!("\n{}\n\noshrun: {told}\n", finished.table.trim_end());
     // Whoever closed standard error does not want to know.
     let _ = io::stderr().write_all(text.as_bytes());
+    if is_kept {
+        source::store(kept.directory.path());
+    }
 }
 
 /// Says that there is no profile, and has the PEs not try on their own. The job runs without.
@@ -94,15 +102,17 @@ pub fn show_trace(directory: &OutputDir) {
         eprintln!("oshrun: trace: {problem}");
     }
     let lost: String = summary.losses.phrases().iter().map(|phrase| format!(", {phrase}")).collect();
-    let path = visible_path(directory.path());
+    let path = shell_word(directory.path());
     if summary.events == 0 {
         let why = if lost.is_empty() { ": no PE made a call while tracing was on" } else { "" };
         eprintln!("oshrun: the trace is empty{lost}{why}");
         return;
     }
     let events = summary.events;
+    let oshprof = source::oshprof();
     eprintln!(
-        "oshrun: trace of {events} events{lost}, to convert it: oshprof trace {path} --to perfetto -o {path}.pftrace"
+        "oshrun: trace of {events} events{lost}, to see what is in it: {oshprof} trace {path}\noshrun: to convert it: \
+         {oshprof} trace {path} --to perfetto -o {path}.pftrace"
     );
 }
 

@@ -8,9 +8,11 @@
 use crate::sys::process;
 use crate::sys::signal::Set;
 use pellucid_profile::report::{Frame, Symbols};
+use pellucid_profile::text::shell_word;
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -18,6 +20,10 @@ use std::time::{Duration, Instant};
 
 /// What a job waits for lines at most, all in all.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How much later a job may end for its lines, and how often it is looked whether they are there.
+const STORING: Duration = Duration::from_millis(250);
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
 /// The thread, as others see it.
 struct Reader {
@@ -53,8 +59,7 @@ pub fn line(path: &str, address: u64) -> Option<String> {
 fn ask(place: &str) -> Option<String> {
     let mut state = state();
     if matches!(*state, State::Unasked) {
-        let beside = std::env::current_exe().ok().map(|exe| exe.with_file_name("oshprof"));
-        *state = beside.and_then(|oshprof| start(&oshprof)).map_or(State::Gone, State::Reading);
+        *state = beside().and_then(|oshprof| start(&oshprof)).map_or(State::Gone, State::Reading);
     }
     let State::Reading(reader) = &mut *state else { return None };
     let answer = reader.ask(place);
@@ -91,6 +96,21 @@ impl Symbols for Lines {
     }
 }
 
+/// The program that reads debug information.
+fn beside() -> Option<PathBuf> {
+    std::env::current_exe().ok().map(|exe| exe.with_file_name("oshprof"))
+}
+
+/// `oshprof` as a shell finds it: by its name where that is in `PATH`, else where it is.
+pub fn oshprof() -> String {
+    const NAME: &str = "oshprof";
+    let Some(ours) = beside().and_then(|path| path.canonicalize().ok()) else { return NAME.to_owned() };
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|folder| folder.join(NAME)).find(|file| file.is_file());
+    let is_ours = found.and_then(|file| file.canonicalize().ok()).is_some_and(|file| file == ours);
+    if is_ours { NAME.to_owned() } else { shell_word(&beside().unwrap_or(ours)) }
+}
+
 /// Lets `oshprof` go: it ends when nobody can ask it any more.
 pub fn close() {
     *state() = State::Gone;
@@ -111,7 +131,7 @@ impl Reader {
 }
 
 fn start(oshprof: &Path) -> Option<Reader> {
-    let mut child = oshprof_line(oshprof)?;
+    let mut child = oshprof_line(oshprof, &["-".as_ref()])?;
     let (mut to, from) = (child.stdin.take()?, child.stdout.take()?);
     let (asks, asked) = channel::<String>();
     let (answer, answers) = channel();
@@ -129,10 +149,28 @@ fn start(oshprof: &Path) -> Option<Reader> {
     Some(Reader { asks, answers, left: PATIENCE })
 }
 
-/// `oshprof line -`, which goes with this process at the latest. Whoever takes the ends of PEs takes its end, too.
-fn oshprof_line(oshprof: &Path) -> Option<Child> {
+/// Has the source lines of a profile kept with it, as long as the end of a job may take for that. What takes longer is
+/// left to the first report.
+pub fn store(directory: &Path) {
+    let Some(oshprof) = beside() else { return };
+    let Ok(directory) = std::path::absolute(directory) else { return };
+    let Some(mut child) = oshprof_line(&oshprof, &["--store".as_ref(), directory.as_os_str()]) else { return };
+    let give_up = Instant::now() + STORING;
+    // Whoever takes the ends of PEs may have taken this one, too: then there is nobody to wait for.
+    while matches!(child.try_wait(), Ok(None)) {
+        if Instant::now() >= give_up {
+            let _ = child.kill();
+            let _ = child.wait();
+            return;
+        }
+        std::thread::sleep(LOOK_AGAIN);
+    }
+}
+
+/// `oshprof line`, which goes with this process at the latest. Whoever takes the ends of PEs takes its end, too.
+fn oshprof_line(oshprof: &Path, what: &[&OsStr]) -> Option<Child> {
     let mut command = Command::new(oshprof);
-    command.args(["line", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
+    command.arg("line").args(what).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
     let launcher = process::id();
     // SAFETY: the closure makes system calls only (each function says that it is async-signal-safe) and does not
     // allocate.

@@ -11,7 +11,7 @@ use crate::detail::{
 use crate::op;
 
 /// Tags of the sections, in the order in which they are written.
-pub(super) const TAGS: [u32; 20] = [
+pub(super) const TAGS: [u32; 22] = [
     TAG_COST,
     TAG_PEERS,
     TAG_MODULES,
@@ -32,6 +32,8 @@ pub(super) const TAGS: [u32; 20] = [
     TAG_LINES,
     TAG_ALGORITHMS,
     TAG_TRACE,
+    TAG_BUILD_IDS,
+    TAG_REGION_ERROR,
 ];
 /// What recording costs, and what could not be kept.
 const TAG_COST: u32 = 4;
@@ -73,6 +75,10 @@ const TAG_LINES: u32 = 22;
 const TAG_ALGORITHMS: u32 = 23;
 /// What is missing in the trace; left out where nothing is.
 const TAG_TRACE: u32 = 24;
+/// Build ids of the loaded objects, in their order; left out where none has one.
+const TAG_BUILD_IDS: u32 = 25;
+/// Where the first region or marker that could not be kept was called from; left out where that is not known.
+const TAG_REGION_ERROR: u32 = 26;
 
 /// The payload of a section; `None` where there is nothing to say.
 pub(super) fn encode(tag: u32, d: &Detail) -> Option<Vec<u8>> {
@@ -155,6 +161,10 @@ pub(super) fn encode(tag: u32, d: &Detail) -> Option<Vec<u8>> {
             [d.timeline.begin_ns, d.timeline.width_ns].into_iter().for_each(|n| out.u64(n));
             out.list(&d.timeline.slices, |out, slice| slice.iter().for_each(|&ns| out.u64(ns)));
         }
+        TAG_BUILD_IDS if d.modules.iter().any(|m| !m.build_id.is_empty()) => {
+            out.list(&d.modules, |out, m| out.text(&m.build_id));
+        }
+        TAG_REGION_ERROR if d.region_error > 0 => out.u64(d.region_error),
         TAG_TRACE if d.trace_dropped > 0 => out.u64(d.trace_dropped),
         _ => return None,
     }
@@ -222,8 +232,15 @@ pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut Detail) -> Result<(),
             d.modules = list(c, |c| {
                 let mut next = || c.u64("an object's address");
                 let (base, start, end) = (next()?, next()?, next()?);
-                Ok(Module { base, start, end, path: c.text("an object's file")? })
+                Ok(Module { base, start, end, path: c.text("an object's file")?, build_id: String::new() })
             })?;
+        }
+        TAG_REGION_ERROR => d.region_error = c.u64("where a region was called from")?,
+        TAG_BUILD_IDS => {
+            for (at, build_id) in list(c, |c| c.text("an object's build id"))?.into_iter().enumerate() {
+                // As many as there are objects: what is too much belongs to none.
+                d.modules.get_mut(at).into_iter().for_each(|module| module.build_id.clone_from(&build_id));
+            }
         }
         TAG_REGIONS => {
             d.regions = list(c, |c| {

@@ -74,6 +74,7 @@ pub(super) fn parse_job(path: &Path, bytes: &[u8]) -> Result<(Job, Vec<String>),
         start_realtime_ns: number("start_realtime_ns")?,
         wall_ns: number("wall_ns")?,
         exit_status,
+        library: value["library"].as_str().unwrap_or_default().to_owned(),
     };
     let files = value["files"].as_array().ok_or_else(|| wrong("files"))?;
     // A name with a path in it could lead out of the directory.

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! `job.json` has the members `format` (`"pellucid-profile"`), `version` (1), `program`, `arguments`, `directory`,
-//! `host`, `pes`, `start_realtime_ns`, `wall_ns`, `exit_status` (number or null) and `files`, an array of `{pe, file}`.
+//! `host`, `library` (may be missing), `pes`, `start_realtime_ns`, `wall_ns`, `exit_status` (number or null) and
+//! `files`, an array of `{pe, file}`.
 //! PEs that never attached have no file. It is written last: a directory without it was not finished.
 //!
 //! A PE file is little-endian and begins with the eight bytes `PELLPEPF` and a `u32` version (1). Sections follow, each
@@ -29,6 +30,8 @@
 //! | 22 | words that short calls go to: see `lines` |
 //! | 23 | algorithms of collectives: see `detail` |
 //! | 24 | `u64` events that its trace does not have |
+//! | 25 | build ids of the loaded objects: see `detail` |
+//! | 26 | `u64` where the first region or marker that could not be kept was called from |
 //!
 //! A reader skips sections with other tags. Text is a `u32` length and UTF-8. A damaged or incomplete file is reported
 //! with its name and the offset; what was read before is kept, as are the other files. Each file is written under

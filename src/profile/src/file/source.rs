@@ -19,6 +19,7 @@ const BEGIN: usize = 4096;
 /// A profile directory. Its files are read when they are asked for; what is wrong with them is kept.
 #[derive(Debug)]
 pub struct Directory {
+    path: PathBuf,
     job: Option<Job>,
     files: Vec<PathBuf>,
     /// What could not be read, by the place of its file; that of the job is first.
@@ -56,7 +57,12 @@ impl Directory {
             Err(error) => (None, Some(ReadError::Io(path, error))),
         };
         let problems = Mutex::new(problem.map(|problem| (None, problem)).into_iter().collect());
-        Ok(Directory { job, files, problems })
+        Ok(Directory { path: dir.to_owned(), job, files, problems })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// What could not be read of the files that were asked for so far.

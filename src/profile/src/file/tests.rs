@@ -84,6 +84,7 @@ fn sample() -> Profile {
         start_realtime_ns: 1_700_000_000_000_000_000,
         wall_ns: 2_000_000,
         exit_status: Some(137),
+        library: "Pellucid 9.9.9".into(),
     };
     Profile { job, pes: vec![pe, other] }
 }
@@ -115,7 +116,13 @@ fn detail() -> Detail {
             total_ns: Some(6000),
             max_ns: 4000,
         }],
-        modules: vec![Module { base: 0x1000, start: 0x1000, end: 0x2000, path: "/bin/x".into() }],
+        modules: vec![Module {
+            base: 0x1000,
+            start: 0x1000,
+            end: 0x2000,
+            path: "/bin/x".into(),
+            build_id: "0aff".into(),
+        }],
         regions: vec![Region::default(), Region { name: "step".into(), entries: 2, ..Region::default() }],
         markers: vec![Marker { name: "m".into(), count: 1, sum: 0.5, min: 0.5, max: 0.5, last: 0.5 }],
         teams: vec![Team { start: 0, stride: 1, size: 2, calls: 1, ..Team::default() }],
@@ -150,6 +157,7 @@ fn detail() -> Detail {
         contexts: vec![Context { handle: 5, put: traffic, orders: 1, team: Some((3, 0, 2, 4)), ..Context::default() }],
         cost: Cost { counted_ns: 1.5, timed_ns: 20.0, sample_ns: 30.0 },
         region_errors: 3,
+        region_error: 0x1242,
         trace_dropped: 5,
         timeline: Timeline { begin_ns: 10, width_ns: 1 << 20, slices: vec![[1, 2, 3], [0, u64::MAX, 0]] },
         system: System {

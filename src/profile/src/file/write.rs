@@ -53,6 +53,9 @@ fn job_text(job: &Job, pes: impl Iterator<Item = u32>) -> String {
     {
         let _ = writeln!(out, "  \"{name}\": {},", quoted(value));
     }
+    if !job.library.is_empty() {
+        let _ = writeln!(out, "  \"library\": {},", quoted(&job.library));
+    }
     let status = job.exit_status.map_or_else(|| "null".to_owned(), |status| status.to_string());
     let files: Vec<String> =
         pes.map(|pe| format!("    {{ \"pe\": {pe}, \"file\": \"{}\" }}", pe_file_name(pe))).collect();

@@ -1,6 +1,6 @@
 //! Sums over PEs that come one by one, in any order, in any number of heaps.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::Merged;
@@ -36,6 +36,7 @@ pub(super) struct Fold<'p> {
     phases: Phases,
     locks: Locks,
     addresses: Addresses,
+    builds: BTreeMap<String, String>,
     causes: Causes,
     work: Work,
     /// By PE: how long others were waited for while nonblocking operations were completed.
@@ -59,6 +60,7 @@ impl<'p> Fold<'p> {
             phases: Phases::default(),
             locks: Locks::default(),
             addresses: Addresses::default(),
+            builds: BTreeMap::new(),
             causes: Causes::default(),
             work: Work::default(),
             nbi_waiting: HashMap::new(),
@@ -74,6 +76,18 @@ impl<'p> Fold<'p> {
         self.locks.add(self.plan, pe);
         self.addresses.add(pe);
         self.causes.add(pe);
+        for module in pe.detail.modules.iter().filter(|module| !module.path.is_empty()) {
+            self.build(&module.path, &module.build_id);
+        }
+    }
+
+    /// Adds a file and its build id. Where hosts have different ones under a name, one of them stands for all.
+    fn build(&mut self, path: &str, id: &str) {
+        match self.builds.get_mut(path) {
+            Some(known) if known.as_str() < id => id.clone_into(known),
+            Some(_) => {}
+            None => _ = self.builds.insert(path.to_owned(), id.to_owned()),
+        }
     }
 
     /// Adds what is summed over PEs, without what tells pairs of them and places in the program apart.
@@ -118,6 +132,7 @@ impl<'p> Fold<'p> {
         self.phases.join(other.phases);
         self.locks.join(self.plan, other.locks);
         self.addresses.join(other.addresses);
+        other.builds.iter().for_each(|(path, id)| self.build(path, id));
         self.causes.join(other.causes);
         self.work.join(other.work);
         self.nbi_waiting.extend(other.nbi_waiting);
@@ -174,6 +189,7 @@ impl<'p> Fold<'p> {
         merged.causes = self.causes;
         merged.locks = self.locks.finish();
         merged.addresses = self.addresses.finish();
+        merged.builds = self.builds.into_iter().collect();
         merged
     }
 }

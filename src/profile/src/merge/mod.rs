@@ -163,6 +163,8 @@ pub struct Merged {
     pub locks: Vec<(LockKey, LockSum)>,
     /// Words that short calls go to, those that take most first.
     pub addresses: Vec<AddressSum>,
+    /// Executables and libraries by path, and the build id of each: empty where it is not known.
+    pub builds: Vec<(String, String)>,
 }
 
 impl Merged {

@@ -40,6 +40,8 @@ pub struct PeRow {
     pub cost: Cost,
     pub overhead_ns: u64,
     pub region_errors: u32,
+    /// File and address in it.
+    pub region_error: Option<Box<(Arc<str>, u64)>>,
     pub trace_dropped: u64,
     pub system: System,
     /// What it did over time.
@@ -95,6 +97,7 @@ impl PeRow {
             cost: pe.detail.cost,
             overhead_ns: pe.overhead_ns(),
             region_errors: pe.detail.region_errors,
+            region_error: pe.in_file(pe.detail.region_error).map(|(path, address)| Box::new((path.into(), address))),
             trace_dropped: pe.detail.trace_dropped,
             system: pe.detail.system,
             strip: Strip::new(pe),

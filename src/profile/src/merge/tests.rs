@@ -86,7 +86,13 @@ fn pe(number: u32, npes: u32, dice: &mut Dice) -> Pe {
     let detail = Detail {
         peers,
         sites,
-        modules: vec![Module { base, start: base + 0x1000, end: base + 0x9000, path: "/bin/x".into() }],
+        modules: vec![Module {
+            base,
+            start: base + 0x1000,
+            end: base + 0x9000,
+            path: "/bin/x".into(),
+            ..Module::default()
+        }],
         regions: regions.into(),
         markers: vec![Marker { name: format!("m{}", number % 3), count: 2, sum: 0.3, min: 0.1, max: 0.2, last: 0.2 }],
         teams: vec![team(0, npes as i32), team(pair, 2)],

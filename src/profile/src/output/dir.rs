@@ -151,6 +151,11 @@ impl OutputDir {
         if is_it { Ok(dir) } else { Err(not_ours()) }
     }
 
+    /// Whether a job that runs has this directory.
+    pub fn is_claimed(path: &Path) -> bool {
+        fs::symlink_metadata(path.join(CLAIM)).is_ok()
+    }
+
     /// A directory of the user's own, made where it is missing, whatever is in it already. It is nobody's by a claim.
     ///
     /// # Errors

@@ -13,6 +13,7 @@ use super::hot::{bump, ticks};
 use super::{claim, cold, counting, names};
 use crate::segment::Mapping;
 use crate::segment::extra::{KEY_REGION, NESTING, REGIONS};
+use crate::segment::in_file;
 use crate::segment::layout::{HEADER_BYTES, Header, Slot};
 
 static HEADER: AtomicPtr<Header> = AtomicPtr::new(std::ptr::null_mut());
@@ -130,6 +131,18 @@ pub fn region_end(name: Option<&str>) -> bool {
         }
     }
     true
+}
+
+/// Where a region or a marker that could not be kept was called from: what the call returns to. The first is kept.
+pub fn failed_at(returns_to: usize) {
+    if let Some(region) = claim::region() {
+        _ = region.head.region_error.compare_exchange(0, returns_to as u64, Relaxed, Relaxed);
+    }
+}
+
+/// The file that an address of this process is from, and the address in it.
+pub fn place_of(address: usize) -> Option<(String, u64)> {
+    claim::region().and_then(|region| in_file(region, address as u64))
 }
 
 /// The owner of a slot ends: the next one is in no region.

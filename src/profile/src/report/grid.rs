@@ -46,6 +46,8 @@ pub const fn column(name: &'static str, title: &'static str, kind: Kind) -> Colu
 pub enum Cell {
     /// Not known.
     None,
+    /// No value: for people a word why. As `None` for programs.
+    Absent(&'static str),
     /// Text.
     Text(String),
     /// A whole number.
@@ -96,7 +98,7 @@ impl Cell {
         match self {
             Cell::Whole(value) => *value as f64,
             Cell::Real(value) => *value,
-            Cell::None | Cell::Text(_) => 0.0,
+            Cell::None | Cell::Absent(_) | Cell::Text(_) => 0.0,
         }
     }
 
@@ -104,6 +106,7 @@ impl Cell {
     pub fn shown(&self, kind: Kind) -> String {
         match (self, kind) {
             (Cell::None, _) => "-".to_owned(),
+            (Cell::Absent(why), _) => (*why).to_owned(),
             (Cell::Text(text), _) => visible(text),
             (Cell::Whole(n), Kind::Bytes) => units::bytes(*n),
             (Cell::Whole(u64::MAX), Kind::Below) => "any".to_owned(),
@@ -118,7 +121,7 @@ impl Cell {
 
     fn json(&self) -> Value {
         match self {
-            Cell::None => Value::Null,
+            Cell::None | Cell::Absent(_) => Value::Null,
             Cell::Text(text) => json!(text),
             Cell::Whole(n) => json!(n),
             Cell::Real(value) => json!(value),
@@ -127,7 +130,7 @@ impl Cell {
 
     fn csv(&self) -> String {
         match self {
-            Cell::None => String::new(),
+            Cell::None | Cell::Absent(_) => String::new(),
             Cell::Whole(n) => n.to_string(),
             Cell::Real(value) => value.to_string(),
             Cell::Text(text) => csv_field(text),
@@ -276,23 +279,27 @@ mod tests {
         let mut grid = Grid::new("things", "Things", &columns, "nothing");
         grid.row(["a, \"b\"".into(), 2048_u64.into(), 1500.0.into()]);
         grid.row(["=1+1".into(), Cell::None, 0.5.into()]);
+        grid.row([Cell::Absent("(others)"), 0_u64.into(), 0.0.into()]);
         grid
     }
 
     #[test]
     fn every_form_has_every_cell() {
         let grid = grid();
-        assert_eq!(grid.text(), "name    bytes     time\na, \"b\"  2 KiB  1.50 us\n=1+1        -  0.50 ns\n");
-        assert_eq!(grid.csv(), "name,bytes,ns\r\n\"a, \"\"b\"\"\",2048,1500\r\n'=1+1,,0.5\r\n");
+        assert_eq!(
+            grid.text(),
+            "name      bytes     time\na, \"b\"    2 KiB  1.50 us\n=1+1          -  0.50 ns\n(others)    0 B     0 ns\n"
+        );
+        assert_eq!(grid.csv(), "name,bytes,ns\r\n\"a, \"\"b\"\"\",2048,1500\r\n'=1+1,,0.5\r\n,0,0\r\n");
         assert_eq!(grid.json()[0], json!({ "name": "a, \"b\"", "bytes": 2048, "ns": 1500.0 }));
-        assert_eq!(grid.json()[1]["bytes"], Value::Null);
+        assert_eq!((&grid.json()[1]["bytes"], &grid.json()[2]["name"]), (&Value::Null, &Value::Null));
     }
 
     #[test]
     fn what_is_cut_is_told() {
         let mut grid = grid();
         grid.cut(Some(1));
-        assert!(grid.text().ends_with("... and 1 more\n"));
+        assert!(grid.text().ends_with("... and 2 more\n"));
         let empty = Grid { rows: Vec::new(), notes: Vec::new(), ..grid };
         assert_eq!(empty.text(), "nothing\n");
     }

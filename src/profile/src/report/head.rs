@@ -21,7 +21,7 @@ const WHAT_IF: f64 = 0.05;
 pub(super) fn text(profile: &Merged, symbols: &dyn Symbols) -> String {
     let job = &profile.job;
     let program = if job.program.is_empty() { "(program not known)" } else { &job.program };
-    let command = crate::text::visible(&[program, &job.arguments].join(" "));
+    let command = visible(&[program, &job.arguments].join(" "));
     let hosts = merge::hosts(profile);
     let on = match hosts.as_slice() {
         [] => String::new(),
@@ -40,7 +40,8 @@ pub(super) fn text(profile: &Merged, symbols: &dyn Symbols) -> String {
     let mut out = format!("profile of {}\n", super::text::shorten(command.trim_end(), super::table::width() - 11));
     let _ = writeln!(out, "{pes}{on}, wall time {}{status}", units::time(job.wall_ns as f64));
     if job.start_realtime_ns > 0 {
-        let _ = writeln!(out, "started {}{level}", units::date(job.start_realtime_ns));
+        let library = if job.library.is_empty() { String::new() } else { format!(", {}", visible(&job.library)) };
+        let _ = writeln!(out, "started {}{level}{library}", units::date(job.start_realtime_ns));
     }
     if let Some(text) = overhead(profile) {
         out.push_str(&super::table::filled(&text));
@@ -48,10 +49,10 @@ pub(super) fn text(profile: &Merged, symbols: &dyn Symbols) -> String {
     if let Some(line) = oversubscribed(profile) {
         out.push_str(&super::table::filled(&line));
     }
-    let notes = notes(profile);
+    let notes = notes(profile, symbols);
     const NOTES: usize = 12;
     for note in notes.iter().take(NOTES) {
-        let _ = writeln!(out, "note: {note}");
+        out.push_str(&super::table::filled(&format!("note: {note}")));
     }
     if notes.len() > NOTES {
         let _ = writeln!(out, "note: {} more notes in the JSON report", notes.len() - NOTES);

@@ -1,7 +1,10 @@
 //! Reports: the same numbers as a table for people and as JSON for programs.
 
 mod balance;
+#[cfg(feature = "lines")]
+pub mod build_id;
 mod closing;
+mod extremes;
 pub mod grid;
 mod head;
 mod json;
@@ -10,6 +13,8 @@ pub mod lines;
 mod merge;
 mod notes;
 mod sort;
+#[cfg(feature = "lines")]
+pub mod stored;
 mod symbols;
 mod table;
 mod text;
@@ -19,12 +24,13 @@ mod views;
 
 pub use crate::text::visible as shown_text;
 pub use balance::{Balance, balance};
+pub use extremes::{WHICH, shown_pes};
 pub use json::{SCHEMA_VERSION, json};
 pub use merge::hosts;
 pub use notes::notes;
 pub use sort::SortKey;
 pub use symbols::{Frame, NoSymbols, Symbols};
-pub use table::{set_wide, set_width};
+pub use table::{filled as shown_filled, set_wide, set_width};
 pub use text::text;
 pub use units::{bytes as shown_bytes, count as shown_count, date as shown_date, time as shown_time};
 pub use view::{VIEWS, grids, line, place};
@@ -78,8 +84,10 @@ pub enum View {
     Network,
     /// Waits and locks: a table of `Imbalance`.
     Waits,
-    /// What the program has marked: a table of `Regions`.
+    /// What the program has marked, by PE: a table of `Regions`.
     Markers,
+    /// The same over all PEs: a table of `Regions`.
+    MarkerSums,
     /// A table of `Contexts`.
     Teams,
     /// Counters that are not there: a table of `Counters`.
@@ -94,7 +102,7 @@ pub enum View {
 
 impl View {
     /// Every view with its name on the command line; a second name of one comes after all first ones.
-    pub const ALL: [(&'static str, View); 28] = [
+    pub const ALL: [(&'static str, View); 29] = [
         ("routines", View::Routine),
         ("efficiency", View::Efficiency),
         ("phases", View::Phases),
@@ -115,6 +123,7 @@ impl View {
         ("peer", View::Peer),
         ("waits", View::Waits),
         ("markers", View::Markers),
+        ("marker-sums", View::MarkerSums),
         ("teams", View::Teams),
         ("algorithms", View::Algorithms),
         ("distances", View::Distances),
@@ -130,6 +139,7 @@ impl View {
         match self {
             View::Waits => (View::Imbalance, Some("waits")),
             View::Markers => (View::Regions, Some("markers")),
+            View::MarkerSums => (View::Regions, Some("marker_sums")),
             View::Teams => (View::Contexts, Some("teams")),
             View::Algorithms => (View::Contexts, Some("algorithms")),
             View::Unavailable => (View::Counters, Some("counters_unavailable")),
@@ -172,6 +182,13 @@ pub fn csv_files(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> 
 
 /// How many names at the end of [`View::ALL`] are second ones.
 const SECOND_NAMES: usize = 3;
+
+/// Has every source line looked up that any report on the profile asks for.
+#[cfg(feature = "lines")]
+fn ask_all(profile: &Merged, symbols: &dyn Symbols) {
+    let options = Options { view: View::All, ..Options::default() };
+    text(profile, &options, symbols);
+}
 
 /// What a launcher does with the profile of a job that has ended.
 #[derive(Debug)]

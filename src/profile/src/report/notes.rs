@@ -2,14 +2,16 @@
 
 use std::collections::HashMap;
 
-use super::units;
+use super::symbols::Symbols;
+use super::{place, units};
 use crate::merge::{Merged, PeRow};
 use crate::model::{End, LastOp, Progress};
 use crate::segment::extra::SITES;
 use crate::segment::layout::SLOTS;
 
-/// Remarks on the job: PEs that did not end well, and limits that the recorder met. PEs with the same remark share one.
-pub fn notes(profile: &Merged) -> Vec<String> {
+/// Remarks on the job: PEs that did not end well, and limits that the recorder met; and on its source lines. PEs
+/// with the same remark share one.
+pub fn notes(profile: &Merged, symbols: &dyn Symbols) -> Vec<String> {
     let mut notes: Vec<(Vec<u32>, String)> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut add = |pe: u32, text: String| match places.get(&text) {
@@ -43,10 +45,10 @@ pub fn notes(profile: &Merged) -> Vec<String> {
         }
         if pe.region_errors > 0 {
             let count = pe.region_errors;
-            add(
-                pe.pe,
-                format!("{count} begins and ends of regions or markers could not be kept: wrong order, or no room"),
-            );
+            let first = pe.region_error.as_deref().map(|(path, address)| place(Some((path, *address)), symbols));
+            let first = first.map(|place| format!(", the first at {place}")).unwrap_or_default();
+            let what = "begins and ends of regions or markers could not be kept: wrong order, or no room";
+            add(pe.pe, format!("{count} {what}{first}"));
         }
         if pe.shared_calls > 0 {
             add(
@@ -71,6 +73,7 @@ pub fn notes(profile: &Merged) -> Vec<String> {
     if threads > 1 {
         notes.push(format!("up to {threads} threads a PE: their times add up and may exceed the run time"));
     }
+    notes.extend(symbols.notes());
     notes
 }
 
@@ -140,7 +143,7 @@ mod tests {
     use crate::model::{Job, Pe, Profile};
 
     fn notes(profile: &Profile) -> Vec<String> {
-        super::notes(&Merged::from(profile))
+        super::notes(&Merged::from(profile), &crate::report::NoSymbols)
     }
 
     #[test]

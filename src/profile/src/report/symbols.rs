@@ -34,6 +34,11 @@ pub trait Symbols {
     fn object(&self, _path: &str, _address: u64) -> Option<(String, u64)> {
         None
     }
+
+    /// What a reader has to know of the lines.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// Knows nothing.

@@ -52,7 +52,7 @@ pub(super) fn wrapped_to(text: &str, width: usize) -> Vec<String> {
 }
 
 /// A text whose lines are broken between words where they are too long.
-pub(super) fn filled(text: &str) -> String {
+pub fn filled(text: &str) -> String {
     wrapped(text).iter().map(|line| format!("{line}\n")).collect()
 }
 

@@ -3,18 +3,16 @@
 use std::fmt::Write as _;
 
 use super::balance::{WAITING, balance};
+use super::extremes::{shown_pes, waiting_ns};
 use super::grid::Grid;
 use super::symbols::Symbols;
 use super::table::Table;
 use super::{Options, View, closing, head, merge, sort, units, view, views};
 use crate::merge::{Merged, PeRow};
 use crate::model::Routine;
-use crate::op::Class;
 
-/// PEs listed one by one in the report by routine; with more, those that wait longest, and those that wait least.
+/// PEs listed one by one in the report by routine; with more, see [`shown_pes`].
 const PES_LISTED: usize = 16;
-/// How many of these wait least.
-const LEAST_LISTED: usize = 4;
 
 /// The report as text, as wide as [`super::set_width`] says.
 pub fn text(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> String {
@@ -43,13 +41,18 @@ fn body(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Vec<Strin
         View::Peer => parts.push(views::by_peer(profile, options)),
         View::Matrix => parts.push(view::matrix_text(profile)),
         View::Timeline => parts.push(view::timeline_text(profile)),
-        _ => parts.extend(view::grids(options.view, profile, options, symbols).iter().map(grid_text)),
+        view => {
+            let mut grids = view::grids(view, profile, options, symbols);
+            // Those of each PE are for who asks for them.
+            grids.retain(|grid| view == View::Markers || grid.name != "markers");
+            parts.extend(grids.iter().map(grid_text));
+        }
     }
     if matches!(options.view, View::Routine | View::Pe) && profile.pes.len() > 1 {
         parts.push(balance_table(&profile.pes));
     }
     if options.view == View::Routine {
-        parts.push(waiting(&profile.pes));
+        parts.push(waiting(profile));
     }
     parts
 }
@@ -239,28 +242,34 @@ fn balance_table(pes: &[PeRow]) -> String {
     table.finish()
 }
 
-fn waiting(pes: &[PeRow]) -> String {
-    let total = |pe: &PeRow| WAITING.iter().map(|(_, pick)| pick(pe)).fold(0, u64::saturating_add);
-    if pes.iter().all(|pe| total(pe) == 0) {
+fn waiting(profile: &Merged) -> String {
+    let pes = &profile.pes;
+    if pes.iter().all(|pe| waiting_ns(pe) == 0) {
         return String::new();
-    }
-    let mut listed: Vec<&PeRow> = pes.iter().collect();
-    let mut between = 0;
-    if pes.len() > PES_LISTED {
-        listed.sort_by_key(|pe| (std::cmp::Reverse(total(pe)), pe.pe));
-        between = pes.len() - PES_LISTED;
-        listed.drain(PES_LISTED - LEAST_LISTED..pes.len() - LEAST_LISTED);
     }
     let columns: Vec<(&str, usize)> =
         WAITING.iter().map(|&(title, _)| (title, 12)).chain([("together", 12), ("% run", 7)]).collect();
     let mut table = Table::new("PE waits in", 11, &columns);
-    for (at, pe) in listed.iter().enumerate() {
-        if between > 0 && at == PES_LISTED - LEAST_LISTED {
-            table.line(&format!("... {between} PEs between these: --view pe lists them"));
+    let shown = shown_pes(profile, PES_LISTED);
+    let mut order: Vec<usize> = (0..pes.len()).collect();
+    if shown.len() < pes.len() {
+        order.sort_by_key(|&at| (std::cmp::Reverse(waiting_ns(&pes[at])), pes[at].pe));
+    }
+    // The one that waits least is last, and shown.
+    let mut between = 0;
+    for at in order {
+        if shown.binary_search(&at).is_err() {
+            between += 1;
+            continue;
         }
+        if between > 0 {
+            table.line(&format!("... {between} PEs between these: --view pe lists them"));
+            between = 0;
+        }
+        let pe = &pes[at];
         let mut cells: Vec<String> = WAITING.iter().map(|(_, pick)| units::time(pick(pe) as f64)).collect();
-        cells.push(units::time(total(pe) as f64));
-        cells.push(units::percent(total(pe) as f64, pe.main_ns() as f64));
+        cells.push(units::time(waiting_ns(pe) as f64));
+        cells.push(units::percent(waiting_ns(pe) as f64, pe.main_ns() as f64));
         table.row(&format!("PE {}", pe.pe), &cells);
     }
     if let Some(least) = waits_least(pes) {
@@ -272,7 +281,7 @@ fn waiting(pes: &[PeRow]) -> String {
 /// The PE that the others wait for, where that is beyond doubt: it waits less than half as long as the others do in the
 /// mean, which is 2 % of its run or more, and clearly less than the next one.
 fn waits_least(pes: &[PeRow]) -> Option<&PeRow> {
-    let total = |pe: &PeRow| pe.time_ns(Class::waits);
+    let total = waiting_ns;
     let least = pes.iter().min_by_key(|pe| (total(pe), pe.pe))?;
     let others = || pes.iter().filter(|pe| pe.pe != least.pe).map(total);
     let next = others().min()?;

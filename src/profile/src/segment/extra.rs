@@ -446,6 +446,8 @@ pub struct Module {
     pub end: AtomicU64,
     /// File.
     pub path: Text<232>,
+    /// Its build id, in hexadecimal digits; empty where it has none.
+    pub build_id: Text<64>,
 }
 
 /// [`CounterHead::state`]: no counter of this number was asked for.
@@ -530,7 +532,7 @@ pub struct Names {
 const _: () = {
     assert!(size_of::<Peer>() == 64 && size_of::<Site>() == 64 && size_of::<TeamRow>() == 64);
     assert!(size_of::<RegionTime>() == 64 && size_of::<Sync>() == 64 && size_of::<ContextRow>() == 64);
-    assert!(size_of::<Module>() == 256 && size_of::<CounterHead>() == 256);
+    assert!(size_of::<Module>() == 320 && size_of::<CounterHead>() == 256);
     assert!(SITES.is_power_of_two() && PEERS.is_power_of_two() && ALGORITHMS.is_power_of_two());
     assert!(crate::op::COUNT < 1 << (KEY_REGION - KEY_OP) && REGIONS <= 1 << (64 - KEY_REGION));
 };

@@ -23,7 +23,7 @@ use crate::size::{DISTANCES, Distance, SIZE_CLASSES};
 /// First eight bytes of a segment.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"PELLPROF");
 /// Version of this layout. Readers and writers of another version refuse the segment.
-pub const VERSION: u32 = 12;
+pub const VERSION: u32 = 13;
 
 /// Threads of a PE that can record into a slot of their own at the same time.
 pub const SLOTS: usize = 256;
@@ -197,6 +197,8 @@ pub struct RegionHead {
     pub usage: [AtomicU64; USAGE],
     /// Events that its trace does not have: overwritten, without room, or of threads without a file.
     pub trace_dropped: AtomicU64,
+    /// Where the first of the calls that [`Self::region_errors`] counts returns to; 0 where that is not known.
+    pub region_error: AtomicU64,
 }
 
 /// Bit in [`Current::word`], low half: a timed operation is running.

@@ -43,6 +43,11 @@ impl<'s> Places<'s> {
         Places { symbols, known: RefCell::default() }
     }
 
+    /// Where they come from.
+    pub fn symbols(&self) -> &'s dyn Symbols {
+        self.symbols
+    }
+
     /// The place of a return address; of one that is not known, an empty one.
     pub fn find(&self, site: Option<(&str, u64)>) -> Place {
         let Some((path, address)) = site else { return Place::default() };

@@ -8,6 +8,7 @@ use pellucid_profile::file::Directory;
 use pellucid_profile::merge::{Merged, Source};
 use pellucid_profile::model::{Job, Pe, Progress, Routine};
 use pellucid_profile::op::{self, Class};
+use pellucid_profile::report::stored::Lines;
 
 use super::place::{Place, Places};
 use super::{Amount, library, remarks};
@@ -110,6 +111,9 @@ impl Run {
         let mut numbers = HashMap::new();
         let directory = Directory::open(dir).map_err(|error| error.to_string())?;
         let merged = Merged::new(&directory, |_, _| {});
+        // The program may have been built anew since: each version has lines of its own.
+        let lines = Lines::open(places.symbols(), &merged, dir);
+        let places = &Places::new(&lines);
         let mut run = Run { dir: dir.to_owned(), job: merged.job.clone(), ..Run::default() };
         let mut per_host: BTreeMap<String, u32> = BTreeMap::new();
         let (mut first, mut last) = (u64::MAX, 0);

@@ -8,15 +8,15 @@ use pellucid_profile::merge::{LARGEST_CHART, Merged, PeRow};
 use pellucid_profile::model::Routine;
 use pellucid_profile::op::Class;
 use pellucid_profile::report::grid::Grid;
-use pellucid_profile::report::{View, shown_bytes, shown_count, shown_time};
+use pellucid_profile::report::{View, WHICH, shown_bytes, shown_count, shown_pes, shown_time};
 use pellucid_profile::size::size_bounds;
 
 use super::escape;
 
 /// Bars of a chart.
 const BARS: usize = 12;
-/// PEs that have a bar each; beyond, the ones at both ends and some between.
-const PES: usize = 16;
+/// PEs that have a bar each; with more, see [`shown_pes`].
+const PES: usize = 24;
 
 /// The charts of a view; empty where a table says it better.
 pub fn of(view: View, profile: &Merged, grids: &[Grid]) -> String {
@@ -148,15 +148,13 @@ const PARTS: [Part; 3] = [
 
 /// Where each PE spends its time.
 fn time(profile: &Merged) -> String {
-    let pes = spread(&profile.pes);
+    let pes: Vec<&PeRow> = shown_pes(profile, PES).into_iter().map(|at| &profile.pes[at]).collect();
     if pes.is_empty() {
         return String::new();
     }
     let height = pes.len() * 20 + 4;
-    let all = profile.pes.len();
-    let some = if pes.len() < all { format!(" ({} of {all})", pes.len()) } else { String::new() };
     let mut out = format!(
-        "<div class=\"chart\"><h4>where each PE spends its time{some}</h4><svg viewBox=\"0 0 560 {height}\" \
+        "<div class=\"chart\"><h4>where each PE spends its time</h4><svg viewBox=\"0 0 560 {height}\" \
          role=\"img\">"
     );
     for (at, pe) in pes.iter().enumerate() {
@@ -190,23 +188,14 @@ fn time(profile: &Merged) -> String {
     ] {
         let _ = write!(out, "<span><i style=\"background:var({colour})\"></i>{name}</span>");
     }
-    out.push_str("</p></div>");
+    let _ = write!(out, "</p>{}</div>", some_of(profile));
     out
 }
 
-/// The PEs to show: all, or as many as fit at equal distances, with the one that waits most and the one that waits
-/// least.
-fn spread(pes: &[PeRow]) -> Vec<&PeRow> {
-    if pes.len() <= PES {
-        return pes.iter().collect();
-    }
-    let waiting = |at: &usize| pes[*at].time_ns(Class::waits);
-    let extremes = [(0..pes.len()).max_by_key(waiting), (0..pes.len()).min_by_key(waiting)];
-    let mut shown: Vec<usize> =
-        (0..PES).map(|k| k * (pes.len() - 1) / (PES - 1)).chain(extremes.into_iter().flatten()).collect();
-    shown.sort_unstable();
-    shown.dedup();
-    shown.into_iter().map(|at| &pes[at]).collect()
+/// Which PEs a chart has, where it has no room for all.
+fn some_of(profile: &Merged) -> String {
+    let all = profile.pes.len();
+    if all > PES { format!("<p class=\"note\">{PES} of {all} PEs: {WHICH}.</p>") } else { String::new() }
 }
 
 fn sizes(profile: &Merged) -> String {

@@ -65,7 +65,7 @@ pub fn of(view: View) -> &'static str {
         View::Pe => "A row a PE. The one that waits least is the one that the others wait for.",
         View::Peer => "Calls and bytes to the PE itself, to its host, to other hosts.",
         View::Waits => "Waits and locks: where, and for how long.",
-        View::Markers => "What the program has marked.",
+        View::Markers | View::MarkerSums => "What the program has marked.",
         View::Teams => "Collectives by team.",
         View::Algorithms => "Which algorithms collectives took.",
         View::Unavailable => "Counters that the system does not have.",

@@ -9,6 +9,7 @@ mod otlp;
 mod perfetto;
 mod protobuf;
 mod rows;
+mod summary;
 mod waits;
 
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -23,9 +24,10 @@ use pellucid_profile::trace::read::Trace;
 use crate::args::Command;
 
 const HELP: &str = "\
-usage: oshprof trace DIR --to FORMAT [options]
+usage: oshprof trace DIR [--to FORMAT] [options]
 
-Converts the trace in DIR, which `oshrun --trace` wrote.
+Says what is in the trace in DIR, which `oshrun --trace` wrote: PEs, events and
+what is missing of them, regions, longest waits. With --to, converts it.
 
   --to FORMAT      chrome: JSON for chrome://tracing and ui.perfetto.dev
                    perfetto: protobuf for ui.perfetto.dev and trace_processor;
@@ -52,7 +54,8 @@ converted), 2 wrong usage.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Request {
     dir: PathBuf,
-    format: Format,
+    /// `None`: say what is in it.
+    format: Option<Format>,
     output: Option<PathBuf>,
     endpoint: Option<String>,
 }
@@ -100,11 +103,13 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
         }
     }
     let dir = dir.ok_or("trace: the directory of the trace is missing")?;
-    let format = format.ok_or("trace: --to FORMAT is missing")?;
-    if endpoint.is_some() && (format != Format::Otlp || output.is_some()) {
+    if output.is_some() && format.is_none() {
+        return Err("trace: -o is for --to FORMAT".to_owned());
+    }
+    if endpoint.is_some() && (format != Some(Format::Otlp) || output.is_some()) {
         return Err("trace: --endpoint is for --to otlp without -o".to_owned());
     }
-    if format == Format::Otf2 && output.is_none() {
+    if format == Some(Format::Otf2) && output.is_none() {
         return Err("trace: --to otf2 needs -o DIR, a new directory".to_owned());
     }
     Ok(Command::Trace(Request { dir, format, output, endpoint }))
@@ -128,8 +133,25 @@ pub fn run(request: &Request) -> ExitCode {
         }
     };
     let mut problems = std::mem::take(&mut trace.problems);
-    let done = convert(request, &trace, &mut problems);
-    // A damaged file is read more than once: say it once.
+    let Some(format) = request.format else {
+        crate::report::set_width(false);
+        let printed = crate::print(&summary::text(&trace, &request.dir, &mut problems));
+        return if complain(&problems) { ExitCode::from(crate::FAILED) } else { printed };
+    };
+    let done = convert(request, format, &trace, &mut problems);
+    let is_damaged = complain(&problems);
+    let losses = trace.losses().phrases();
+    if !losses.is_empty() {
+        eprintln!("oshprof: {} events of the program are not in the trace: {}", trace.dropped(), losses.join(", "));
+    }
+    if let Err(failure) = &done {
+        eprintln!("oshprof: {failure}");
+    }
+    if !is_damaged && done.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(crate::FAILED) }
+}
+
+/// Says what could not be read; whether that is anything. A damaged file is read more than once: it is said once.
+fn complain(problems: &[ReadError]) -> bool {
     let mut said: Vec<String> = Vec::new();
     for problem in problems {
         let text = problem.to_string();
@@ -138,35 +160,28 @@ pub fn run(request: &Request) -> ExitCode {
             said.push(text);
         }
     }
-    let losses = trace.losses().phrases();
-    if !losses.is_empty() {
-        eprintln!("oshprof: {} events of the program are not in the trace: {}", trace.dropped(), losses.join(", "));
-    }
-    if let Err(failure) = &done {
-        eprintln!("oshprof: {failure}");
-    }
-    if said.is_empty() && done.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(crate::FAILED) }
+    !said.is_empty()
 }
 
-fn convert(request: &Request, trace: &Trace, problems: &mut Vec<ReadError>) -> Result<(), Failure> {
-    if request.format == Format::Otlp && request.output.is_none() {
+fn convert(request: &Request, format: Format, trace: &Trace, problems: &mut Vec<ReadError>) -> Result<(), Failure> {
+    if format == Format::Otlp && request.output.is_none() {
         return otlp::send(trace, problems, request.endpoint.as_deref());
     }
-    if let (Format::Otf2, Some(directory)) = (request.format, &request.output) {
+    if let (Format::Otf2, Some(directory)) = (format, &request.output) {
         return otf2::write(trace, problems, directory);
     }
     let Some(path) = &request.output else {
-        if request.format == Format::Perfetto && io::stdout().is_terminal() {
+        if format == Format::Perfetto && io::stdout().is_terminal() {
             return Err("a Perfetto trace is not for a terminal: give a file with -o".to_owned());
         }
-        return match write(request.format, trace, problems, io::stdout()) {
+        return match write(format, trace, problems, io::stdout()) {
             // A reader that has seen enough is no failure.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
             other => other.map(drop).map_err(|error| format!("standard output: {}", no_room(&error))),
         };
     };
     let file = OutputFile::create(path).map_err(|error| error.to_string())?;
-    let written = write(request.format, trace, problems, file).map_err(|error| OutputFile::failed(path, error));
+    let written = write(format, trace, problems, file).map_err(|error| OutputFile::failed(path, error));
     written.and_then(OutputFile::finish).map_err(|error| error.to_string())
 }
 
@@ -197,11 +212,11 @@ mod tests {
     #[test]
     fn options() {
         let Ok(Command::Trace(request)) = parsed("trace d --to chrome -o f") else { panic!() };
-        assert_eq!((request.dir, request.format), ("d".into(), Format::Chrome));
+        assert_eq!((request.dir, request.format), ("d".into(), Some(Format::Chrome)));
         assert_eq!(request.output, Some("f".into()));
         for (line, part) in [
             ("trace", "directory of the trace"),
-            ("trace d", "--to FORMAT is missing"),
+            ("trace d -o f", "-o is for --to FORMAT"),
             ("trace d --to svg", "`svg` is unknown; there are: chrome, perfetto, otlp, csv, otf2, waits"),
             ("trace d --to otf2", "--to otf2 needs -o DIR"),
             ("trace d e", "`e` is too many"),

@@ -25,6 +25,7 @@ fn job(program: &str, arguments: &str, npes: u32, wall_ns: u64, exit_status: i32
         start_realtime_ns: 1_750_000_000 * 1_000_000_000,
         wall_ns,
         exit_status: Some(exit_status),
+        library: "Pellucid 0.1.0".into(),
     }
 }
 
@@ -142,7 +143,13 @@ fn detail(pe: u32) -> Detail {
             site(base + 0x1400, "shmem_long_p", 0, 600, 4800, 0),
             site(0, "shmem_long_wait_until", 2, 2, 0, 12_000),
         ],
-        modules: vec![Module { base, start: base + 0x1000, end: base + 0x9000, path: "/no/such/stencil".into() }],
+        modules: vec![Module {
+            base,
+            start: base + 0x1000,
+            end: base + 0x9000,
+            path: "/no/such/stencil".into(),
+            ..Module::default()
+        }],
         regions: vec![
             Region { own_ns: 100 * MS, ..Region::default() },
             Region { name: "step".into(), entries: 50, total_ns: 300 * MS, own_ns: 250 * MS, max_ns: 9 * MS, open: 0 },
@@ -187,6 +194,7 @@ fn detail(pe: u32) -> Detail {
         algorithms: vec![Algorithm { routine: barrier.into(), name: "barrier:dissemination".into(), calls: 3 }],
         cost: Cost { counted_ns: 2.5, timed_ns: 25.0, sample_ns: 30.0 },
         region_errors: u32::from(pe == 3),
+        region_error: if pe == 3 { base + 0x1600 } else { 0 },
         trace_dropped: 0,
         // PE 2 computes while the others are in the barrier.
         timeline: Timeline {
@@ -316,6 +324,10 @@ fn crowd() -> Profile {
             ],
         );
         (pe_data.threads, pe_data.shared_calls) = (300, 12_345);
+        // Each sends to the next one, and PE 13 most of all to PE 7.
+        let bytes = if pe == 13 { 1 << 30 } else { 4096 };
+        let to = if pe == 13 { 7 } else { (pe as u32 + 1) % 40 };
+        pe_data.detail.peers = vec![Peer { pe: Some(to), put: Traffic { calls: 10, bytes }, ..Peer::default() }];
         if pe >= 20 {
             pe_data.host = "node8-with-a-rather-long-name".into();
         }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use super::{place, region_cell};
+use super::{place_cell, region_cell};
 use crate::merge::{Merged, SiteRow, SiteSum};
 use crate::op::{self, Class};
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
@@ -29,7 +29,7 @@ const COLUMNS: [Column; 12] = [
 /// Calls of a routine from one line in one region: instructions of a loop that was unrolled, or inlined at several
 /// places, are one row.
 struct Line<'a> {
-    place: String,
+    place: Cell,
     first: &'a SiteRow,
     sum: SiteSum,
     /// From how many addresses.
@@ -55,7 +55,7 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
         let known = first.place();
         let is_setup = op::lookup(&first.routine).and_then(op::get).is_some_and(|row| row.class == Class::Setup);
         let mut row = vec![
-            place.into(),
+            place,
             if first.routine.is_empty() { "(no room)".into() } else { (&*first.routine).into() },
             region_cell(&first.region),
         ];
@@ -100,8 +100,8 @@ fn lines<'a>(profile: &'a Merged, symbols: &dyn Symbols) -> Vec<Line<'a>> {
     let mut lines: Vec<Line<'a>> = Vec::new();
     let mut known: HashMap<(String, &str, &str), usize> = HashMap::new();
     for row in &profile.sites {
-        let place = place(row.place(), symbols);
-        match known.entry((place.clone(), &*row.routine, &*row.region)) {
+        let place = place_cell(row.place(), symbols);
+        match known.entry((place.shown(Kind::Text), &*row.routine, &*row.region)) {
             Entry::Occupied(at) => {
                 let line = &mut lines[*at.get()];
                 line.sum.add(&row.sum);

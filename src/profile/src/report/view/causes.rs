@@ -1,6 +1,6 @@
 //! Who ended a wait, and why he was late.
 
-use super::{line, region_cell};
+use super::{NOT_KNOWN, line, line_cell, region_cell};
 use crate::detail::{CodePlace, Releaser};
 use crate::merge::{Because, Cause, Causes, Merged};
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
@@ -33,17 +33,17 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
         let site = line(row.site.file(), symbols);
         let by = row.by.as_ref();
         let short = |routine: &str| routine.strip_prefix("shmem_").unwrap_or(routine).to_owned();
-        let released = by.map_or("(not known)".to_owned(), |by| {
-            format!("PE {} {} at {}", by.pe, short(&by.place.routine), code_line(&by.place, symbols))
+        let released = by.map_or(Cell::Absent(NOT_KNOWN), |by| {
+            format!("PE {} {} at {}", by.pe, short(&by.place.routine), code_line(&by.place, symbols)).into()
         });
         grid.row([
             format!("PE {} {site}", row.pe).into(),
             Cell::Text(row.pe.to_string()),
-            site.into(),
+            line_cell(row.site.file(), symbols),
             row.site.routine.into(),
             region_cell(&row.region),
             row.ns.into(),
-            released.into(),
+            released,
             by.map(|by| by.pe.to_string()).into(),
             by.map(|by| by.place.routine.clone()).into(),
             by.map(|by| code_line(&by.place, symbols)).into(),

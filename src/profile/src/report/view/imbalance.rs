@@ -1,6 +1,6 @@
 //! Who came late to which barrier, collective or wait, and what the others lost by it.
 
-use super::{place, region_cell};
+use super::{place_cell, region_cell};
 use crate::merge::{Merged, SiteRow};
 use crate::op::{self, Class};
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
@@ -36,17 +36,17 @@ pub(super) fn grids(profile: &Merged, options: &Options, symbols: &dyn Symbols) 
         Grid::new("imbalance", "Barriers and collectives", &COLUMNS, "no meeting of several PEs was recorded");
     let every = profile.every;
     for late in &profile.late {
-        let (pe, times, lost) = late.worst().unwrap_or_default();
+        let (_, times, lost) = late.worst().unwrap_or_default();
         let site = late.site.as_ref().map(|(path, address)| (path.as_str(), *address));
         grid.row([
-            place(site, symbols).into(),
+            place_cell(site, symbols),
             late.routine.as_str().into(),
             region_cell(&late.region),
             late.meetings.into(),
             late.lost_ns.into(),
             (late.lost_ns as f64 / late.meetings.max(1) as f64).into(),
             late.max_skew_ns.into(),
-            Cell::Text(pe.to_string()),
+            late.worst().map(|(pe, ..)| pe.to_string()).into(),
             times.into(),
             Cell::Real(if late.lost_ns > 0 { lost as f64 / late.lost_ns as f64 } else { 0.0 }),
         ]);
@@ -82,13 +82,13 @@ fn waits(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Grid {
     let mut grid = Grid::new("waits", "Waits and locks", &WAITS, "no wait and no lock was recorded");
     for row in rows {
         grid.row([
-            place(row.place(), symbols).into(),
+            place_cell(row.place(), symbols),
             (&*row.routine).into(),
             region_cell(&row.region),
             row.sum.calls.into(),
             row.sum.known_ns.into(),
             row.sum.pes.into(),
-            Cell::Text(row.sum.most.1.to_string()),
+            (row.sum.most.0 > 0).then(|| row.sum.most.1.to_string()).into(),
             row.sum.most.0.into(),
         ]);
     }

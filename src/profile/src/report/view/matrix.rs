@@ -16,14 +16,17 @@ const COLUMNS: [Column; 9] = [
     column("amo_calls", "atomics", Kind::Count),
 ];
 
+/// Pairs of PEs that are listed beside a matrix of groups.
+const MOST: usize = 10;
+
 /// Pairs of PEs that have traffic, most bytes first.
 pub(super) fn grids(profile: &Merged) -> Vec<Grid> {
     let mut grid = Grid::new("pairs", "Pairs of PEs", &COLUMNS, "no PE sent anything to another");
-    let mut row = |from: String, to: String, peer: &Peer| {
+    let mut row = |from: Cell, to: Cell, peer: &Peer| {
         let all = peer.all();
         grid.row([
-            Cell::Text(from),
-            Cell::Text(to),
+            from,
+            to,
             all.calls.into(),
             all.bytes.into(),
             peer.put.calls.into(),
@@ -33,13 +36,13 @@ pub(super) fn grids(profile: &Merged) -> Vec<Grid> {
             peer.amo.calls.into(),
         ]);
     };
-    let others = || "(others)".to_owned();
+    let others = Cell::Absent("(others)");
     for (from, to) in &profile.pairs {
-        row(from.to_string(), to.pe.map_or_else(others, |pe| pe.to_string()), to);
+        row(from.to_string().into(), to.pe.map_or_else(|| others.clone(), |pe| pe.to_string().into()), to);
     }
     let (left_out, sum) = &profile.other_pairs;
     if *left_out > 0 {
-        row(others(), others(), sum);
+        row(others.clone(), others, sum);
         grid.notes.push(format!("{left_out} pairs with less traffic are summed up in the last row."));
     }
     vec![grid]
@@ -68,10 +71,29 @@ pub(crate) fn text(profile: &Merged) -> String {
         out.push('\n');
     }
     if !m.by_pe {
-        out.push_str("Rows and columns stand for several PEs each; --json and --csv have each PE.\n");
+        out.push_str("Rows and columns stand for several PEs each; --csv has the pairs of PEs.\n");
+    }
+    if !m.by_pe {
+        out.push_str(&most(profile));
     }
     if m.elsewhere.calls > 0 {
         out.push_str(&format!("{} calls went to PEs that are not kept one by one.\n", m.elsewhere.calls));
+    }
+    out
+}
+
+/// The pairs of PEs with most traffic, which groups hide.
+fn most(profile: &Merged) -> String {
+    if profile.pairs.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("\n{:<20}{:>10}{:>10}\n", "most from, to", "bytes", "calls");
+    for (from, to) in profile.pairs.iter().take(MOST) {
+        let all = to.all();
+        let to = to.pe.map_or("others".to_owned(), |pe| format!("PE {pe}"));
+        let [bytes, calls] =
+            [(all.bytes, Kind::Bytes), (all.calls, Kind::Count)].map(|(n, kind)| Cell::Whole(n).shown(kind));
+        out.push_str(&format!("{:<20}{bytes:>10}{calls:>10}\n", format!("PE {from} to {to}")));
     }
     out
 }

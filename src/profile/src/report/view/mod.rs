@@ -106,6 +106,19 @@ fn region_cell(name: &str) -> Cell {
     if name.is_empty() { Cell::None } else { name.into() }
 }
 
+/// As [`place`], in a table.
+fn place_cell(file: Option<(&str, u64)>, symbols: &dyn Symbols) -> Cell {
+    file.map_or(Cell::Absent(NOT_KNOWN), |_| place(file, symbols).into())
+}
+
+/// As [`line`], in a table.
+fn line_cell(file: Option<(&str, u64)>, symbols: &dyn Symbols) -> Cell {
+    file.map_or(Cell::Absent(NOT_KNOWN), |_| line(file, symbols).into())
+}
+
+/// What stands for a place that is not known.
+const NOT_KNOWN: &str = "(not known)";
+
 /// A symmetric object, (0 heap, 1 static; offset), for people: `table`, `table+0x18`, `heap+0x40`.
 fn object((kind, offset): (u8, u64), symbol: Option<&Symbol>, symbols: &dyn Symbols) -> String {
     match symbol.and_then(|symbol| symbols.object(&symbol.path, symbol.address)) {
@@ -118,7 +131,7 @@ fn object((kind, offset): (u8, u64), symbol: Option<&Symbol>, symbols: &dyn Symb
 
 /// As [`place`], the line alone: `isx.c:477`.
 pub fn line(file: Option<(&str, u64)>, symbols: &dyn Symbols) -> String {
-    let Some((path, address)) = file else { return "(not known)".to_owned() };
+    let Some((path, address)) = file else { return NOT_KNOWN.to_owned() };
     let frames = symbols.frames(path, address.saturating_sub(1));
     let known = frames.iter().find(|frame| !frame.file.is_empty());
     let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
@@ -128,7 +141,7 @@ pub fn line(file: Option<(&str, u64)>, symbols: &dyn Symbols) -> String {
 
 /// A call site for people. A return address is behind its call: the line is that of the byte before.
 pub fn place(file: Option<(&str, u64)>, symbols: &dyn Symbols) -> String {
-    let Some((path, address)) = file else { return "(not known)".to_owned() };
+    let Some((path, address)) = file else { return NOT_KNOWN.to_owned() };
     let frames = symbols.frames(path, address.saturating_sub(1));
     let shown: Vec<String> = frames.iter().map(super::Frame::shown).filter(|text| !text.is_empty()).collect();
     if shown.is_empty() {

@@ -1,6 +1,6 @@
 //! What happens between two barriers, syncs or collectives.
 
-use super::line;
+use super::line_cell;
 use crate::merge::{Merged, Place};
 use crate::report::Options;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
@@ -27,7 +27,7 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
     let mut grid = Grid::new("phases", "Between barriers and collectives", &COLUMNS, empty);
     let run = crate::report::merge::run_time_ns(&profile.pes);
     let cell = |place: Option<&Place>, otherwise: &str| -> Cell {
-        place.map_or_else(|| otherwise.into(), |place| line(place.file(), symbols).into())
+        place.map_or_else(|| otherwise.into(), |place| line_cell(place.file(), symbols))
     };
     for ((from, to), sum) in &profile.phases {
         let pes = sum.pes.max(1);

@@ -1,6 +1,8 @@
 //! By region of the program, and its markers.
 
-use crate::merge::{Merged, RegionSum};
+use std::collections::BTreeMap;
+
+use crate::merge::{MarkerRow, Merged, RegionSum};
 use crate::report::Options;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 
@@ -19,6 +21,16 @@ const COLUMNS: [Column; 14] = [
     column("max_pe", "PE", Kind::Text),
     column("imbalance", "above", Kind::Share),
     column("open", "", Kind::Count),
+];
+
+const MARKER_SUMS: [Column; 7] = [
+    column("marker", "marker", Kind::Text),
+    column("count", "count", Kind::Count),
+    column("mean", "mean", Kind::Number),
+    column("min", "min", Kind::Number),
+    column("min_pe", "on PE", Kind::Text),
+    column("max", "max", Kind::Number),
+    column("max_pe", "on PE", Kind::Text),
 ];
 
 const MARKERS: [Column; 7] = [
@@ -64,13 +76,71 @@ pub(super) fn grids(profile: &Merged, options: &Options) -> Vec<Grid> {
          waiting: without inner regions, summed over the PEs."
             .to_owned(),
     );
-    let mut markers = Grid::new("markers", "Markers", &MARKERS, "");
+    vec![grid, marker_sums(profile), markers(profile)]
+}
+
+/// Markers over all PEs: a row a name.
+fn marker_sums(profile: &Merged) -> Grid {
+    let mut grid = Grid::new("marker_sums", "Markers, over all PEs", &MARKER_SUMS, "");
+    let mut sums: BTreeMap<&str, MarkerSum> = BTreeMap::new();
+    for row in &profile.markers {
+        sums.entry(&row.marker.name).or_default().add(row);
+    }
+    for (name, sum) in sums {
+        let whose = |end: Option<(f64, Option<u32>)>| Cell::from(end.and_then(|(_, pe)| pe).map(|pe| pe.to_string()));
+        let value = |end: Option<(f64, Option<u32>)>| Cell::from(end.map(|(value, _)| value));
+        grid.row([
+            name.into(),
+            sum.count.into(),
+            sum.sum.map(|all| all / sum.count.max(1) as f64).into(),
+            value(sum.min),
+            whose(sum.min),
+            value(sum.max),
+            whose(sum.max),
+        ]);
+    }
+    grid
+}
+
+/// A marker over all PEs.
+struct MarkerSum {
+    count: u64,
+    /// `None`: that of some is not known.
+    sum: Option<f64>,
+    /// Least and greatest, and the first PE that has it, where that is known.
+    min: Option<(f64, Option<u32>)>,
+    max: Option<(f64, Option<u32>)>,
+}
+
+impl Default for MarkerSum {
+    fn default() -> MarkerSum {
+        MarkerSum { count: 0, sum: Some(0.0), min: None, max: None }
+    }
+}
+
+impl MarkerSum {
+    fn add(&mut self, row: &MarkerRow) {
+        let marker = &row.marker;
+        self.count = self.count.saturating_add(marker.count);
+        self.sum = self.sum.filter(|_| row.pe.is_some()).map(|sum| sum + marker.sum);
+        if self.min.is_none_or(|(min, _)| marker.min < min) {
+            self.min = Some((marker.min, row.pe));
+        }
+        if self.max.is_none_or(|(max, _)| marker.max > max) {
+            self.max = Some((marker.max, row.pe));
+        }
+    }
+}
+
+/// Markers by PE.
+fn markers(profile: &Merged) -> Grid {
+    let mut grid = Grid::new("markers", "Markers by PE", &MARKERS, "");
     for row in &profile.markers {
         let m = &row.marker;
         let own = |value: f64| row.pe.map(|_| value);
-        markers.row([
+        grid.row([
             m.name.as_str().into(),
-            Cell::Text(row.pe.map_or("(others)".to_owned(), |pe| pe.to_string())),
+            row.pe.map_or(Cell::Absent("(others)"), |pe| pe.to_string().into()),
             m.count.into(),
             own(m.sum / m.count.max(1) as f64).into(),
             m.min.into(),
@@ -78,5 +148,5 @@ pub(super) fn grids(profile: &Merged, options: &Options) -> Vec<Grid> {
             own(m.last).into(),
         ]);
     }
-    vec![grid, markers]
+    grid
 }

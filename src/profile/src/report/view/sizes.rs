@@ -1,7 +1,7 @@
 //! By message size, and by distance.
 
 use crate::merge::Merged;
-use crate::report::grid::{Column, Grid, Kind, column};
+use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::report::{Options, sort, views};
 use crate::size::{Distance, size_bounds};
 
@@ -27,7 +27,8 @@ pub(super) fn grid(profile: &Merged, options: &Options) -> Grid {
     for r in &routines {
         for (class, calls, bytes) in views::by_class(r) {
             let (low, high) = size_bounds(usize::from(class));
-            grid.row([r.name.as_str().into(), low.into(), high.into(), calls.into(), bytes.into()]);
+            let high = if high == u64::MAX { Cell::Absent("any") } else { high.into() };
+            grid.row([r.name.as_str().into(), low.into(), high, calls.into(), bytes.into()]);
         }
     }
     grid

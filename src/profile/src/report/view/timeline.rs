@@ -2,7 +2,7 @@
 
 use crate::merge::{Merged, STRIP_COLUMNS};
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
-use crate::report::units;
+use crate::report::{WHICH, shown_pes, table, units};
 use crate::timeline::{DATA, MEETINGS, WAITS};
 
 const COLUMNS: [Column; 7] = [
@@ -15,7 +15,7 @@ const COLUMNS: [Column; 7] = [
     column("meetings", "barriers, coll.", Kind::Share),
 ];
 
-/// PEs that have a line each; with more, some at equal distances.
+/// PEs that have a line each; with more, see [`shown_pes`].
 const LINES: usize = 32;
 const EMPTY: &str = "no PE has recorded what it did over time";
 
@@ -35,15 +35,15 @@ pub(super) fn grid(profile: &Merged) -> Grid {
 
 /// A line a PE, a letter a 64th of its run.
 pub(crate) fn text(profile: &Merged) -> String {
-    let all: Vec<_> = profile.pes.iter().filter_map(|pe| Some((pe.pe, pe.strip.as_ref()?))).collect();
+    let shown = shown_pes(profile, LINES);
+    let with_strip = |at: &usize| profile.pes.get(*at).and_then(|pe| Some((pe.pe, pe.strip.as_ref()?)));
+    let all: Vec<_> = shown.iter().filter_map(with_strip).collect();
     let (Some((_, first)), false) = (all.first(), all.is_empty()) else { return format!("{EMPTY}\n") };
     let begin = all.iter().map(|(_, strip)| strip.begin_ns).min().unwrap_or(first.begin_ns);
     let end = all.iter().map(|(_, strip)| strip.end_ns).max().unwrap_or(first.end_ns);
     let times = [begin, end].map(|ns| units::time(ns as f64));
     let mut out = format!("{:<8}{:<32}{:>32}\n", "PE", times[0], times[1]);
-    let shown = all.len().min(LINES);
-    for line in 0..shown {
-        let (pe, strip) = &all[if shown > 1 { line * (all.len() - 1) / (shown - 1) } else { 0 }];
+    for (pe, strip) in &all {
         let letters: String = (0..STRIP_COLUMNS)
             .map(|at| {
                 let moment =
@@ -54,8 +54,8 @@ pub(crate) fn text(profile: &Merged) -> String {
         out.push_str(format!("{pe:<8}{letters}").trim_end());
         out.push('\n');
     }
-    if shown < all.len() {
-        out.push_str(&format!("{shown} of {} PEs\n", all.len()));
+    if shown.len() < profile.pes.len() {
+        out.push_str(&table::filled(&format!("{} of {} PEs: {WHICH}", shown.len(), profile.pes.len())));
     }
     out.push_str(". outside of the library  d puts, gets and all else  w waits, locks\n");
     out.push_str("B barriers, collectives: what took most of a column\n");

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use pellucid_profile::merge::{Merged, STRIP_COLUMNS};
-use pellucid_profile::report::shown_time;
+use pellucid_profile::report::{shown_pes, shown_time};
 use pellucid_profile::timeline::{DATA, MEETINGS, WAITS};
 
 use crate::html::escape;
@@ -20,8 +20,8 @@ const WIDTH: f64 = 490.0;
 
 /// The strips; empty where no PE has recorded what it did over time.
 pub(super) fn chart(profile: &Merged) -> String {
-    let all: Vec<_> =
-        super::spread(&profile.pes).into_iter().filter_map(|pe| Some((pe.pe, pe.strip.as_ref()?))).collect();
+    let pes = shown_pes(profile, super::PES).into_iter().map(|at| &profile.pes[at]);
+    let all: Vec<_> = pes.filter_map(|pe| Some((pe.pe, pe.strip.as_ref()?))).collect();
     let begin = all.iter().map(|(_, strip)| strip.begin_ns).min().unwrap_or(0);
     let end = all.iter().map(|(_, strip)| strip.end_ns).max().unwrap_or(0);
     if end <= begin {
@@ -72,6 +72,7 @@ pub(super) fn chart(profile: &Merged) -> String {
     for (name, _, colour, _) in KINDS {
         let _ = write!(out, "<span><i style=\"background:var({colour})\"></i>{name}</span>");
     }
-    out.push_str("<span><i style=\"background:var(--line)\"></i>the program itself</span></p></div>");
+    out.push_str("<span><i style=\"background:var(--line)\"></i>the program itself</span></p>");
+    let _ = write!(out, "{}</div>", super::some_of(profile));
     out
 }

@@ -10,7 +10,7 @@ use crate::results;
 use crate::signals::{self, Meaning};
 use crate::sys::process::{self, Ended};
 use pellucid_core::os::process::host_name;
-use pellucid_profile::model::{Job, Profile};
+use pellucid_profile::model::{Job, LIBRARY, Profile};
 use pellucid_profile::report;
 use std::env;
 use std::io;
@@ -226,6 +226,7 @@ impl Head<'_> {
             start_realtime_ns: self.begin.1,
             wall_ns: if exit_status.is_some() { last } else { now },
             exit_status,
+            library: LIBRARY.to_owned(),
         };
         Profile { job, pes }
     }

@@ -1,0 +1,240 @@
+//! Source lines that stay with a profile: they are found when its job ends, or by the first report on it, and kept in
+//! its directory. A program that is built anew, or gone, since then does not change what the profile says.
+//!
+//! The file is one JSON object: `format` (`"pellucid-lines"`), `version` (1) and `files`, an array of `{file, build_id,
+//! places, objects}`. `places` are `{address, frames}`, a frame `{function, file, line}`; `objects` are `{address,
+//! name, within}`. Addresses are those of the file, and of calls themselves.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use serde_json::{Value, json};
+
+use super::build_id::build_id;
+use super::{Frame, Symbols, ask_all};
+use crate::merge::Merged;
+use crate::output::OutputDir;
+use crate::text::visible_path;
+
+/// Name of the file in a profile's directory.
+const FILE: &str = "lines.json";
+const FORMAT: &str = "pellucid-lines";
+const VERSION: u64 = 1;
+
+/// What is known of an executable or a library.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Known {
+    build_id: String,
+    places: BTreeMap<u64, Vec<Frame>>,
+    objects: BTreeMap<u64, (String, u64)>,
+}
+
+/// By path.
+type Files = BTreeMap<String, Known>;
+
+/// Whether a file is the one that ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Same,
+    Rebuilt,
+    Gone,
+}
+
+/// The source lines of one profile: from debug information where the file is the one that ran, else those that were
+/// stored.
+pub struct Lines<'r> {
+    live: &'r dyn Symbols,
+    dir: PathBuf,
+    started_ns: u64,
+    builds: BTreeMap<String, String>,
+    /// `None`: nothing was stored.
+    stored: Option<Files>,
+    states: RefCell<HashMap<String, State>>,
+    /// What was found in files that are the ones that ran.
+    found: RefCell<Files>,
+    notes: Vec<String>,
+}
+
+impl<'r> Lines<'r> {
+    /// Those of the profile in `dir`. `live` reads debug information.
+    pub fn open(live: &'r dyn Symbols, profile: &Merged, dir: &Path) -> Lines<'r> {
+        let builds: BTreeMap<String, String> = profile.builds.iter().cloned().collect();
+        let mut lines = Lines {
+            live,
+            dir: dir.to_owned(),
+            started_ns: profile.job.start_realtime_ns,
+            stored: read(&dir.join(FILE)),
+            builds,
+            states: RefCell::default(),
+            found: RefCell::default(),
+            notes: Vec::new(),
+        };
+        let mut paths: Vec<&str> = profile.sites.iter().filter_map(|row| row.place()).map(|(path, _)| path).collect();
+        paths.dedup();
+        lines.notes = paths.into_iter().filter_map(|path| lines.note(path)).collect();
+        lines
+    }
+
+    /// Keeps the lines of the whole profile in its directory, unless there are some already, its job still runs, or the
+    /// directory is not this user's: a report is no worse for it.
+    pub fn keep_first(&self, profile: &Merged) {
+        if self.stored.is_none() && !OutputDir::is_claimed(&self.dir) {
+            let _ = self.keep(profile);
+        }
+    }
+
+    /// Keeps the lines of the whole profile in its directory.
+    ///
+    /// # Errors
+    /// What could not be written.
+    pub fn keep(&self, profile: &Merged) -> Result<(), String> {
+        ask_all(profile, self);
+        let found = self.found.borrow();
+        if found.values().all(|known| known.places.is_empty() && known.objects.is_empty()) {
+            return Ok(());
+        }
+        let dir = OutputDir::own(&self.dir).map_err(|error| error.to_string())?;
+        let written = dir.replace(FILE, format!("{}\n", as_json(&found)).as_bytes());
+        written.map_err(|error: io::Error| format!("{}: {error}", visible_path(&self.dir.join(FILE))))
+    }
+
+    /// What is stored of a file, if it is of the build that ran.
+    fn stored_of(&self, path: &str) -> Option<&Known> {
+        let recorded = self.builds.get(path).map_or("", String::as_str);
+        self.stored.as_ref()?.get(path).filter(|known| known.build_id == recorded)
+    }
+
+    fn state(&self, path: &str) -> State {
+        if let Some(state) = self.states.borrow().get(path) {
+            return *state;
+        }
+        let recorded = self.builds.get(path).map_or("", String::as_str);
+        let state = state_of(Path::new(path), recorded, self.started_ns);
+        self.states.borrow_mut().insert(path.to_owned(), state);
+        state
+    }
+
+    /// What a reader has to know of the lines of a file.
+    fn note(&self, path: &str) -> Option<String> {
+        let what = match self.state(path) {
+            State::Same => return None,
+            State::Rebuilt => "was rebuilt since this run",
+            State::Gone => "is gone",
+        };
+        let known = self.stored_of(path).is_some_and(|known| !known.places.is_empty());
+        let lines = if known { "; lines are those stored then" } else { ", and its lines were not stored" };
+        Some(format!("{} {what}{lines}", near(path)))
+    }
+
+    fn keep_in_mind(&self, path: &str, keep: impl FnOnce(&mut Known)) {
+        let mut found = self.found.borrow_mut();
+        let known = found.entry(path.to_owned()).or_default();
+        known.build_id = self.builds.get(path).cloned().unwrap_or_default();
+        keep(known);
+    }
+}
+
+impl Symbols for Lines<'_> {
+    fn frames(&self, path: &str, address: u64) -> Vec<Frame> {
+        let stored = || self.stored_of(path).and_then(|known| known.places.get(&address)).cloned().unwrap_or_default();
+        if self.state(path) != State::Same {
+            return stored();
+        }
+        let frames = self.live.frames(path, address);
+        if frames.is_empty() {
+            return stored();
+        }
+        self.keep_in_mind(path, |known| _ = known.places.insert(address, frames.clone()));
+        frames
+    }
+
+    fn object(&self, path: &str, address: u64) -> Option<(String, u64)> {
+        if self.state(path) != State::Same {
+            return self.stored_of(path)?.objects.get(&address).cloned();
+        }
+        let object = self.live.object(path, address)?;
+        self.keep_in_mind(path, |known| _ = known.objects.insert(address, object.clone()));
+        Some(object)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
+    }
+}
+
+/// A file whose build id is not known is the one that ran if it is older than the job.
+fn state_of(path: &Path, recorded: &str, started_ns: u64) -> State {
+    let Ok(facts) = path.metadata() else { return State::Gone };
+    if !recorded.is_empty()
+        && let Some(id) = build_id(path)
+    {
+        return if id == recorded { State::Same } else { State::Rebuilt };
+    }
+    let written = facts.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    let is_newer = written.is_some_and(|at| started_ns > 0 && at.as_nanos() > u128::from(started_ns));
+    if is_newer { State::Rebuilt } else { State::Same }
+}
+
+/// A path as seen from here: `./halo`.
+fn near(path: &str) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    match Path::new(path).strip_prefix(&here) {
+        Ok(below) if !here.as_os_str().is_empty() => visible_path(&Path::new(".").join(below)).to_string(),
+        _ => visible_path(Path::new(path)).to_string(),
+    }
+}
+
+fn as_json(files: &Files) -> Value {
+    let frame = |f: &Frame| json!({ "function": f.function, "file": f.file, "line": f.line });
+    let file = |(path, known): (&String, &Known)| {
+        let place = |(address, frames): (&u64, &Vec<Frame>)| {
+            let frames: Vec<Value> = frames.iter().map(frame).collect();
+            json!({ "address": address, "frames": frames })
+        };
+        let object = |(address, of): (&u64, &(String, u64))| {
+            let (name, within) = of;
+            json!({ "address": address, "name": name, "within": within })
+        };
+        json!({
+            "file": path,
+            "build_id": known.build_id,
+            "places": known.places.iter().map(place).collect::<Vec<_>>(),
+            "objects": known.objects.iter().map(object).collect::<Vec<_>>(),
+        })
+    };
+    json!({ "format": FORMAT, "version": VERSION, "files": files.iter().map(file).collect::<Vec<_>>() })
+}
+
+/// What is stored; `None` where there is nothing, or nothing that makes sense.
+fn read(path: &Path) -> Option<Files> {
+    if !path.metadata().ok()?.is_file() {
+        return None;
+    }
+    let value: Value = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+    if value["format"] != FORMAT || value["version"] != VERSION {
+        return None;
+    }
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let frame = |value: &Value| Frame {
+        function: text(&value["function"]),
+        file: text(&value["file"]),
+        line: value["line"].as_u64().and_then(|line| u32::try_from(line).ok()).unwrap_or(0),
+    };
+    let place = |value: &Value| {
+        let frames = value["frames"].as_array()?.iter().map(frame).collect();
+        Some((value["address"].as_u64()?, frames))
+    };
+    let object = |value: &Value| Some((value["address"].as_u64()?, (text(&value["name"]), value["within"].as_u64()?)));
+    let file = |value: &Value| {
+        let known = Known {
+            build_id: text(&value["build_id"]),
+            places: value["places"].as_array()?.iter().filter_map(place).collect(),
+            objects: value["objects"].as_array()?.iter().filter_map(object).collect(),
+        };
+        Some((value["file"].as_str()?.to_owned(), known))
+    };
+    Some(value["files"].as_array()?.iter().filter_map(file).collect())
+}

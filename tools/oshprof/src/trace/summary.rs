@@ -1,0 +1,274 @@
+//! What is in a trace: for who wants to know before it is converted, or instead.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write as _;
+use std::path::Path;
+
+use pellucid_profile::file::ReadError;
+use pellucid_profile::report::grid::{Cell, Column, Grid, Kind, column};
+use pellucid_profile::report::{shown_count, shown_date, shown_filled, shown_time};
+use pellucid_profile::text::{shell_word, visible};
+use pellucid_profile::trace::read::{Event, Trace, What};
+
+use super::flows::{At, Flows};
+use super::rows;
+
+/// Waits that are listed, and PEs.
+const WAITS: usize = 10;
+const PES: usize = 16;
+
+const PE_COLUMNS: [Column; 7] = [
+    column("pe", "PE", Kind::Text),
+    column("host", "host", Kind::Text),
+    column("threads", "threads", Kind::Count),
+    column("events", "events", Kind::Count),
+    column("calls", "calls", Kind::Count),
+    column("waiting_ns", "waits", Kind::Time),
+    column("missing", "missing", Kind::Count),
+];
+
+const REGION_COLUMNS: [Column; 6] = [
+    column("region", "region", Kind::Text),
+    column("entries", "entries", Kind::Count),
+    column("total_ns", "total", Kind::Time),
+    column("max_ns", "longest", Kind::Time),
+    column("max_pe", "PE", Kind::Text),
+    column("pes", "PEs", Kind::Count),
+];
+
+const WAIT_COLUMNS: [Column; 5] = [
+    column("routine", "longest waits in", Kind::Text),
+    column("pe", "PE", Kind::Text),
+    column("at_ns", "from", Kind::Time),
+    column("ns", "for", Kind::Time),
+    column("by", "ended by", Kind::Text),
+];
+
+/// A PE.
+#[derive(Default)]
+struct PeSum {
+    host: String,
+    threads: BTreeSet<u32>,
+    events: u64,
+    calls: u64,
+    waiting_ns: u64,
+    missing: u64,
+}
+
+/// A region, over all PEs.
+#[derive(Default)]
+struct RegionSum {
+    entries: u64,
+    total_ns: u64,
+    longest: (u64, Reverse<u32>),
+    pes: BTreeSet<u32>,
+}
+
+/// One call that waited.
+struct Wait {
+    ns: u64,
+    from_ns: u64,
+    pe: u32,
+    routine: &'static str,
+    at: At,
+}
+
+/// Sums of all events.
+#[derive(Default)]
+struct Sums {
+    pes: BTreeMap<u32, PeSum>,
+    regions: BTreeMap<String, RegionSum>,
+    waits: Vec<Wait>,
+    first_ns: Option<u64>,
+    last_ns: u64,
+    /// Regions that a thread of a file is in.
+    open: HashMap<(usize, u32), Vec<(String, u64)>>,
+}
+
+impl Sums {
+    fn of(trace: &Trace, problems: &mut Vec<ReadError>) -> Sums {
+        let mut sums = Sums::default();
+        for (number, file) in trace.files.iter().enumerate() {
+            let of = sums.pes.entry(file.facts.pe).or_default();
+            of.host.clone_from(&file.facts.host);
+            of.missing = of.missing.saturating_add(file.facts.dropped);
+            let mut event_number = 0;
+            file.for_each(problems, |event| {
+                sums.add(file.facts.pe, (number, event_number), event);
+                event_number += 1;
+            });
+        }
+        sums
+    }
+
+    fn add(&mut self, pe: u32, at: At, event: &Event) {
+        self.first_ns = Some(self.first_ns.map_or(event.start_ns, |first| first.min(event.start_ns)));
+        self.last_ns = self.last_ns.max(event.end_ns);
+        let of = self.pes.entry(pe).or_default();
+        of.threads.insert(event.thread);
+        of.events += 1;
+        of.calls = of.calls.saturating_add(event.what.calls());
+        match &event.what {
+            What::Call(call) if rows::routine(call).class.waits() => {
+                let ns = event.end_ns - event.start_ns;
+                of.waiting_ns = of.waiting_ns.saturating_add(ns);
+                self.wait(Wait { ns, from_ns: event.start_ns, pe, routine: rows::routine(call).name(), at });
+            }
+            What::RegionBegin(name) => {
+                self.open.entry((at.0, event.thread)).or_default().push((name.clone(), event.start_ns));
+            }
+            What::RegionEnd(name) => self.end(pe, (at.0, event.thread), name, event.start_ns),
+            _ => {}
+        }
+    }
+
+    /// Keeps the longest ones.
+    fn wait(&mut self, wait: Wait) {
+        self.waits.push(wait);
+        if self.waits.len() >= 64 * WAITS {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        self.waits.sort_by_key(|wait| (Reverse(wait.ns), wait.from_ns, wait.pe));
+        self.waits.truncate(WAITS);
+    }
+
+    /// A region ends, which its thread has begun, unless that was before the trace.
+    fn end(&mut self, pe: u32, thread: (usize, u32), name: &str, now: u64) {
+        let Some(open) = self.open.get_mut(&thread) else { return };
+        let Some(at) = open.iter().rposition(|(begun, _)| begun == name) else { return };
+        let ns = now.saturating_sub(open[at].1);
+        open.truncate(at);
+        let sum = self.regions.entry(name.to_owned()).or_default();
+        sum.entries += 1;
+        sum.total_ns = sum.total_ns.saturating_add(ns);
+        sum.longest = sum.longest.max((ns, Reverse(pe)));
+        sum.pes.insert(pe);
+    }
+}
+
+/// The text.
+pub(super) fn text(trace: &Trace, dir: &Path, problems: &mut Vec<ReadError>) -> String {
+    let mut sums = Sums::of(trace, problems);
+    sums.cut();
+    let mut out = head(trace, &sums);
+    for grid in [pes(&sums), regions(&sums), waits(trace, &sums, problems)] {
+        let _ = write!(out, "\n{}", grid.text());
+    }
+    let dir = shell_word(dir);
+    let _ = write!(
+        out,
+        "\nto look at it in ui.perfetto.dev: oshprof trace {dir} --to perfetto -o {dir}.pftrace\n\
+         other forms: oshprof trace --help\n"
+    );
+    out
+}
+
+fn head(trace: &Trace, sums: &Sums) -> String {
+    let facts = trace.files.first().map(|file| &file.facts);
+    let program = facts.map(|facts| visible(&facts.program)).unwrap_or_default();
+    let (npes, start) = facts.map_or((0, 0), |facts| (facts.npes, facts.start_realtime));
+    let duration = sums.first_ns.map_or(0, |first| sums.last_ns.saturating_sub(first));
+    let all = |of: fn(&PeSum) -> u64| sums.pes.values().map(of).fold(0, u64::saturating_add);
+    let (events, calls) = (all(|pe| pe.events), all(|pe| pe.calls));
+    let without = (npes as usize).saturating_sub(sums.pes.len());
+    let mut out = format!("trace of {}\n", if program.is_empty() { "(program not known)" } else { &program });
+    let _ = writeln!(out, "{npes} PEs, {} from the first event to the last", shown_time(duration as f64));
+    if start > 0 {
+        let _ = writeln!(out, "started {}", shown_date(start));
+    }
+    let _ = writeln!(out, "{} events, which stand for {} calls", shown_count(events), shown_count(calls));
+    if without > 0 {
+        let _ = writeln!(out, "{without} PEs have no event in it");
+    }
+    let losses = trace.losses().phrases();
+    if losses.is_empty() {
+        out.push_str("no event is missing\n");
+    } else {
+        let text = format!("{} events are missing: {}", shown_count(trace.dropped()), losses.join(", "));
+        out.push_str(&shown_filled(&text));
+    }
+    out
+}
+
+/// Those that wait most and least, where there are many.
+fn pes(sums: &Sums) -> Grid {
+    let mut grid = Grid::new("pes", "PEs", &PE_COLUMNS, "no PE has a file in it");
+    let mut order: Vec<(&u32, &PeSum)> = sums.pes.iter().collect();
+    let left_out = order.len().saturating_sub(PES);
+    if left_out > 0 {
+        order.sort_by_key(|(number, pe)| (Reverse(pe.waiting_ns), **number));
+        order.drain(PES - PES / 4..PES - PES / 4 + left_out);
+        grid.notes.push(format!("{PES} of {} PEs: those that wait most and those that wait least", sums.pes.len()));
+    }
+    for (number, pe) in order {
+        grid.row([
+            Cell::Text(number.to_string()),
+            pe.host.as_str().into(),
+            (pe.threads.len() as u64).into(),
+            pe.events.into(),
+            pe.calls.into(),
+            pe.waiting_ns.into(),
+            pe.missing.into(),
+        ]);
+    }
+    grid
+}
+
+fn regions(sums: &Sums) -> Grid {
+    let mut grid = Grid::new("regions", "Regions", &REGION_COLUMNS, "no region ends in it");
+    let mut rows: Vec<(&String, &RegionSum)> = sums.regions.iter().collect();
+    rows.sort_by_key(|(name, sum)| (Reverse(sum.total_ns), name.as_str()));
+    for (name, sum) in rows {
+        grid.row([
+            name.as_str().into(),
+            sum.entries.into(),
+            sum.total_ns.into(),
+            sum.longest.0.into(),
+            Cell::Text(sum.longest.1.0.to_string()),
+            (sum.pes.len() as u64).into(),
+        ]);
+    }
+    grid
+}
+
+fn waits(trace: &Trace, sums: &Sums, problems: &mut Vec<ReadError>) -> Grid {
+    let mut grid = Grid::new("waits", "Longest waits", &WAIT_COLUMNS, "no call in it waited");
+    let flows = Flows::find(trace, problems);
+    let from: Vec<Option<At>> = sums.waits.iter().map(|wait| flows.to.get(&wait.at).map(|(_, from)| *from)).collect();
+    let by = named(trace, from.iter().flatten().copied().collect(), problems);
+    for (wait, from) in sums.waits.iter().zip(&from) {
+        let by = from.and_then(|from| by.get(&from));
+        let short = |name: &'static str| name.strip_prefix("shmem_").unwrap_or(name);
+        grid.row([
+            wait.routine.into(),
+            Cell::Text(wait.pe.to_string()),
+            wait.from_ns.into(),
+            wait.ns.into(),
+            by.map(|(pe, name)| format!("PE {pe} {}", short(name))).into(),
+        ]);
+    }
+    grid
+}
+
+/// PE and routine of some events.
+fn named(trace: &Trace, wanted: BTreeSet<At>, problems: &mut Vec<ReadError>) -> HashMap<At, (u32, &'static str)> {
+    let mut found = HashMap::new();
+    for (number, file) in trace.files.iter().enumerate() {
+        if !wanted.iter().any(|at| at.0 == number) {
+            continue;
+        }
+        let mut event_number = 0;
+        file.for_each(problems, |event| {
+            let at = (number, event_number);
+            event_number += 1;
+            if let (true, What::Call(call)) = (wanted.contains(&at), &event.what) {
+                found.insert(at, (file.facts.pe, rows::routine(call).name()));
+            }
+        });
+    }
+    found
+}
