@@ -187,6 +187,24 @@ pub fn fail(routine: &str, fault: Fault) -> ! {
     os::exit_now(1)
 }
 
+/// Ends the job with a status because a PE wants it, from any thread in any state of the others. No exit handler runs,
+/// and nobody is waited for. `place` finds words for where it was called, which takes a while.
+#[cold]
+pub fn abort(status: i32, text: &str, place: impl FnOnce() -> Option<String>) -> ! {
+    // Another thread may hold a stream's lock for as long as it reads.
+    flush();
+    let place = place().map(|place| format!(", called in {place}")).unwrap_or_default();
+    let text = visible_lines(&format!("pellucid: {}: {text}{place}", who()));
+    std::thread::sleep(LAST_WORDS);
+    os::write_error(&text);
+    show();
+    end_job(status);
+    if let Some(wireup) = WIREUP.get() {
+        wireup.abort(status, &text);
+    }
+    os::exit_now(status)
+}
+
 /// The signal by which the user has ended the job, where a fault is only what comes of it: some PEs leave, as Python
 /// programs do at Ctrl-C, while others are in the middle of a call.
 fn interrupted(fault: &Fault) -> Option<i32> {
@@ -286,8 +304,16 @@ pub(super) fn is_leaving() -> bool {
 
 /// The one place where a fault becomes a message.
 fn say(routine: &str, fault: &Fault) -> String {
-    let process = process();
-    let who = match process {
+    let text = visible_lines(&format!("pellucid: {}: {routine}: {fault}\n", who()));
+    let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
+    show();
+    end_job(1);
+    text.trim_end().to_owned()
+}
+
+/// This process, in words.
+fn who() -> String {
+    match process() {
         Some(process) => format!("PE {}", process.pe),
         // Before init is complete the launcher's variable tells.
         None => match WIREUP.get() {
@@ -296,10 +322,5 @@ fn say(routine: &str, fault: &Fault) -> String {
                 std::env::var("PELLUCID_PE").map_or_else(|_| format!("process {}", os::id()), |pe| format!("PE {pe}"))
             }
         },
-    };
-    let text = visible_lines(&format!("pellucid: {who}: {routine}: {fault}\n"));
-    let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
-    show();
-    end_job(1);
-    text.trim_end().to_owned()
+    }
 }
