@@ -121,8 +121,8 @@ fn abort_ends_the_job_with_status_reason_and_place() {
 
 #[test]
 fn abort_from_odd_places() {
-    for place in ["thread", "handler", "after-finalize"] {
-        let outcome = abort("abort", 3, &["because", "1", "finalize", place]).expect_code(7);
+    for (place, others) in [("thread", "finalize"), ("handler", "wait"), ("after-finalize", "finalize")] {
+        let outcome = abort("abort", 3, &["because", "1", others, place]).expect_code(7);
         outcome.expect_text(&["PE 1: shmemx_abort_because", "the mesh is broken", &line_of("with a reason")]);
     }
     abort("abort", 2, &["because", "1", "barrier", "before-init"]).expect_code(7).expect_text(&["the mesh is broken"]);

@@ -143,9 +143,7 @@ pub fn open(
     // SAFETY: not null; the caller vouches for a string.
     let path = unsafe { CStr::from_ptr(path) }.to_owned();
     let file = Arc::new(open_together(w, team, members, path, (flags, mode as u32))?);
-    let handle = OPEN
-        .insert(file)
-        .ok_or_else(|| Fault::from(Cause::Os { what: "shmemx_file_open: 4096 files are open", error: 24 }))?;
+    let handle = OPEN.insert(file).ok_or_else(|| Fault::from(Cause::Os { what: "4096 files are open", error: 24 }))?;
     // SAFETY: as above.
     unsafe { place.write_unaligned(Handle(handle)) };
     Ok(0)
