@@ -5,6 +5,8 @@
 #ifndef PELLUCID_SHMEMX_H
 #define PELLUCID_SHMEMX_H
 
+#include <sys/types.h>
+
 #include "shmem.h"
 
 /*
@@ -59,6 +61,16 @@
 #define SHMEMX_ERROR_NO_SUCH (-4)
 #define SHMEMX_ERROR_READ_ONLY (-5)
 #define SHMEMX_ERROR_BUSY (-6)
+#define SHMEMX_ERROR_PE (-7)
+#define SHMEMX_ERROR_ADDRESS (-8)
+#define SHMEMX_ERROR_MEMORY (-9)
+#define SHMEMX_ERROR_NETWORK (-10)
+#define SHMEMX_ERROR_PE_LOST (-11)
+#define SHMEMX_ERROR_ABORTED (-12)
+#define SHMEMX_ERROR_IO (-13)
+#define SHMEMX_ERROR_MISMATCH (-14)
+#define SHMEMX_ERROR_PENDING (-15)
+#define SHMEMX_ERROR_SHORT (-16)
 
 #ifdef __cplusplus
 extern "C" {
@@ -85,7 +97,8 @@ extern "C" {
 #define SHMEMX_CLASS_LOCK (1u << 13)
 #define SHMEMX_CLASS_QUERY (1u << 14)
 #define SHMEMX_CLASS_CONTROL (1u << 15)
-#define SHMEMX_CLASS_ALL 0xffffu
+#define SHMEMX_CLASS_IO (1u << 16)
+#define SHMEMX_CLASS_ALL 0x1ffffu
 
 int shmemx_op_count(void);
 const char *shmemx_op_name(int op);
@@ -190,6 +203,53 @@ typedef int (*shmemx_offset_fn)(int PE_index, int PE_start, int PE_size, void *c
 typedef uint64_t shmemx_request_handle_t;
 typedef shmemx_request_handle_t shmemx_req_h;
 #define SHMEMX_REQ_INVALID ((shmemx_request_handle_t)0)
+
+/*
+ * Files that the members of a team read and write together. All members call open, close, sync, size, truncate and the
+ * routines with _all and _ordered, in the same order on all files of a team; read_at and write_at are of one PE. Memory
+ * is symmetric. Routines give 0, or a negative SHMEMX_ERROR_: IO where the system refuses, at one member or at all, and
+ * SHORT where a read of this PE has come to the end of the file; shmemx_error_last has the words. read_at and write_at
+ * give the bytes that were moved. `flags` are those of open(2), without O_APPEND. The ordered routines have members
+ * follow each other by their numbers, from where the last one on this file ended, at first from 0.
+ */
+typedef struct shmemx_file *shmemx_file_t;
+#define SHMEMX_FILE_INVALID ((shmemx_file_t)0)
+
+/*
+ * Errors. A call that cannot be carried out ends the job (SHMEMX_ERRORS_FATAL), gives its code (_RETURN), says so on
+ * standard error and gives its code (_LOG), or calls a function with it and gives its code. What an operation came to,
+ * as a disk that is full, is no mistake, and returned with FATAL as well. `team`: in calls on that team;
+ * SHMEM_TEAM_INVALID: in all others. Routines whose results are data give 0, those that give pointers NULL.
+ * shmemx_error_last writes the calling thread's last error to *error, whose `size` says how large it is, and gives its
+ * code, 0 where there was none.
+ */
+typedef struct {
+    size_t size;         /* to be set to sizeof(shmemx_error_t) before the call */
+    int code;            /* SHMEMX_ERROR_ */
+    int op;              /* operation, -1 where it is not known */
+    int argument;        /* the argument that is wrong, from 0 on; -1 where only the message says so */
+    int peer;            /* PE number in the world, -1 where it has to do with none */
+    const void *address; /* that is wrong, NULL where none is */
+    const char *message; /* until the thread's next error */
+} shmemx_error_t;
+
+typedef void (*shmemx_errhandler_t)(const shmemx_error_t *error, void *data);
+#define SHMEMX_ERRORS_FATAL ((shmemx_errhandler_t)0)
+#define SHMEMX_ERRORS_RETURN ((shmemx_errhandler_t)1)
+#define SHMEMX_ERRORS_LOG ((shmemx_errhandler_t)2)
+
+/*
+ * How the job and its PEs stand, as far as this PE's host knows.
+ *
+ * shmemx_abort and shmemx_abort_because end the job, with status 134 or the given one, from any PE in any state of the
+ * others. No exit handler runs.
+ */
+#define SHMEMX_OK 0
+#define SHMEMX_DEGRADED 1
+#define SHMEMX_FAILED 2
+#define SHMEMX_PE_ALIVE 0
+#define SHMEMX_PE_LOST 1
+#define SHMEMX_PE_FINALIZED 2
 
 /* Explicit active sets (docs/extensions.md) */
 shmemx_aset *shmemx_create_strided_aset(int PE_start, int PE_stride, int PE_size);
@@ -831,6 +891,36 @@ void shmemx_ctx_get64_nb(shmem_ctx_t ctx, void *target, const void *source, size
 void shmemx_ctx_get128_nb(shmem_ctx_t ctx, void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
 void shmemx_getmem_nb(void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
 void shmemx_ctx_getmem_nb(shmem_ctx_t ctx, void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+
+/* Files (docs/extensions.md) */
+int shmemx_file_open(shmem_team_t team, const char *path, int flags, int mode, shmemx_file_t *file);
+int shmemx_file_close(shmemx_file_t file);
+int shmemx_file_sync(shmemx_file_t file);
+int shmemx_file_size(shmemx_file_t file, off_t *size);
+int shmemx_file_truncate(shmemx_file_t file, off_t size);
+ssize_t shmemx_file_read_at(shmemx_file_t file, void *sym, size_t bytes, off_t offset);
+ssize_t shmemx_file_write_at(shmemx_file_t file, void *sym, size_t bytes, off_t offset);
+int shmemx_file_read_at_nb(shmemx_file_t file, void *sym, size_t bytes, off_t offset, shmemx_req_h *request);
+int shmemx_file_write_at_nb(shmemx_file_t file, void *sym, size_t bytes, off_t offset, shmemx_req_h *request);
+int shmemx_file_read_at_all(shmemx_file_t file, void *sym, size_t bytes, off_t offset);
+int shmemx_file_write_at_all(shmemx_file_t file, void *sym, size_t bytes, off_t offset);
+int shmemx_file_read_at_all_nb(shmemx_file_t file, void *sym, size_t bytes, off_t offset, shmemx_req_h *request);
+int shmemx_file_write_at_all_nb(shmemx_file_t file, void *sym, size_t bytes, off_t offset, shmemx_req_h *request);
+int shmemx_file_read_ordered(shmemx_file_t file, void *sym, size_t bytes);
+int shmemx_file_write_ordered(shmemx_file_t file, void *sym, size_t bytes);
+int shmemx_file_read_strided_all(shmemx_file_t file, void *sym, size_t block, size_t nblocks, off_t stride, off_t offset);
+int shmemx_file_write_strided_all(shmemx_file_t file, void *sym, size_t block, size_t nblocks, off_t stride, off_t offset);
+
+/* Errors and abort (docs/extensions.md) */
+void shmemx_abort(void);
+void shmemx_abort_because(int status, const char *why);
+int shmemx_errhandler_set(shmem_team_t team, shmemx_errhandler_t handler, void *data);
+int shmemx_error_last(shmemx_error_t *error);
+void shmemx_error_clear(void);
+const char *shmemx_error_string(int code);
+int shmemx_job_state(void);
+int shmemx_pe_state(int pe);
+int shmemx_failed_pes(int *list, int max);
 
 /* Their names for tools (10.2). */
 
@@ -1475,6 +1565,36 @@ void pshmemx_ctx_get128_nb(shmem_ctx_t ctx, void *target, const void *source, si
 void pshmemx_getmem_nb(void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
 void pshmemx_ctx_getmem_nb(shmem_ctx_t ctx, void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
 
+/* Files (docs/extensions.md) */
+int pshmemx_file_open(shmem_team_t team, const char *path, int flags, int mode, shmemx_file_t *file);
+int pshmemx_file_close(shmemx_file_t file);
+int pshmemx_file_sync(shmemx_file_t file);
+int pshmemx_file_size(shmemx_file_t file, off_t *size);
+int pshmemx_file_truncate(shmemx_file_t file, off_t size);
+ssize_t pshmemx_file_read_at(shmemx_file_t file, void *sym, size_t bytes, off_t offset);
+ssize_t pshmemx_file_write_at(shmemx_file_t file, void *sym, size_t bytes, off_t offset);
+int pshmemx_file_read_at_nb(shmemx_file_t file, void *sym, size_t bytes, off_t offset, shmemx_req_h *request);
+int pshmemx_file_write_at_nb(shmemx_file_t file, void *sym, size_t bytes, off_t offset, shmemx_req_h *request);
+int pshmemx_file_read_at_all(shmemx_file_t file, void *sym, size_t bytes, off_t offset);
+int pshmemx_file_write_at_all(shmemx_file_t file, void *sym, size_t bytes, off_t offset);
+int pshmemx_file_read_at_all_nb(shmemx_file_t file, void *sym, size_t bytes, off_t offset, shmemx_req_h *request);
+int pshmemx_file_write_at_all_nb(shmemx_file_t file, void *sym, size_t bytes, off_t offset, shmemx_req_h *request);
+int pshmemx_file_read_ordered(shmemx_file_t file, void *sym, size_t bytes);
+int pshmemx_file_write_ordered(shmemx_file_t file, void *sym, size_t bytes);
+int pshmemx_file_read_strided_all(shmemx_file_t file, void *sym, size_t block, size_t nblocks, off_t stride, off_t offset);
+int pshmemx_file_write_strided_all(shmemx_file_t file, void *sym, size_t block, size_t nblocks, off_t stride, off_t offset);
+
+/* Errors and abort (docs/extensions.md) */
+void pshmemx_abort(void);
+void pshmemx_abort_because(int status, const char *why);
+int pshmemx_errhandler_set(shmem_team_t team, shmemx_errhandler_t handler, void *data);
+int pshmemx_error_last(shmemx_error_t *error);
+void pshmemx_error_clear(void);
+const char *pshmemx_error_string(int code);
+int pshmemx_job_state(void);
+int pshmemx_pe_state(int pe);
+int pshmemx_failed_pes(int *list, int max);
+
 /*
  * The names of the paper "OpenSHMEM Extensions and a Vision for its Future Direction" (2014), for its examples.
  */
@@ -1743,6 +1863,7 @@ static inline shmemx_aset *pellucid_aset(shmemx_aset *aset, int *err)
 #define shmem_get64_nb shmemx_get64_nb
 #define shmem_get128_nb shmemx_get128_nb
 #define shmem_getmem_nb shmemx_getmem_nb
+#define shmem_abort shmemx_abort
 #define shmem_wait_request(request) shmemx_wait_req(request)
 #define shmem_test_request(request) shmemx_test_req(request)
 #define shmem_aset_delete(aset) shmemx_delete_aset(aset)

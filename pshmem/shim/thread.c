@@ -7,6 +7,7 @@ struct pellucid_gate_thread {
     unsigned int routine;       /* the routine that may wait which the thread is in, its operation plus 1; 0 for none */
     int ended;                  /* what it has to do with the last finalize */
     const void *within;         /* what is known of that call, on the stack */
+    void *last_error;           /* its last error, or null */
 };
 
 __attribute__((visibility("hidden"), tls_model("initial-exec"))) __thread struct pellucid_gate_thread

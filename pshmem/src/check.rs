@@ -9,7 +9,6 @@ use pellucid_profile::arm::{self, Interceptor};
 use pellucid_profile::op::{Class, OPS, Op};
 
 use crate::dispatcher::Call;
-use crate::routine;
 
 static ON: AtomicBool = AtomicBool::new(false);
 
@@ -30,7 +29,7 @@ pub fn call(call: &Call) {
     if ON.load(Relaxed)
         && let Err(fault) = check(call)
     {
-        routine::end(call.op, fault);
+        runtime::fail(OPS[usize::from(call.op)].name(), fault);
     }
 }
 

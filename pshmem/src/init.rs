@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use pellucid_core::base::{Cause, Fault, env};
+use pellucid_core::base::{Cause, Fault, env, report};
 use pellucid_core::bootstrap::Profiles;
 use pellucid_core::memory::heap;
 use pellucid_core::os::crash::Crashed;
@@ -17,6 +17,7 @@ use pellucid_profile::segment::{self, Segment};
 use pellucid_profile::{op, trace};
 
 use crate::check;
+use crate::errors;
 use crate::fault_site;
 use crate::finale;
 use crate::info::answer;
@@ -60,6 +61,7 @@ pub fn finalize() -> Result<(), Fault> {
     if runtime::finalize()? {
         STARTED.store(false, Relaxed);
         recorder::mark(Mark::Finalized);
+        errors::forget_teams();
         finale::begin();
     }
     Ok(())
@@ -98,6 +100,7 @@ fn begin(routine: &str, thread_level: c_int) -> Result<Start, Fault> {
     fault_site::name();
     let start = runtime::init_thread(thread_level, PROFILES)?;
     finale::end();
+    report::set_reporter(errors::report);
     if start.first && runtime::map().check {
         check::begin();
     }

@@ -9,6 +9,7 @@
 //! | [`dispatcher`] | the longer way of a call: past stacked tools and callbacks |
 //! | [`frame`] | the arguments of a call on that way |
 //! | [`stack`] | loads the tools of `SHMEM_TOOLS` and puts them in a row |
+//! | [`errors`], `abort` | what becomes of a call that cannot be carried out; the end of the job because a PE says so |
 //! | [`callbacks`], [`variables`] | `shmemx.h`: events, counters and controls for tools |
 //! | [`fortran`] | what the Fortran interface (`src/fortran`) does not have from a C routine |
 //! | [`finale`] | refuses calls after the last `shmem_finalize` |
@@ -27,11 +28,13 @@ pub mod entry;
 #[macro_use]
 pub mod routine;
 
+mod abort;
 pub mod callbacks;
 mod caller;
 mod check;
 pub mod control;
 pub mod dispatcher;
+pub mod errors;
 mod fault_site;
 pub mod finale;
 pub mod fortran;

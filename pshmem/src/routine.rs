@@ -1,9 +1,10 @@
 //! What is behind an entry: the implementation, and the probe around it.
 
 use pellucid_core::base::Fault;
-use pellucid_profile::op::OPS;
 
 use crate::entry::Number;
+use crate::errors::{self, Answer};
+use crate::types::Team;
 
 /// `routine!(imp, probe, first, number, timing, (parameters) -> result, |m| [peer, addr, bytes] expression, failed
 /// |r| condition)`
@@ -171,20 +172,27 @@ pub fn word_of(number: impl Number) -> u32 {
     number.word()
 }
 
-/// The one place where an implementation's result becomes what C sees: a value, or the end of the job.
+/// The one place where an implementation's result becomes what C sees: a value, what stands for an error, or the end of
+/// the job.
 #[inline(always)]
-pub fn or_end<R>(op: u16, result: Result<R, Fault>) -> R {
+pub fn or_end<R: Answer>(op: u16, result: Result<R, Fault>) -> R {
     match result {
         Ok(value) => value,
         Err(fault) => end(op, fault),
     }
 }
 
-/// Ends the job because a call cannot be carried out.
+/// A call cannot be carried out.
 #[cold]
 #[inline(never)]
-pub fn end(op: u16, fault: Fault) -> ! {
-    pellucid_core::runtime::fail(OPS[usize::from(op)].name(), fault)
+pub fn end<R: Answer>(op: u16, fault: Fault) -> R {
+    R::of(errors::happened(Some(op), fault), op)
+}
+
+/// The result of a call on a team, whose handler an error is for.
+#[inline(always)]
+pub fn on_team<R>(team: Team, result: Result<R, Fault>) -> Result<R, Fault> {
+    result.map_err(|fault| fault.on_team(team.bits()))
 }
 
 /// What the generated files use.
@@ -198,13 +206,13 @@ pub mod prelude {
     pub use pellucid_profile::op::{Operation, With, traits};
     pub use pellucid_profile::recorder;
 
-    pub use super::{op, or_end, word_of};
+    pub use super::{on_team, op, or_end, word_of};
     pub use crate::dispatcher::{self, Call, Tool};
     pub use crate::frame::{Arguments, Frame};
     pub use crate::seen::{note, of_aset, of_set, of_team, on, rooted};
     pub use crate::shim::by_value::*;
     pub use crate::types::{
-        Aset, ComplexDouble, ComplexFloat, LongDouble, OffsetFunction, ReqHandle, RequestHandle, SessionConfig, Team,
-        TeamConfig, W128, word,
+        Aset, ComplexDouble, ComplexFloat, ErrorHandler, ErrorInfo, File, LongDouble, Offset, OffsetFunction,
+        ReqHandle, RequestHandle, SessionConfig, SignedSize, Team, TeamConfig, W128, word,
     };
 }

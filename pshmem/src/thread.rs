@@ -6,6 +6,7 @@
 #![allow(unsafe_code)]
 
 use std::cell::Cell;
+use std::ffi::c_void;
 
 use pellucid_core::base::{Cause, Fault};
 use pellucid_core::os::{reentry, stack};
@@ -53,6 +54,8 @@ pub struct Thread {
     pub ended: Cell<Ended>,
     /// Its mark, with which a [`Within`] begins.
     within: Cell<*const Mark>,
+    /// Its last error ([`crate::errors`]), or null.
+    pub last_error: Cell<*mut c_void>,
 }
 
 unsafe extern "C" {
@@ -147,7 +150,7 @@ pub fn within<R, F: Fn() -> Operands>(op: u16, operands: F, f: impl FnOnce() -> 
     }
     let thread = get();
     if thread.routine.get() != 0 {
-        within_another(thread)?;
+        within_another(thread, op)?;
     }
     let call = WithinOf { within: Within { mark: Mark::new(), operands: work_out::<F> }, operands };
     call.within.mark.set();
@@ -160,9 +163,11 @@ pub fn within<R, F: Fn() -> Operands>(op: u16, operands: F, f: impl FnOnce() -> 
 
 #[cold]
 #[inline(never)]
-fn within_another(thread: &Thread) -> Result<(), Fault> {
+fn within_another(thread: &Thread, op: u16) -> Result<(), Fault> {
     // Where there is no handler, that routine was left by longjmp or an exception.
-    if !Mark::is_there(thread.within.get()) || !stack::is_in_handler() {
+    // What ends the job waits for nothing.
+    let ends = OPS[usize::from(op)].name().starts_with("shmemx_abort");
+    if ends || !Mark::is_there(thread.within.get()) || !stack::is_in_handler() {
         return Ok(());
     }
     let routine = Some(name(thread.routine.get()));

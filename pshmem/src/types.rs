@@ -1,6 +1,9 @@
 //! Types of the C signatures.
 #![allow(unsafe_code)]
 
+pub use crate::errors::Error as ErrorInfo;
+/// `shmemx_file_t`.
+pub use pellucid_core::collectives::files::Handle as File;
 pub use pellucid_core::context::SessionConfig;
 /// `shmemx_req_h`, as the committee's draft calls a request.
 pub use pellucid_core::request::Request as ReqHandle;
@@ -8,6 +11,17 @@ pub use pellucid_core::request::Request as ReqHandle;
 pub use pellucid_core::request::Request as RequestHandle;
 pub use pellucid_core::team::aset::{OffsetFunction, Opaque as Aset};
 pub use pellucid_core::team::{Config as TeamConfig, Handle as Team};
+
+/// `off_t`.
+pub type Offset = i64;
+
+/// `ssize_t`.
+pub type SignedSize = isize;
+
+/// `shmemx_errhandler_t`: a function, or one of a few numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct ErrorHandler(pub usize);
 
 /// C `long double`: carried, never computed with.
 #[derive(Clone, Copy)]

@@ -86,6 +86,66 @@ fn a_crash_inside_a_routine_is_told_with_the_line_of_the_call() {
     Job::new(tree::tool("oshprof")).args(["line", "a.out"]).run().expect_code(2);
 }
 
+fn abort(name: &str, pes: usize, arguments: &[&str]) -> Outcome {
+    let binary = Build::program("endings/abort.c").named(name).options(["-g", "-pthread"]).build();
+    let outcome = Job::oshrun(pes).arg(&binary).args(arguments).limit(20).run();
+    let left = system::wait_for_no_process(&binary, Duration::from_secs(3));
+    assert!(left.is_empty(), "processes are left: {left:?}\n{}", outcome.describe());
+    assert!(!outcome.stdout.contains("an exit handler ran"), "{}", outcome.describe());
+    outcome
+}
+
+/// The line of the program of [`abort`] that has this comment.
+fn line_of(comment: &str) -> String {
+    let text = std::fs::read_to_string(tree::package().join("programs/endings/abort.c")).expect("the program's source");
+    let line = text.lines().position(|line| line.contains(comment)).expect("the call") + 1;
+    format!("called in abort_now at abort.c:{line}")
+}
+
+#[test]
+fn abort_ends_the_job_with_status_reason_and_place() {
+    for others in ["barrier", "wait", "finalize", "sleep", "compute"] {
+        let outcome = abort("abort", 3, &["plain", "1", others]).expect_code(134);
+        outcome.expect_text(&[
+            "PE 1: shmemx_abort ends the job with status 134",
+            &line_of("plain call"),
+            "written before",
+        ]);
+        let outcome = abort("abort", 4, &["because", "3", others]).expect_code(7);
+        outcome.expect_text(&["PE 3: shmemx_abort_because ends", "the mesh is broken", &line_of("with a reason")]);
+    }
+    abort("abort", 1, &["because"]).expect_code(7);
+    abort("abort", 2, &["zero", "1", "barrier"]).expect_code(134).expect_text(&["nothing at all"]);
+    abort("abort", 2, &["large", "0", "barrier"]).expect_code(5);
+}
+
+#[test]
+fn abort_from_odd_places() {
+    for (place, others) in [("thread", "finalize"), ("handler", "wait"), ("after-finalize", "finalize")] {
+        let outcome = abort("abort", 3, &["because", "1", others, place]).expect_code(7);
+        outcome.expect_text(&["PE 1: shmemx_abort_because", "the mesh is broken", &line_of("with a reason")]);
+    }
+    abort("abort", 2, &["because", "1", "barrier", "before-init"]).expect_code(7).expect_text(&["the mesh is broken"]);
+    let binary = Build::program("endings/abort.c").named("abort").options(["-g", "-pthread"]).build();
+    let alone = Job::new(&binary).args(["because", "0"]).limit(20).run().expect_code(7);
+    alone.expect_text(&["PE 0: shmemx_abort_because", "the mesh is broken"]);
+    let off =
+        Job::oshrun(2).arg(&binary).args(["because", "1"]).env("SHMEM_PROFILE", "0").limit(20).run().expect_code(7);
+    off.expect_text(&[&line_of("with a reason")]);
+}
+
+#[test]
+fn abort_keeps_the_profile() {
+    let folder = tree::fresh("abort-profile");
+    let binary = Build::program("endings/abort.c").named("abort").options(["-g", "-pthread"]).build();
+    let profile = folder.join("profile");
+    let mut option = std::ffi::OsString::from("--profile=");
+    option.push(&profile);
+    Job::oshrun(3).arg(option).arg(&binary).args(["because", "1", "wait"]).limit(20).run().expect_code(7);
+    let report = Job::new(tree::tool("oshprof")).arg("report").arg(&profile).run().expect_code(0);
+    report.expect_text(&["shmemx_abort_because", "shmem_long_wait_until"]);
+}
+
 #[test]
 fn global_exit_with_0_is_a_success() {
     for others in ["compute", "barrier", "wait"] {

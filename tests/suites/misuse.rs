@@ -234,6 +234,18 @@ fn sets_and_requests() {
             ("target-private", "shmemx_long_sum_reduce_nb", &["dest = ", "not a symmetric address"]),
             ("pe", "shmemx_long_fadd_nb", &["pe = N"]),
             ("old-null", "shmemx_long_fadd_nb", &["oldval is a null pointer"]),
+            ("file-null", "shmemx_file_sync", &["is no file"]),
+            ("file-closed", "shmemx_file_read_at_all", &["was closed already"]),
+            ("file-closed-twice", "shmemx_file_close", &["was closed already"]),
+            ("file-wild", "shmemx_file_write_at", &["is not a file"]),
+            ("file-private", "shmemx_file_write_at_all", &["sym = ", "not a symmetric address"]),
+            ("file-beyond", "shmemx_file_read_ordered", &["sym = ", "past the end"]),
+            ("file-offset", "shmemx_file_write_at_nb", &["offset = -8"]),
+            ("file-append", "shmemx_file_open", &["would be ignored"]),
+            ("file-path", "shmemx_file_open", &["path is a null pointer"]),
+            ("handler-team", "shmemx_errhandler_set", &["team = 0x"]),
+            ("state-pe", "shmemx_pe_state", &["pe = N"]),
+            ("failed-null", "shmemx_failed_pes", &["list is a null pointer"]),
         ],
     );
 }

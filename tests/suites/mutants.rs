@@ -83,6 +83,10 @@ const MUTANTS: &[(&str, &str, usize)] = &[
     ("pe_quiet_never", "9.12-ordering/ordering", 2),
     ("one_lock", "9.13-lock/two-locks", 2),
     ("pcontrol_drops", "10-profiling/pcontrol", 2),
+    ("file_write_short", "extensions/files", 2),
+    ("file_write_goes_well", "extensions/file-errors", 2),
+    ("error_stays", "extensions/errors", 2),
+    ("file_refuses_nothing", "extensions/lives", 2),
 ];
 
 fn main() -> ExitCode {

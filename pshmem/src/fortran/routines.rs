@@ -9,6 +9,7 @@ use pellucid_core::runtime;
 
 use super::entry;
 use crate::dispatcher::{self, Call};
+use crate::errors::Answer;
 use crate::generated::constants::SHMEM_VENDOR_STRING;
 use crate::routine::or_end;
 use crate::seen::of_set;
@@ -23,6 +24,12 @@ use crate::{locking, shim, thread};
 struct Both {
     integer: c_long,
     real: f32,
+}
+
+impl Answer for Both {
+    fn of(_: c_int, _: u16) -> Self {
+        Self::of(0)
+    }
 }
 
 impl Both {

@@ -16,6 +16,6 @@ unsafe extern "C" {
 }
 
 routine!(pellucid_imp_shmem_ctx_create, pellucid_probe_shmem_ctx_create, 34, 34_u16, timed, (options: c_long, ctx: *mut Ctx) -> c_int, |m| [-1, 0, 0] team::ctx_create(m, options, ctx), failed |r: c_int| r != 0);
-routine!(pellucid_imp_shmem_team_create_ctx, pellucid_probe_shmem_team_create_ctx, 35, 35_u16, timed, (team: Team, options: c_long, ctx: *mut Ctx) -> c_int, |m| [-1, 0, 0] team::create_ctx(m, team, options, ctx), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmem_team_create_ctx, pellucid_probe_shmem_team_create_ctx, 35, 35_u16, timed, (team: Team, options: c_long, ctx: *mut Ctx) -> c_int, |m| [-1, 0, 0] on_team(team, team::create_ctx(m, team, options, ctx)), failed |r: c_int| r != 0);
 routine!(pellucid_imp_shmem_ctx_destroy, pellucid_probe_shmem_ctx_destroy, 36, 36_u16, timed, (ctx: Ctx), |m| [-1, 0, 0] team::ctx_destroy(m, ctx));
 routine!(pellucid_imp_shmem_ctx_get_team, pellucid_probe_shmem_ctx_get_team, 37, 37_u16, sampled, (ctx: Ctx, team: *mut Team) -> c_int, |m| [-1, 0, 0] team::ctx_get_team(m, ctx, team), failed |r: c_int| r != 0);

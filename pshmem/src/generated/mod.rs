@@ -40,6 +40,10 @@ pub mod aset;
 #[rustfmt::skip]
 pub mod request;
 #[rustfmt::skip]
+pub mod file;
+#[rustfmt::skip]
+pub mod error;
+#[rustfmt::skip]
 pub mod intercepted;
 #[rustfmt::skip]
 pub mod addresses;

@@ -51,11 +51,13 @@ pub enum Class {
     Query,
     /// Profiling control (10).
     Control,
+    /// Files (extensions).
+    Io,
 }
 
 impl Class {
     /// Every class, in the order of their numbers.
-    pub const ALL: [Class; 16] = [
+    pub const ALL: [Class; 17] = [
         Class::Setup,
         Class::Memory,
         Class::Team,
@@ -72,6 +74,7 @@ impl Class {
         Class::Lock,
         Class::Query,
         Class::Control,
+        Class::Io,
     ];
 
     /// Lower-case name, as reports write it.
@@ -93,6 +96,7 @@ impl Class {
             Class::Lock => "lock",
             Class::Query => "query",
             Class::Control => "control",
+            Class::Io => "io",
         }
     }
 
@@ -457,7 +461,7 @@ mod tests {
             assert_eq!(class as usize, number, "{}", class.name());
             assert_eq!(Class::from_number(number as u8), Some(class));
         }
-        assert_eq!(Class::from_number(16), None);
+        assert_eq!(Class::from_number(17), None);
     }
 
     #[test]

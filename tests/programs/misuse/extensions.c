@@ -1,4 +1,5 @@
 /* One mistake with sets or requests a run, chosen by the first argument; all PEs make it. */
+#include <fcntl.h>
 #include <shmemx.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,22 @@ int main(int count, char **arguments) {
     CASE("handle-null") shmemx_req_wait(NULL);
     CASE("target-private") shmemx_long_sum_reduce_nb(SHMEM_TEAM_WORLD, local, object, 1, &request);
     CASE("pe") shmemx_long_fadd_nb(object, 1, npes, local, &request);
+    shmemx_file_t file = SHMEMX_FILE_INVALID, closed = SHMEMX_FILE_INVALID;
+    shmemx_file_open(SHMEM_TEAM_WORLD, "/dev/null", O_RDWR, 0, &closed);
+    shmemx_file_close(closed);
+    shmemx_file_open(SHMEM_TEAM_WORLD, "/dev/null", O_RDWR, 0, &file);
+    CASE("file-null") shmemx_file_sync(SHMEMX_FILE_INVALID);
+    CASE("file-closed") shmemx_file_read_at_all(closed, object, 8, 0);
+    CASE("file-closed-twice") shmemx_file_close(closed);
+    CASE("file-wild") shmemx_file_write_at((shmemx_file_t)(void *)local, object, 8, 0);
+    CASE("file-private") shmemx_file_write_at_all(file, local, 8, 0);
+    CASE("file-beyond") shmemx_file_read_ordered(file, object, (size_t)1 << 60);
+    CASE("file-offset") shmemx_file_write_at_nb(file, object, 8, -8, &request);
+    CASE("file-append") shmemx_file_open(SHMEM_TEAM_WORLD, "/dev/null", O_WRONLY | O_APPEND, 0, &file);
+    CASE("file-path") shmemx_file_open(SHMEM_TEAM_WORLD, NULL, O_RDWR, 0, &file);
+    CASE("handler-team") shmemx_errhandler_set((shmem_team_t)(void *)local, SHMEMX_ERRORS_LOG, NULL);
+    CASE("state-pe") shmemx_pe_state(npes);
+    CASE("failed-null") shmemx_failed_pes(NULL, 3);
     CASE("old-null") shmemx_long_fadd_nb(object, 1, 0, NULL, &request);
     shmem_barrier_all();
     shmem_finalize();

@@ -1,6 +1,7 @@
 /* A wrong library: one routine, chosen by -DMUTANT_name, is replaced by a wrong one. Loaded before the right library, it
  * must make the conformance program fail that tests/suites/mutants.rs names. */
 #include <pshmem.h>
+#include <shmemx.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -347,4 +348,21 @@ long shmem_long_atomic_fetch_add(long *dest, long value, int pe) {
     sleep(1);
     return pshmem_long_atomic_fetch_add(dest, value, pe);
 }
+#endif
+#ifdef MUTANT_file_write_short
+int shmemx_file_write_at_all(shmemx_file_t file, void *sym, size_t bytes, off_t offset) {
+    return pshmemx_file_write_at_all(file, sym, bytes - (bytes > 2000), offset);
+}
+#endif
+#ifdef MUTANT_file_write_goes_well
+int shmemx_file_write_at_all(shmemx_file_t file, void *sym, size_t bytes, off_t offset) {
+    pshmemx_file_write_at_all(file, sym, bytes, offset);
+    return 0;
+}
+#endif
+#ifdef MUTANT_error_stays
+void shmemx_error_clear(void) {}
+#endif
+#ifdef MUTANT_file_refuses_nothing
+ssize_t shmemx_file_write_at(shmemx_file_t file, void *sym, size_t bytes, off_t offset) { return (ssize_t)bytes; }
 #endif

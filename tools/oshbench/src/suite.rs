@@ -105,6 +105,12 @@ pub const GROUPS: &[Group] = &[
         only_named: false,
     },
     Group {
+        name: "files",
+        about: "one file written and read by all of 2 and 8 PEs, against dd with the same block size (in $TMPDIR)",
+        programs: &[Program { name: "files", pes: &[2, 8], any_pes: true, runs: Runs::Ours }],
+        only_named: true,
+    },
+    Group {
         name: "startup",
         about: "an empty program from start to finish with 2 and 8 PEs",
         programs: &[Program { name: "empty", pes: &[2, 8], any_pes: true, runs: Runs::WholeJob }],

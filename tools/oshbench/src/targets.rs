@@ -66,6 +66,8 @@ const RULES: &[Rule] = &[
     Rule { bytes: Some((0, 64 * KIB)), pes: Some(8), ..rule(ALL_TOGETHER, Bound::Peer(1.0)) },
     Rule { pes: Some(4), ..rule(&["malloc+free"], Bound::Peer(1.0)) },
     Rule { pes: Some(8), ..rule(&["malloc+free"], Bound::Peer(1.0)) },
+    // 90 % of what dd reaches.
+    rule(&["file-write", "file-read"], Bound::Limit { times: 1.0 / 0.9, plus: 0.0 }),
     rule(&["message-round-trip"], Bound::Limit { times: 2.2, plus: 0.0 }),
     Rule { bytes: Some((0, 8)), ..rule(&["message-stream"], Bound::Ns(200.0)) },
     // Far below the time the target computes, and above what an interrupt takes.

@@ -6,6 +6,7 @@ use std::fmt::Write;
 
 use super::{BY, File};
 use crate::body::{self, Body, Number};
+use crate::ctype::Param;
 use crate::expand::{Expanded, Routine};
 use crate::table::Timing;
 
@@ -162,6 +163,10 @@ fn routine(body: &Body) -> String {
         // The C side reads what the level takes.
         params.push_str(", name: *const c_char, value: f64, number: c_long");
         call = call.replace("(level)", "(level, name, value, number)");
+    }
+    let on_team = |param: &Param| param.base == "shmem_team_t" && !param.pointer;
+    if let Some(team) = routine.params.iter().find(|param| on_team(param)) {
+        call = format!("on_team({}, {call})", team.name);
     }
     let [peer, addr, bytes] = record(routine, &op);
     let map = map(&[&call, &peer]);

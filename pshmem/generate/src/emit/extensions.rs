@@ -24,6 +24,8 @@ pub const SHMEMX: &str = r#"/*
 #ifndef PELLUCID_SHMEMX_H
 #define PELLUCID_SHMEMX_H
 
+#include <sys/types.h>
+
 #include "shmem.h"
 
 /*
@@ -39,6 +41,16 @@ LEVELS
 #define SHMEMX_ERROR_NO_SUCH (-4)
 #define SHMEMX_ERROR_READ_ONLY (-5)
 #define SHMEMX_ERROR_BUSY (-6)
+#define SHMEMX_ERROR_PE (-7)
+#define SHMEMX_ERROR_ADDRESS (-8)
+#define SHMEMX_ERROR_MEMORY (-9)
+#define SHMEMX_ERROR_NETWORK (-10)
+#define SHMEMX_ERROR_PE_LOST (-11)
+#define SHMEMX_ERROR_ABORTED (-12)
+#define SHMEMX_ERROR_IO (-13)
+#define SHMEMX_ERROR_MISMATCH (-14)
+#define SHMEMX_ERROR_PENDING (-15)
+#define SHMEMX_ERROR_SHORT (-16)
 
 #ifdef __cplusplus
 extern "C" {
@@ -65,7 +77,8 @@ extern "C" {
 #define SHMEMX_CLASS_LOCK (1u << 13)
 #define SHMEMX_CLASS_QUERY (1u << 14)
 #define SHMEMX_CLASS_CONTROL (1u << 15)
-#define SHMEMX_CLASS_ALL 0xffffu
+#define SHMEMX_CLASS_IO (1u << 16)
+#define SHMEMX_CLASS_ALL 0x1ffffu
 
 int shmemx_op_count(void);
 const char *shmemx_op_name(int op);
@@ -170,6 +183,53 @@ typedef int (*shmemx_offset_fn)(int PE_index, int PE_start, int PE_size, void *c
 typedef uint64_t shmemx_request_handle_t;
 typedef shmemx_request_handle_t shmemx_req_h;
 #define SHMEMX_REQ_INVALID ((shmemx_request_handle_t)0)
+
+/*
+ * Files that the members of a team read and write together. All members call open, close, sync, size, truncate and the
+ * routines with _all and _ordered, in the same order on all files of a team; read_at and write_at are of one PE. Memory
+ * is symmetric. Routines give 0, or a negative SHMEMX_ERROR_: IO where the system refuses, at one member or at all, and
+ * SHORT where a read of this PE has come to the end of the file; shmemx_error_last has the words. read_at and write_at
+ * give the bytes that were moved. `flags` are those of open(2), without O_APPEND. The ordered routines have members
+ * follow each other by their numbers, from where the last one on this file ended, at first from 0.
+ */
+typedef struct shmemx_file *shmemx_file_t;
+#define SHMEMX_FILE_INVALID ((shmemx_file_t)0)
+
+/*
+ * Errors. A call that cannot be carried out ends the job (SHMEMX_ERRORS_FATAL), gives its code (_RETURN), says so on
+ * standard error and gives its code (_LOG), or calls a function with it and gives its code. What an operation came to,
+ * as a disk that is full, is no mistake, and returned with FATAL as well. `team`: in calls on that team;
+ * SHMEM_TEAM_INVALID: in all others. Routines whose results are data give 0, those that give pointers NULL.
+ * shmemx_error_last writes the calling thread's last error to *error, whose `size` says how large it is, and gives its
+ * code, 0 where there was none.
+ */
+typedef struct {
+    size_t size;         /* to be set to sizeof(shmemx_error_t) before the call */
+    int code;            /* SHMEMX_ERROR_ */
+    int op;              /* operation, -1 where it is not known */
+    int argument;        /* the argument that is wrong, from 0 on; -1 where only the message says so */
+    int peer;            /* PE number in the world, -1 where it has to do with none */
+    const void *address; /* that is wrong, NULL where none is */
+    const char *message; /* until the thread's next error */
+} shmemx_error_t;
+
+typedef void (*shmemx_errhandler_t)(const shmemx_error_t *error, void *data);
+#define SHMEMX_ERRORS_FATAL ((shmemx_errhandler_t)0)
+#define SHMEMX_ERRORS_RETURN ((shmemx_errhandler_t)1)
+#define SHMEMX_ERRORS_LOG ((shmemx_errhandler_t)2)
+
+/*
+ * How the job and its PEs stand, as far as this PE's host knows.
+ *
+ * shmemx_abort and shmemx_abort_because end the job, with status 134 or the given one, from any PE in any state of the
+ * others. No exit handler runs.
+ */
+#define SHMEMX_OK 0
+#define SHMEMX_DEGRADED 1
+#define SHMEMX_FAILED 2
+#define SHMEMX_PE_ALIVE 0
+#define SHMEMX_PE_LOST 1
+#define SHMEMX_PE_FINALIZED 2
 ROUTINES
 
 /* Their names for tools (10.2). */

@@ -16,6 +16,8 @@ mod aset;
 mod cache;
 mod collective;
 mod ctx;
+mod error;
+mod file;
 mod lock;
 mod memory;
 mod nbi;
@@ -169,4 +171,6 @@ pub const GROUPS: &[Group] = &[
     cache::GROUP,
     aset::GROUP,
     request::GROUP,
+    file::GROUP,
+    error::GROUP,
 ];

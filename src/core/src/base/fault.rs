@@ -4,6 +4,24 @@
 //! one place ([`crate::runtime::fail`]), which adds the name of the routine and the PE.
 
 use std::fmt;
+use std::sync::Arc;
+
+/// The system's number for a descriptor that is not for this.
+const EBADF: i32 = 9;
+
+/// Numbers of faults in `shmemx.h`.
+pub mod code {
+    #![allow(missing_docs)]
+    pub const ARGUMENT: i32 = -1;
+    pub const NO_SUCH: i32 = -4;
+    pub const PE: i32 = -7;
+    pub const ADDRESS: i32 = -8;
+    pub const MEMORY: i32 = -9;
+    pub const NETWORK: i32 = -10;
+    pub const IO: i32 = -13;
+    pub const MISMATCH: i32 = -14;
+    pub const SHORT: i32 = -16;
+}
 
 /// Why a call cannot be carried out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +55,12 @@ pub enum Cause {
     ForeignPointer { addr: usize },
     /// `free`/`realloc` of an address that was freed already.
     DoubleFree { addr: usize },
+    /// A handle of a file that names no open one.
+    BadFile { handle: usize, gone: bool },
+    /// The system refused something with a file; `pe`: to another PE.
+    File { what: &'static str, path: Arc<str>, at: Option<u64>, error: i32, pe: Option<i32> },
+    /// A file has come to its end before all bytes that were asked for.
+    Short { path: Arc<str>, bytes: u64, wanted: u64 },
     /// Objects of one call that share memory.
     Overlap { dest: usize, dest_bytes: usize, source: usize, source_bytes: usize, in_place: bool },
     /// PEs met in different collective calls.
@@ -110,6 +134,9 @@ impl fmt::Display for Cause {
             Self::BadContext { handle, gone } => no_handle(f, "ctx", *handle, *gone, "destroyed", "a context"),
             Self::BadTeam { handle: 0, .. } => f.write_str("team = SHMEM_TEAM_INVALID is no team"),
             Self::BadTeam { handle, gone } => no_handle(f, "team", *handle, *gone, "destroyed", "a team"),
+            Self::BadFile { handle: 0, .. } => f.write_str("file = SHMEMX_FILE_INVALID is no file"),
+            Self::BadFile { handle, gone } => no_handle(f, "file", *handle, *gone, "closed", "a file"),
+            Self::File { .. } | Self::Short { .. } => self.file(f),
             Self::BadPe { .. } | Self::BadValue { .. } | Self::NotInActiveSet { .. } | Self::NotInSet { .. } => {
                 self.argument(f)
             }
@@ -125,7 +152,7 @@ impl fmt::Display for Cause {
 /// A handle of an object that is gone, or never was there.
 fn no_handle(f: &mut fmt::Formatter<'_>, arg: &str, handle: usize, gone: bool, ended: &str, what: &str) -> fmt::Result {
     match gone {
-        true => write!(f, "{arg} = {handle:#x} was {ended} already"),
+        true => write!(f, "{arg} = {handle:#x} was {ended} already, or ended with shmem_finalize"),
         false => write!(f, "{arg} = {handle:#x} is not {what} that exists"),
     }
 }
@@ -148,6 +175,30 @@ impl Cause {
                 f,
                 "aset: PE {pe} is none of the {size} members of the active set: only they call a collective on it"
             ),
+            other => fmt::Debug::fmt(other, f),
+        }
+    }
+
+    /// What went wrong with a file.
+    fn file(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File { what, path, at, error, pe } => {
+                if let Some(pe) = pe {
+                    write!(f, "PE {pe}: ")?;
+                }
+                write!(f, "{what} of {path:?}")?;
+                if let Some(at) = at {
+                    write!(f, " at byte {at}")?;
+                }
+                match *error {
+                    // Of the descriptor, which nobody outside knows.
+                    EBADF => f.write_str(": it was not opened for that"),
+                    error => write!(f, ": {}", std::io::Error::from_raw_os_error(error)),
+                }
+            }
+            Self::Short { path, bytes, wanted } => {
+                write!(f, "read of {path:?}: the file has come to its end after {bytes} of {wanted} bytes")
+            }
             other => fmt::Debug::fmt(other, f),
         }
     }
@@ -199,25 +250,74 @@ impl Cause {
 
 /// A [`Cause`], one word wide: results of the hot path stay in registers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault(Box<Cause>);
+pub struct Fault(Box<Located>);
+
+/// A cause, and whose call it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Located {
+    cause: Cause,
+    team: usize,
+}
 
 impl Fault {
     /// What is wrong.
     pub fn cause(&self) -> &Cause {
-        &self.0
+        &self.0.cause
+    }
+
+    /// The handle of the team that the call is on; 0 where it is on none.
+    pub fn team(&self) -> usize {
+        self.0.team
+    }
+
+    /// The same in a call on a team, which its handle names.
+    #[cold]
+    pub fn on_team(mut self, handle: usize) -> Self {
+        self.0.team = handle;
+        self
+    }
+
+    /// Its number in `shmemx.h`: `SHMEMX_ERROR_`.
+    pub fn code(&self) -> i32 {
+        match &self.0.cause {
+            Cause::BadSet { .. } | Cause::BadContext { .. } | Cause::BadTeam { .. } | Cause::BadFile { .. } => {
+                code::NO_SUCH
+            }
+            Cause::NotInitialized | Cause::Finalized => code::NO_SUCH,
+            Cause::BadPe { .. } | Cause::NotInActiveSet { .. } | Cause::NotInSet { .. } => code::PE,
+            Cause::NotSymmetric { .. } | Cause::PastEnd { .. } | Cause::Null { .. } | Cause::Misaligned { .. } => {
+                code::ADDRESS
+            }
+            Cause::ForeignPointer { .. } | Cause::DoubleFree { .. } | Cause::NoObject { .. } => code::ADDRESS,
+            Cause::Overlap { .. } => code::ADDRESS,
+            Cause::Mismatch { .. } | Cause::Finalizing { .. } => code::MISMATCH,
+            Cause::Os { .. } | Cause::Startup(_) => code::MEMORY,
+            Cause::Network(_) | Cause::Message(_) => code::NETWORK,
+            Cause::File { .. } => code::IO,
+            Cause::Short { .. } => code::SHORT,
+            Cause::BadValue { .. } | Cause::Environment { .. } | Cause::Interrupted { .. } | Cause::Stack { .. } => {
+                code::ARGUMENT
+            }
+            Cause::NotHeld { .. } | Cause::HeldAlready { .. } => code::ARGUMENT,
+        }
+    }
+
+    /// Whether it is what an operation came to, and no mistake of the program's: its caller is told.
+    pub fn is_result(&self) -> bool {
+        matches!(self.0.cause, Cause::File { .. } | Cause::Short { .. })
     }
 }
 
 impl From<Cause> for Fault {
     #[cold]
     fn from(cause: Cause) -> Self {
-        Self(Box::new(cause))
+        Self(Box::new(Located { cause, team: 0 }))
     }
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        self.0.cause.fmt(f)
     }
 }
 

@@ -3,6 +3,7 @@
 pub mod env;
 pub mod fault;
 pub mod fifo;
+pub mod report;
 pub mod size;
 pub mod slab;
 pub mod text;

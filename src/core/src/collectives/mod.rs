@@ -12,6 +12,7 @@ pub mod alltoall;
 pub mod asets;
 mod barrier;
 pub mod broadcast;
+pub mod files;
 pub mod gather;
 mod inter_host;
 pub mod kernel;

@@ -27,10 +27,13 @@ pub enum Group<'a> {
 }
 
 /// A checked group.
-struct Members {
-    pes: PeList,
-    me: usize,
-    key: u64,
+pub(super) struct Members {
+    /// Who they are.
+    pub pes: PeList,
+    /// This PE's number.
+    pub me: usize,
+    /// Names the group.
+    pub key: u64,
     /// Whether a broadcast writes the root's own `dest`: on teams.
     is_team: bool,
 }
@@ -47,7 +50,7 @@ pub(super) fn key_of_set(w: &World, aset: &Aset, psync: *const i64) -> u64 {
 
 impl Group<'_> {
     /// `None`: `SHMEM_TEAM_INVALID`.
-    fn members(self, w: &World) -> Result<Option<Members>, Fault> {
+    pub(super) fn members(self, w: &World) -> Result<Option<Members>, Fault> {
         w.map.ready()?;
         match self {
             Self::Team(handle) => {

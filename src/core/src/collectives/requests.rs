@@ -4,7 +4,7 @@
 //! complete and the handle becomes invalid.
 #![allow(unsafe_code)]
 
-use crate::base::{Cause, Fault};
+use crate::base::{Cause, Fault, report};
 use crate::os::wait::{self, Backoff};
 use crate::request::{self, Request, State};
 use crate::team::World;
@@ -54,8 +54,9 @@ pub fn wait_by_value(w: &World, request: Request) -> Result<(), Fault> {
     w.map.ready()?;
     known(request)?;
     until(w, || is_complete(request).then_some(()))?;
+    let outcome = request::take_outcome(request);
     request::release(request);
-    Ok(())
+    outcome.map_or(Ok(()), Err)
 }
 
 /// A number that no call has given is no handle.
@@ -74,6 +75,9 @@ pub fn test_by_value(w: &World, request: Request) -> Result<i32, Fault> {
     if look(w, request)? == State::Pending {
         return Ok(0);
     }
+    if let Some(fault) = request::take_outcome(request) {
+        report::tell(&fault);
+    }
     request::release(request);
     Ok(1)
 }
@@ -87,18 +91,20 @@ fn read(place: *const Request) -> Result<Request, Fault> {
     Ok(unsafe { place.read_unaligned() })
 }
 
-/// Ends the request at an address, and invalidates the handle there.
-fn end(place: *mut Request, request: Request) {
+/// Ends the request at an address, and invalidates the handle there. Gives 0, or the code of what it came to.
+fn end(place: *mut Request, request: Request) -> i32 {
+    let outcome = request::take_outcome(request);
     request::release(request);
     // SAFETY: the handle was read there.
     unsafe { place.write_unaligned(Request::INVALID) };
+    outcome.map_or(0, |fault| report::tell(&fault))
 }
 
 fn is_live(request: Request) -> bool {
     matches!(request::state(request), State::Pending | State::Complete)
 }
 
-/// Waits for the request at an address. 0, or negative where there is none.
+/// Waits for the request at an address. 0, or negative where there is none, and where it came to an error.
 pub fn wait(w: &World, place: *mut Request) -> Result<i32, Fault> {
     w.map.ready()?;
     let request = read(place)?;
@@ -106,11 +112,11 @@ pub fn wait(w: &World, place: *mut Request) -> Result<i32, Fault> {
         return Ok(INVALID);
     }
     until(w, || is_complete(request).then_some(()))?;
-    end(place, request);
-    Ok(0)
+    Ok(end(place, request))
 }
 
-/// 0 where the request at an address is complete, 1 where it is under way, negative where there is none.
+/// 0 where the request at an address is complete, 1 where it is under way, negative where there is none, and where it
+/// came to an error.
 pub fn test(w: &World, place: *mut Request) -> Result<i32, Fault> {
     w.map.ready()?;
     let request = read(place)?;
@@ -120,8 +126,7 @@ pub fn test(w: &World, place: *mut Request) -> Result<i32, Fault> {
     if look(w, request)? == State::Pending {
         return Ok(1);
     }
-    end(place, request);
-    Ok(0)
+    Ok(end(place, request))
 }
 
 /// Addresses of `n` handles.
@@ -132,13 +137,18 @@ fn places(n: usize, first: *mut Request) -> Result<impl Iterator<Item = *mut Req
     Ok((0..n).map(move |i| first.wrapping_add(i)))
 }
 
-/// Waits for all of some requests; invalid handles are skipped. 0.
+/// Waits for all of some requests; invalid handles are skipped. 0, or the code of the first that came to an error.
 pub fn wait_all(w: &World, n: usize, first: *mut Request) -> Result<i32, Fault> {
     w.map.ready()?;
+    let mut code = 0;
     for place in places(n, first)? {
-        wait(w, place)?;
+        let live = read(place).is_ok_and(is_live);
+        let came_to = wait(w, place)?;
+        if live && code == 0 {
+            code = came_to;
+        }
     }
-    Ok(0)
+    Ok(code)
 }
 
 /// Waits for one of some requests, and gives its index; `SIZE_MAX` where no handle is valid.

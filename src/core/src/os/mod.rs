@@ -6,6 +6,7 @@ pub mod cpu;
 pub mod crash;
 pub mod depth;
 pub mod elf;
+pub mod file;
 pub mod fork;
 pub mod futex;
 pub mod host;

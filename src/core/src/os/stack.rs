@@ -113,24 +113,35 @@ pub fn print() {
 
 /// A line for an address: file, offset in it, and the function where its name is known.
 fn frame(at: usize) -> String {
+    match place(at) {
+        None => format!("{at:#x}"),
+        Some((file, offset, None)) => format!("{file} {offset:#x}"),
+        Some((file, offset, Some(function))) => format!("{file} {offset:#x} {function}"),
+    }
+}
+
+/// The file that an address is of, and the offset that tools know it by.
+pub fn object(at: usize) -> Option<(String, usize)> {
+    place(at).map(|(file, offset, _)| (file, offset))
+}
+
+/// File, offset in it, and function of an address.
+fn place(at: usize) -> Option<(String, usize, Option<String>)> {
     // SAFETY: plain data.
     let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
     // SAFETY: any address may be asked for.
     if unsafe { libc::dladdr(at as *const c_void, &raw mut info) } == 0 || info.dli_fname.is_null() {
-        return format!("{at:#x}");
+        return None;
     }
     // SAFETY: C strings of the loader.
-    let name = |name: *const std::ffi::c_char| unsafe { CStr::from_ptr(name) }.to_string_lossy();
+    let name = |name: *const std::ffi::c_char| unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned();
     // An executable that is not relocated is linked to the address where it is.
     let base = info.dli_fbase as usize;
     // SAFETY: the first page of a loaded object begins with the header of its file.
     let is_fixed = unsafe { *(base as *const u8).add(16) } == 2;
     let offset = if is_fixed { at } else { at - base };
-    let file = name(info.dli_fname);
-    if info.dli_sname.is_null() {
-        return format!("{file} {offset:#x}");
-    }
-    format!("{file} {offset:#x} {}", name(info.dli_sname))
+    let function = (!info.dli_sname.is_null()).then(|| name(info.dli_sname));
+    Some((name(info.dli_fname), offset, function))
 }
 
 /// Has Python print its stack, as `faulthandler` does, where it runs in this process and in this thread.

@@ -1,6 +1,6 @@
 //! Schedules that nobody holds a request of: the next quiet or barrier completes them.
 
-use super::{Request, State, advance, release, state};
+use super::{Request, State, advance, release, state, take_outcome};
 use crate::base::Fault;
 use crate::os::wait::Backoff;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +15,7 @@ fn all() -> MutexGuard<'static, Vec<Request>> {
 
 /// Leaves a request to the next quiet or barrier.
 pub fn detach(request: Request) {
-    if state(request) == State::Pending {
+    if request != Request::COMPLETE && matches!(state(request), State::Pending | State::Complete) {
         let mut all = all();
         all.push(request);
         COUNT.store(all.len(), Ordering::Relaxed);
@@ -28,7 +28,7 @@ pub fn has_detached() -> bool {
     COUNT.load(Ordering::Relaxed) > 0
 }
 
-/// Waits for all of them.
+/// Waits for all of them. Fault: what the first came to that did not go well.
 #[cold]
 pub fn complete_detached(oversubscribed: bool) -> Result<(), Fault> {
     let waiting = {
@@ -37,12 +37,14 @@ pub fn complete_detached(oversubscribed: bool) -> Result<(), Fault> {
         std::mem::take(&mut *all)
     };
     let mut backoff = Backoff::new(oversubscribed);
+    let mut outcome = None;
     for request in waiting {
         while state(request) == State::Pending {
             advance()?;
             backoff.turn();
         }
+        outcome = outcome.or_else(|| take_outcome(request));
         release(request);
     }
-    Ok(())
+    outcome.map_or(Ok(()), Err)
 }

@@ -7,15 +7,18 @@
 //! | `table.rs` | the slots behind handles |
 //! | `schedules.rs` | what has to be advanced until it is complete |
 //! | `detached.rs` | what nobody holds a handle of |
+//! | `outcomes.rs` | what came to something else than its end |
 //!
 //! A request is complete either when the transport says so ([`with_event`]) or when its schedule has come to its end
 //! ([`start`]). Schedules are advanced by every wait of the library, and by who asks for a request.
 
 mod detached;
+mod outcomes;
 mod schedules;
 mod table;
 
 pub use detached::{complete_detached, detach, has_detached};
+pub use outcomes::take_outcome;
 pub use schedules::{Schedule, are_running};
 pub use table::{Request, State};
 
@@ -52,9 +55,10 @@ pub enum Started {
     Complete,
 }
 
-/// Starts a schedule, which gets an event for its transfers. The first steps are made at once.
+/// Starts a schedule, which gets an event for its transfers. The first steps are made at once. What it comes to is told
+/// to who asks for the request ([`take_outcome`]).
 ///
-/// Fault: that of the first steps.
+/// Fault: that of the first steps, where it is the program's.
 pub fn start<F: Future<Output = Result<(), Fault>> + 'static>(
     schedule: impl FnOnce(&'static Event) -> F,
 ) -> Result<Request, Fault> {
@@ -74,7 +78,7 @@ pub fn start<F: Future<Output = Result<(), Fault>> + 'static>(
 
 /// Advances all schedules, each as far as it goes now. Gives whether one has come to its end.
 ///
-/// Fault: that of a schedule, which ends with it.
+/// Fault: that of a schedule, which ends with it, unless it is its result.
 #[inline]
 pub fn advance() -> Result<bool, Fault> {
     if are_running() { schedules::advance() } else { Ok(false) }
@@ -87,6 +91,7 @@ pub fn state(request: Request) -> State {
 
 /// Ends a request that is complete: its handle is stale from now on.
 pub fn release(request: Request) {
+    take_outcome(request);
     TABLE.remove(request);
 }
 
@@ -97,5 +102,6 @@ pub fn all_complete() -> bool {
 
 /// Forgets all requests, which are complete: at the last finalize.
 pub fn forget_all() {
+    outcomes::clear();
     TABLE.clear();
 }

@@ -1,6 +1,7 @@
 //! Schedules that are under way: each is advanced until it comes to its end.
 #![allow(unsafe_code)]
 
+use super::outcomes;
 use super::table::{Request, TABLE};
 use crate::base::Fault;
 use crate::inter_host;
@@ -47,10 +48,23 @@ fn running() -> MutexGuard<'static, Vec<(Request, Schedule)>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Ends the request of a schedule with what that came to, unless it is a mistake of the program's.
+fn end_with(request: Request, fault: Fault) -> Result<(), Fault> {
+    if !fault.is_result() {
+        return Err(fault);
+    }
+    outcomes::keep(request, fault);
+    if let Some(slot) = TABLE.live(request) {
+        slot.scheduled.store(false, Ordering::Release);
+    }
+    Ok(())
+}
+
 /// Advances a new schedule for the first time. Gives whether that was all.
 pub(super) fn start(request: Request, mut schedule: Schedule) -> Result<bool, Fault> {
     if let Some(result) = schedule.advance() {
-        return result.map(|()| true);
+        let went_well = result.is_ok();
+        return result.or_else(|fault| end_with(request, fault)).map(|()| went_well);
     }
     let mut running = running();
     running.push((request, schedule));
@@ -70,8 +84,9 @@ pub(super) fn advance() -> Result<bool, Fault> {
             continue;
         };
         ended = true;
-        failed = result.err();
-        if let Some(slot) = TABLE.live(*request) {
+        let request = *request;
+        failed = result.or_else(|fault| end_with(request, fault)).err();
+        if let Some(slot) = TABLE.live(request) {
             slot.scheduled.store(false, Ordering::Release);
         }
         // Who was begun first is advanced first.

@@ -191,6 +191,24 @@ pub fn fail(routine: &str, fault: Fault) -> ! {
     os::exit_now(1)
 }
 
+/// Ends the job with a status because a PE wants it, from any thread in any state of the others. No exit handler runs,
+/// and nobody is waited for. `place` finds words for where it was called, which takes a while.
+#[cold]
+pub fn abort(status: i32, text: &str, place: impl FnOnce() -> Option<String>) -> ! {
+    // Another thread may hold a stream's lock for as long as it reads.
+    flush();
+    let place = place().map(|place| format!(", called in {place}")).unwrap_or_default();
+    let text = visible_lines(&format!("pellucid: {}: {text}{place}", who()));
+    std::thread::sleep(LAST_WORDS);
+    os::write_error(&text);
+    show();
+    end_job(status);
+    if let Some(wireup) = WIREUP.get() {
+        wireup.abort(status, &text);
+    }
+    os::exit_now(status)
+}
+
 /// The signal by which the user has ended the job, where a fault is only what comes of it: some PEs leave, as Python
 /// programs do at Ctrl-C, while others are in the middle of a call.
 fn interrupted(fault: &Fault) -> Option<i32> {
@@ -363,4 +381,13 @@ fn reason(fault: &Fault) -> String {
         Some(_) => "it is in shmem_finalize",
     };
     format!("PE {pe} takes no part in it: {what}; all PEs must make the same calls in the same order")
+}
+
+/// This process, in words.
+fn who() -> String {
+    let early = || bootstrap::before_joining().map(|(_, pe)| pe as usize);
+    match process().map(|process| process.pe as usize).or_else(early) {
+        Some(pe) => format!("PE {pe}"),
+        None => nobody(),
+    }
 }

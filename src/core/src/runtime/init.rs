@@ -86,6 +86,7 @@ pub fn init_thread(requested: i32, profiles: Profiles) -> Result<Start, Fault> {
             collectives::barrier_in(world(), Kind::Init)?;
             process.heap.clear();
             messages::messages().reopen();
+            collectives::files::forget_all();
             team::forget_all(world());
             process.job.pe(process.pe).set_state(PeState::Initialized);
             liveness::tell(Stage::Initialized);

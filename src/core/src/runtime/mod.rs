@@ -11,12 +11,14 @@ pub mod memory;
 mod messages;
 mod network;
 mod report;
+mod states;
 mod thread;
 
-pub use exit::{Callers, at_failure, fail, finalize, global_exit, left, name_callers, status_at_exit};
+pub use exit::{Callers, abort, at_failure, fail, finalize, global_exit, left, name_callers, status_at_exit};
 pub use init::{Start, init_thread, my_pe, n_pes, query_initialized, uses};
 pub use messages::{messages, register_handler};
 pub use network::network_counters;
+pub use states::{failed_pes, job_state, pe_state};
 pub use thread::{Level, query_thread};
 
 use crate::bootstrap::job::Job;

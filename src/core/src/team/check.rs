@@ -122,6 +122,12 @@ pub fn place<T>(m: &Map, addr: *const T) -> u64 {
     }
 }
 
+/// The address of this PE that a [`place`] stands for.
+pub fn address(m: &Map, place: u64) -> usize {
+    let base = if place >> 62 == HEAP { m.heap_base } else { m.data_base };
+    base + (place & OFFSET) as usize
+}
+
 /// The arguments that most collectives have in common.
 #[inline(always)]
 pub fn common_arguments(w: &World, dest: *const u8, source: *const u8, bytes: usize) -> [(Arg, u64); 3] {

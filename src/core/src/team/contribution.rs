@@ -37,9 +37,16 @@ pub enum Kind {
     Destroy,
     Init,
     Finalize,
+    FileOpen,
+    FileClose,
+    FileSync,
+    FileSize,
+    FileTruncate,
+    FileRead,
+    FileWrite,
 }
 
-const NAMES: [&str; 18] = [
+const NAMES: [&str; 25] = [
     "no collective",
     "a barrier or sync",
     "a broadcast",
@@ -58,6 +65,13 @@ const NAMES: [&str; 18] = [
     "shmem_team_destroy",
     "shmem_init",
     "shmem_finalize or exit",
+    "shmemx_file_open",
+    "shmemx_file_close",
+    "shmemx_file_sync",
+    "shmemx_file_size",
+    "shmemx_file_truncate",
+    "a read of a file by all",
+    "a write of a file by all",
 ];
 
 /// The kind of call in a signature, in words.

@@ -52,6 +52,16 @@ impl Handle {
     pub const WORLD: Self = Self(1);
     /// `SHMEM_TEAM_SHARED`.
     pub const SHARED: Self = Self(2);
+
+    /// The handle that is this number.
+    pub const fn from_bits(bits: usize) -> Self {
+        Self(bits)
+    }
+
+    /// Its number.
+    pub const fn bits(self) -> usize {
+        self.0
+    }
 }
 
 /// `shmem_team_config_t`.

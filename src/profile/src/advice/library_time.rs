@@ -13,7 +13,7 @@ const MUCH: f64 = 0.20;
 type Kind = (&'static str, fn(Class) -> bool, &'static str);
 
 /// Kinds of routines.
-const KINDS: [Kind; 6] = [
+const KINDS: [Kind; 7] = [
     (
         "barriers",
         |c| c == Class::Barrier,
@@ -34,6 +34,12 @@ const KINDS: [Kind; 6] = [
         "atomics",
         |c| c == Class::Amo,
         "--view matrix says whose variables they are; many on one word wait for each other",
+    ),
+    (
+        "files",
+        |c| c == Class::Io,
+        "larger calls, calls of all members (_at_all) in the place of those of one, and handles (_nb) while the program \
+         computes",
     ),
     (
         "other routines",

@@ -2,7 +2,7 @@
 use crate::op::{Class, Row, Timing};
 
 /// Number of operations.
-pub const COUNT: usize = 2431;
+pub const COUNT: usize = 2457;
 
 /// The operation table.
 #[rustfmt::skip]
@@ -2438,4 +2438,30 @@ pub(super) static ROWS: [Row; COUNT] = [
     Row { name: "shmemx_ctx_get128_nb", class: Class::Get, section: "X.2.3", elem: 16, timing: Timing::Sized },
     Row { name: "shmemx_getmem_nb", class: Class::Get, section: "X.2.3", elem: 1, timing: Timing::Sized },
     Row { name: "shmemx_ctx_getmem_nb", class: Class::Get, section: "X.2.3", elem: 1, timing: Timing::Sized },
+    Row { name: "shmemx_file_open", class: Class::Io, section: "X.4.3", elem: 0, timing: Timing::Timed },
+    Row { name: "shmemx_file_close", class: Class::Io, section: "X.4.3", elem: 0, timing: Timing::Timed },
+    Row { name: "shmemx_file_sync", class: Class::Io, section: "X.4.3", elem: 0, timing: Timing::Timed },
+    Row { name: "shmemx_file_size", class: Class::Io, section: "X.4.3", elem: 0, timing: Timing::Timed },
+    Row { name: "shmemx_file_truncate", class: Class::Io, section: "X.4.3", elem: 0, timing: Timing::Timed },
+    Row { name: "shmemx_file_read_at", class: Class::Io, section: "X.4.3", elem: 0, timing: Timing::Timed },
+    Row { name: "shmemx_file_write_at", class: Class::Io, section: "X.4.3", elem: 0, timing: Timing::Timed },
+    Row { name: "shmemx_file_read_at_nb", class: Class::Io, section: "X.4.3", elem: 0, timing: Timing::Timed },
+    Row { name: "shmemx_file_write_at_nb", class: Class::Io, section: "X.4.3", elem: 0, timing: Timing::Timed },
+    Row { name: "shmemx_file_read_at_all", class: Class::Io, section: "X.4.3", elem: 0, timing: Timing::Timed },
+    Row { name: "shmemx_file_write_at_all", class: Class::Io, section: "X.4.3", elem: 0, timing: Timing::Timed },
+    Row { name: "shmemx_file_read_at_all_nb", class: Class::Io, section: "X.4.3", elem: 0, timing: Timing::Timed },
+    Row { name: "shmemx_file_write_at_all_nb", class: Class::Io, section: "X.4.3", elem: 0, timing: Timing::Timed },
+    Row { name: "shmemx_file_read_ordered", class: Class::Io, section: "X.4.3", elem: 0, timing: Timing::Timed },
+    Row { name: "shmemx_file_write_ordered", class: Class::Io, section: "X.4.3", elem: 0, timing: Timing::Timed },
+    Row { name: "shmemx_file_read_strided_all", class: Class::Io, section: "X.4.3", elem: 0, timing: Timing::Timed },
+    Row { name: "shmemx_file_write_strided_all", class: Class::Io, section: "X.4.3", elem: 0, timing: Timing::Timed },
+    Row { name: "shmemx_abort", class: Class::Setup, section: "X.3.4", elem: 0, timing: Timing::Timed },
+    Row { name: "shmemx_abort_because", class: Class::Setup, section: "X.3.4", elem: 0, timing: Timing::Timed },
+    Row { name: "shmemx_errhandler_set", class: Class::Control, section: "X.4.2", elem: 0, timing: Timing::Sampled },
+    Row { name: "shmemx_error_last", class: Class::Control, section: "X.4.2", elem: 0, timing: Timing::Sampled },
+    Row { name: "shmemx_error_clear", class: Class::Control, section: "X.4.2", elem: 0, timing: Timing::Sampled },
+    Row { name: "shmemx_error_string", class: Class::Control, section: "X.4.2", elem: 0, timing: Timing::Sampled },
+    Row { name: "shmemx_job_state", class: Class::Query, section: "X.4.2", elem: 0, timing: Timing::Sampled },
+    Row { name: "shmemx_pe_state", class: Class::Query, section: "X.4.2", elem: 0, timing: Timing::Sampled },
+    Row { name: "shmemx_failed_pes", class: Class::Query, section: "X.4.2", elem: 0, timing: Timing::Sampled },
 ];

@@ -20,7 +20,10 @@ const PARTS: [(&str, &[Class]); 6] = [
     ("barriers", &[Class::Barrier]),
     ("collectives", &[Class::Collective]),
     ("waits and locks", &[Class::Wait, Class::Test, Class::Lock]),
-    ("other routines", &[Class::Setup, Class::Memory, Class::Team, Class::Context, Class::Query, Class::Control]),
+    (
+        "other routines",
+        &[Class::Setup, Class::Memory, Class::Team, Class::Context, Class::Query, Class::Control, Class::Io],
+    ),
 ];
 
 /// A job at one moment.

@@ -12,7 +12,7 @@ use super::alltoall::puts;
 use super::gather::{ends, gather_inter_host};
 use super::{Strided, alltoall, broadcast, object, reduce};
 use crate::base::Fault;
-use crate::inter_host::{Net, dissemination, exchange_passing};
+use crate::inter_host::{Buffer, By, Net, Phase, dissemination, exchange_passing, gather, step};
 use crate::team::algorithm::HostsAlltoall;
 use crate::team::finalizing::{self, Waiting};
 use crate::team::hierarchical::{Patience, Peers, Ranks, Waits};
@@ -139,6 +139,70 @@ impl<'w> FlatCall<'w> {
             chosen(carry);
         }
         gather_inter_host(&net, carry, &all, &first).await
+    }
+
+    /// Some words of each member, in order, in a part of the collective.
+    pub async fn words(&self, part: u32, kind: Kind, mine: &[u64]) -> Result<Vec<u64>, Fault> {
+        let net = self.net(part, kind, 0);
+        let bytes = size_of_val(mine);
+        let mut all = Buffer::new(bytes * net.size());
+        let object = all.object();
+        for (i, word) in mine.iter().enumerate() {
+            object.write(bytes * net.me() + 8 * i, &word.to_le_bytes());
+        }
+        gather(&net, &object, &object, &|member| member * bytes, By::Messages, false).await?;
+        Ok(all.bytes().as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect())
+    }
+
+    /// As [`Self::words`], for member `to` alone; the others have none of them.
+    pub async fn words_for(&self, part: u32, kind: Kind, to: usize, mine: &[u64]) -> Result<Vec<u64>, Fault> {
+        let peers = self.net(part, kind, 0);
+        let net: &dyn Net = &peers;
+        let step = step(Phase::First, 0, 0);
+        let own: Vec<u8> = mine.iter().flat_map(|word| word.to_le_bytes()).collect();
+        if self.me != to {
+            net.send(to, step, &own)?;
+            return Ok(Vec::new());
+        }
+        let mut bytes = vec![0; own.len() * net.size()];
+        for (member, place) in bytes.chunks_exact_mut(own.len()).enumerate() {
+            if member == to {
+                place.copy_from_slice(&own);
+            } else {
+                net.receive(member, step, place).await?;
+            }
+        }
+        Ok(bytes.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect())
+    }
+
+    /// Some words of member `from` for each of the members `to`, in a part of the collective, which it and they call;
+    /// `of` gives those of one. The others' are left as they are.
+    pub async fn hand_out<const N: usize>(
+        &self,
+        part: u32,
+        kind: Kind,
+        from: usize,
+        to: &[usize],
+        of: impl Fn(usize) -> [u64; N],
+    ) -> Result<[u64; N], Fault> {
+        let peers = self.net(part, kind, 0);
+        let net: &dyn Net = &peers;
+        let mut mine = [0; N];
+        let step = step(Phase::First, 0, 0);
+        if self.me == from {
+            for (i, member) in to.iter().enumerate() {
+                if *member == from {
+                    mine = of(i);
+                } else {
+                    net.send(*member, step, &of(i).map(u64::to_le_bytes).concat())?;
+                }
+            }
+        } else {
+            let mut bytes = vec![0; 8 * N];
+            net.receive(from, step, &mut bytes).await?;
+            mine = std::array::from_fn(|i| u64::from_le_bytes(bytes.as_chunks().0[i]));
+        }
+        Ok(mine)
     }
 
     /// Block `i` of each member's `source` to member `i`.

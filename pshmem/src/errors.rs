@@ -1,0 +1,274 @@
+//! Extensions: what becomes of a call that cannot be carried out, and the last error of each thread (docs/extensions.md).
+//!
+//! A mistake of the program's ends the job, unless a handler says otherwise. What an operation came to (a disk that is
+//! full) is always returned.
+#![allow(unsafe_code)]
+
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::ptr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use pellucid_core::base::{Cause, Fault};
+use pellucid_core::runtime;
+use pellucid_core::team::World;
+use pellucid_profile::op::{Class, OPS};
+
+use crate::thread;
+use crate::types::{ErrorHandler, Team};
+
+/// `shmemx_error_t`.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub struct Error {
+    /// Bytes of this structure.
+    size: usize,
+    code: c_int,
+    /// The routine, or -1.
+    op: c_int,
+    /// The argument that is wrong, counted from 0, or -1: the message names it.
+    argument: c_int,
+    /// World PE, or -1.
+    peer: c_int,
+    address: *const c_void,
+    message: *const c_char,
+}
+
+/// The last error of a thread, which stays where it is; its address is that of the error.
+#[repr(C)]
+struct Last {
+    error: Error,
+    message: CString,
+}
+
+type HandlerFunction = unsafe extern "C" fn(*const Error, *mut c_void);
+
+/// `SHMEMX_ERRORS_`: values that are no functions.
+const FATAL: ErrorHandler = ErrorHandler(0);
+const RETURN: ErrorHandler = ErrorHandler(1);
+const LOG: ErrorHandler = ErrorHandler(2);
+
+/// A handler, its data, and the team whose calls it is for; `INVALID`: all.
+struct Set {
+    team: Team,
+    handler: ErrorHandler,
+    data: usize,
+}
+
+static HANDLERS: Mutex<Vec<Set>> = Mutex::new(Vec::new());
+
+fn handlers() -> MutexGuard<'static, Vec<Set>> {
+    HANDLERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Sets what becomes of errors in calls on a team, or in all that have no handler of a team.
+///
+/// # Errors
+/// A team that does not exist.
+pub fn set_handler(w: &World, team: Team, handler: ErrorHandler, data: *mut c_void) -> Result<c_int, Fault> {
+    if team != Team::INVALID {
+        w.map.ready()?;
+        w.valid_team(team)?;
+    }
+    let mut handlers = handlers();
+    handlers.retain(|set| set.team != team);
+    handlers.push(Set { team, handler, data: data.expose_provenance() });
+    Ok(0)
+}
+
+/// What is to be done about an error in a call on a team.
+fn handler(team: Team) -> (ErrorHandler, *mut c_void) {
+    let handlers = handlers();
+    let of = |team: Team| handlers.iter().find(|set| set.team == team);
+    let set = of(team).or_else(|| of(Team::INVALID));
+    set.map_or((FATAL, ptr::null_mut()), |set| (set.handler, ptr::with_exposed_provenance_mut(set.data)))
+}
+
+/// The last finalize ends teams, and what was set for them.
+pub fn forget_teams() {
+    handlers().retain(|set| [Team::INVALID, Team::WORLD, Team::SHARED].contains(&set.team));
+}
+
+/// A call cannot be carried out: ends the job, or gives the code, as the handler says.
+#[cold]
+#[inline(never)]
+pub fn happened(op: Option<u16>, fault: Fault) -> c_int {
+    let routine = op.and_then(|op| OPS.get(usize::from(op))).map_or("a request", |op| op.name());
+    let (handler, data) = handler(Team::from_bits(fault.team()));
+    if handler == FATAL && !fault.is_result() {
+        runtime::fail(routine, fault);
+    }
+    let error = keep(op, routine, &fault);
+    match handler {
+        FATAL | RETURN => {}
+        LOG => eprintln!("pellucid: PE {}: {routine}: {fault}", runtime::map().me),
+        ErrorHandler(function) => {
+            // SAFETY: the program's own, which it gave as a function of this type; the error is this thread's until its
+            // next one.
+            unsafe { std::mem::transmute::<usize, HandlerFunction>(function)(error, data) };
+        }
+    }
+    fault.code()
+}
+
+/// As [`happened`], where a routine gives something else than the code.
+pub fn report(fault: &Fault) -> c_int {
+    happened(thread::waiting().map(|(op, _)| op), fault.clone())
+}
+
+/// Keeps an error as the last one of this thread.
+fn keep(op: Option<u16>, routine: &str, fault: &Fault) -> *const Error {
+    let text = format!("{routine}: {fault}").replace('\0', " ");
+    let message = CString::new(text).unwrap_or_default();
+    let (peer, address) = place(fault.cause());
+    let error = Error {
+        size: size_of::<Error>(),
+        code: fault.code(),
+        op: op.map_or(-1, c_int::from),
+        argument: -1,
+        peer,
+        address: ptr::without_provenance(address),
+        message: message.as_ptr(),
+    };
+    let last = &thread::get().last_error;
+    let before = last.replace(Box::into_raw(Box::new(Last { error, message })).cast());
+    if !before.is_null() {
+        // SAFETY: made here, by this thread.
+        drop(unsafe { Box::from_raw(before.cast::<Last>()) });
+    }
+    last.get().cast()
+}
+
+/// PE and address of an error; -1 and 0 where it has none.
+fn place(cause: &Cause) -> (c_int, usize) {
+    match cause {
+        Cause::BadPe { pe, .. } => (*pe as c_int, 0),
+        Cause::Mismatch { pe, .. } | Cause::Finalizing { pe } => (*pe, 0),
+        Cause::File { pe: Some(pe), .. } => (*pe, 0),
+        Cause::NotSymmetric { addr, .. } | Cause::PastEnd { addr, .. } | Cause::Misaligned { addr, .. } => (-1, *addr),
+        Cause::ForeignPointer { addr } | Cause::DoubleFree { addr } | Cause::NoObject { addr, .. } => (-1, *addr),
+        Cause::NotHeld { addr } | Cause::HeldAlready { addr } => (-1, *addr),
+        _ => (-1, 0),
+    }
+}
+
+/// Writes the last error of this thread to `*error`, as far as that is large enough by its `size`; gives its code, 0
+/// where there is none. The message stays until the thread's next error.
+///
+/// # Errors
+/// None.
+pub fn last(error: *mut Error) -> Result<c_int, Fault> {
+    let last = thread::get().last_error.get().cast::<Last>();
+    // SAFETY: null, or made by `keep` in this thread.
+    let last = unsafe { last.as_ref() };
+    let none = Error { size: 0, code: 0, op: -1, argument: -1, peer: -1, address: ptr::null(), message: c"".as_ptr() };
+    let found = last.map_or(none, |last| Error { message: last.message.as_ptr(), ..last.error });
+    if !error.is_null() {
+        // SAFETY: the caller has set `size` to the bytes that there is room for.
+        unsafe {
+            let size = (*error).size;
+            let found = Error { size, ..found };
+            ptr::copy_nonoverlapping((&raw const found).cast::<u8>(), error.cast(), size.min(size_of::<Error>()));
+        }
+    }
+    Ok(found.code)
+}
+
+/// Forgets the last error of this thread.
+///
+/// # Errors
+/// None.
+pub fn clear() -> Result<(), Fault> {
+    let before = thread::get().last_error.replace(ptr::null_mut());
+    if !before.is_null() {
+        // SAFETY: made by `keep`, by this thread.
+        drop(unsafe { Box::from_raw(before.cast::<Last>()) });
+    }
+    Ok(())
+}
+
+/// Words for a code.
+///
+/// # Errors
+/// None.
+pub fn string(code: c_int) -> Result<*const c_char, Fault> {
+    let index = usize::try_from(i64::from(code).unsigned_abs()).ok().filter(|_| code <= 0);
+    let text = index.and_then(|index| TEXTS.get(index)).unwrap_or(&c"no such error");
+    Ok(text.as_ptr())
+}
+
+/// By code: `SHMEMX_ERROR_`.
+const TEXTS: [&std::ffi::CStr; 17] = [
+    c"success",
+    c"an argument is not valid",
+    c"it is there already",
+    c"there is no room for more",
+    c"there is no such thing",
+    c"it can only be read",
+    c"it is in use",
+    c"there is no such PE, or it takes no part",
+    c"an address is not symmetric",
+    c"there is no memory for it",
+    c"the network has failed",
+    c"a PE is lost",
+    c"the job was aborted",
+    c"a file could not be opened, read or written",
+    c"PEs are in different calls",
+    c"it is not complete yet",
+    c"a file has come to its end",
+];
+
+/// What a routine gives whose call could not be carried out.
+pub trait Answer {
+    /// `code` where the routine's results have a meaning as errors, which its class tells.
+    fn of(code: c_int, op: u16) -> Self;
+}
+
+impl Answer for () {
+    fn of(_: c_int, _: u16) {}
+}
+
+/// Whether an `int` that a routine gives is 0 for a success.
+fn gives_codes(op: u16) -> bool {
+    let data =
+        [Class::Put, Class::Get, Class::Amo, Class::Signal, Class::Test, Class::Query, Class::Control, Class::Lock];
+    !data.contains(&OPS[usize::from(op)].class)
+}
+
+macro_rules! answers {
+    (codes $($number:ty),*) => { $(
+        impl Answer for $number {
+            fn of(code: c_int, op: u16) -> Self {
+                if gives_codes(op) { code as $number } else { 0 as $number }
+            }
+        }
+    )* };
+    (zero $($number:ty),*) => { $(
+        impl Answer for $number {
+            fn of(_: c_int, _: u16) -> Self {
+                0 as $number
+            }
+        }
+    )* };
+}
+
+answers!(codes i32, i64, isize);
+answers!(zero i8, u8, i16, u16, u32, u64, f32, f64);
+
+impl Answer for usize {
+    /// An index that is none, or a count.
+    fn of(_: c_int, op: u16) -> usize {
+        if OPS[usize::from(op)].name().contains("_any") { usize::MAX } else { 0 }
+    }
+}
+
+impl<T> Answer for *mut T {
+    fn of(_: c_int, _: u16) -> *mut T {
+        ptr::null_mut()
+    }
+}
+
+impl<T> Answer for *const T {
+    fn of(_: c_int, _: u16) -> *const T {
+        ptr::null()
+    }
+}

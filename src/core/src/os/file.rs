@@ -1,0 +1,182 @@
+//! Files that programs share: opened by a path, read and written at offsets from several pieces of memory at once.
+#![allow(unsafe_code)]
+
+use std::ffi::CStr;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+/// Pieces that one system call takes: `IOV_MAX`.
+pub const PIECES: usize = 1024;
+
+/// A piece of memory.
+pub type Piece = libc::iovec;
+
+/// `O_APPEND`, with which the system ignores the offset of a write.
+pub const APPEND: i32 = libc::O_APPEND;
+/// Flags for the one process that opens a file first.
+pub const FIRST: i32 = libc::O_CREAT | libc::O_EXCL | libc::O_TRUNC;
+
+/// Whether bytes come or go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// From the file.
+    Read,
+    /// To the file.
+    Write,
+}
+
+/// What became of a transfer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Moved {
+    /// Bytes, from the first on.
+    pub bytes: usize,
+    /// Error of the system; 0: none, and where bytes are missing the file has come to its end.
+    pub error: i32,
+}
+
+fn last_error() -> i32 {
+    io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
+}
+
+/// Opens a file. Error: of the system.
+pub fn open(path: &CStr, flags: i32, mode: u32) -> Result<OwnedFd, i32> {
+    loop {
+        // SAFETY: a C string.
+        let fd = unsafe { libc::open(path.as_ptr(), flags | libc::O_CLOEXEC, mode) };
+        match fd {
+            // SAFETY: just opened, and nobody else's.
+            0.. => return Ok(unsafe { OwnedFd::from_raw_fd(fd) }),
+            _ if last_error() == libc::EINTR => {}
+            _ => return Err(last_error()),
+        }
+    }
+}
+
+/// Bytes of a file. Error: of the system.
+pub fn size(fd: &OwnedFd) -> Result<i64, i32> {
+    // SAFETY: all zeros are a value of it, and it is filled in below.
+    let mut about: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: a descriptor of this process, and room for the answer.
+    match unsafe { libc::fstat(fd.as_raw_fd(), &raw mut about) } {
+        0 => Ok(about.st_size),
+        _ => Err(last_error()),
+    }
+}
+
+/// Has everything that was written reach the disk. Error: of the system.
+pub fn sync(fd: &OwnedFd) -> Result<(), i32> {
+    // SAFETY: a descriptor of this process.
+    unless_interrupted(|| unsafe { libc::fsync(fd.as_raw_fd()) })
+}
+
+/// Cuts a file off, or has it go on as a hole. Error: of the system.
+pub fn truncate(fd: &OwnedFd, bytes: i64) -> Result<(), i32> {
+    // SAFETY: a descriptor of this process.
+    unless_interrupted(|| unsafe { libc::ftruncate(fd.as_raw_fd(), bytes) })
+}
+
+fn unless_interrupted(mut call: impl FnMut() -> i32) -> Result<(), i32> {
+    loop {
+        match call() {
+            0 => return Ok(()),
+            _ if last_error() == libc::EINTR => {}
+            _ => return Err(last_error()),
+        }
+    }
+}
+
+/// Moves the bytes of pieces, one behind the other, from or to an offset, until all are there, the file has come to its
+/// end, or the system refuses. The pieces are used up.
+///
+/// # Safety
+/// The pieces are readable, and writable where bytes come; memory that is not mapped is an error of the system.
+pub unsafe fn transfer(fd: &OwnedFd, direction: Direction, mut pieces: &mut [Piece], offset: i64) -> Moved {
+    let mut moved = Moved::default();
+    loop {
+        while pieces.first().is_some_and(|piece| piece.iov_len == 0) {
+            pieces = &mut pieces[1..];
+        }
+        if pieces.is_empty() {
+            return moved;
+        }
+        let (first, count) = (pieces.as_ptr(), pieces.len().min(PIECES) as i32);
+        let at = offset.wrapping_add(moved.bytes as i64);
+        // SAFETY: `count` pieces, which are as the caller says.
+        let done = unsafe {
+            match direction {
+                Direction::Read => libc::preadv(fd.as_raw_fd(), first, count, at),
+                Direction::Write => libc::pwritev(fd.as_raw_fd(), first, count, at),
+            }
+        };
+        match usize::try_from(done) {
+            Ok(0) => {
+                // A write that moves nothing and gives no reason would go on for ever.
+                moved.error = if direction == Direction::Write { libc::EIO } else { 0 };
+                return moved;
+            }
+            Ok(done) => {
+                moved.bytes += done;
+                skip(pieces, done);
+            }
+            Err(_) if last_error() == libc::EINTR => {}
+            Err(_) => {
+                moved.error = last_error();
+                return moved;
+            }
+        }
+    }
+}
+
+/// Takes bytes away from the front of pieces.
+fn skip(pieces: &mut [Piece], mut bytes: usize) {
+    for piece in pieces {
+        let from_it = bytes.min(piece.iov_len);
+        piece.iov_base = piece.iov_base.wrapping_byte_add(from_it);
+        piece.iov_len -= from_it;
+        bytes -= from_it;
+        if bytes == 0 {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::CString;
+
+    fn piece(bytes: &mut [u8]) -> Piece {
+        Piece { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() }
+    }
+
+    #[test]
+    fn pieces_go_and_come_back_and_the_end_is_seen() {
+        let path = std::env::temp_dir().join(format!("pellucid-file-{}", std::process::id()));
+        let name = CString::new(path.as_os_str().as_encoded_bytes()).unwrap();
+        let fd = open(&name, libc::O_RDWR | FIRST, 0o600).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let mut all: Vec<u8> = (0..3000_u32).map(|i| i as u8).collect();
+        let mut pieces: Vec<Piece> = all.chunks_mut(2).map(piece).collect();
+        // SAFETY: pieces of a vector.
+        let moved = unsafe { transfer(&fd, Direction::Write, &mut pieces, 5) };
+        assert_eq!(moved, Moved { bytes: 3000, error: 0 });
+        assert_eq!(size(&fd), Ok(3005));
+        let mut back = vec![0; 4000];
+        // SAFETY: as above.
+        let moved = unsafe { transfer(&fd, Direction::Read, &mut [piece(&mut back)], 5) };
+        assert_eq!(moved, Moved { bytes: 3000, error: 0 });
+        assert_eq!(back[..3000], all);
+        assert_eq!(truncate(&fd, 1), Ok(()));
+        // SAFETY: as above.
+        assert_eq!(unsafe { transfer(&fd, Direction::Read, &mut [piece(&mut back)], 5) }, Moved::default());
+    }
+
+    #[test]
+    fn a_full_device_is_an_error() {
+        let fd = open(c"/dev/full", libc::O_WRONLY, 0).unwrap();
+        // SAFETY: a piece of an array.
+        let moved = unsafe { transfer(&fd, Direction::Write, &mut [piece(&mut [1; 8])], 0) };
+        assert_eq!(moved, Moved { bytes: 0, error: libc::ENOSPC });
+        assert_eq!(open(c"/nowhere/at/all", libc::O_RDONLY, 0).unwrap_err(), libc::ENOENT);
+    }
+}
