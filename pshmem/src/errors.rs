@@ -1,4 +1,5 @@
-//! Extensions: what becomes of a call that cannot be carried out, and the last error of each thread (docs/extensions.md).
+//! Extensions: what becomes of a call that cannot be carried out, and the last error of each thread
+//! (docs/extensions.md).
 //!
 //! A mistake of the program's ends the job, unless a handler says otherwise. What an operation came to (a disk that is
 //! full) is always returned.

@@ -31,12 +31,27 @@ fn site() -> Option<String> {
     let shown = |(path, at): (String, u64)| format!("{path}+{at:#x}");
     let is_apart = own.rsplit('/').next().is_some_and(|name| name.starts_with("libsma.so"));
     if is_apart {
-        return calls.iter().filter_map(file).find(|(path, _)| *path != own).map(shown);
+        let outside = calls.iter().filter_map(file).find(|(path, _)| *path != own);
+        // A thread of the library's own begins in the C library: no call of the program led there.
+        return outside.filter(|(path, _)| !is_c_library(path)).map(shown);
     }
-    let (_, behind) = stack::function(stall::body)?;
-    let behind = calls.iter().skip_while(|call| **call != behind).filter_map(file).take(BETWEEN);
-    let places: Vec<String> = behind.map(shown).collect();
+    // A routine that ends in the call which refuses its arguments is not on the stack any more.
+    let behind = stack::function(stall::body).map(|(_, behind)| behind);
+    let from = behind.and_then(|behind| calls.iter().position(|call| *call == behind));
+    let most = if from.is_some() { BETWEEN } else { calls.len() };
+    let places: Vec<String> = calls.iter().skip(from.unwrap_or(0)).filter_map(file).take(most).map(shown).collect();
     (!places.is_empty()).then(|| places.join(&OR.to_string()))
+}
+
+/// Whether the name of a function is one of this library's or of what it is made of. Where the linker gave it a suffix
+/// it is as the compiler wrote it.
+fn is_ours(name: &str) -> bool {
+    let ours = ["shmem_", "pshmem_", "sma::", "core::", "std::", "_ZN3sma", "_ZN4core", "_ZN3std", "_Unwind"];
+    name.contains("pellucid_") || ours.iter().any(|ours| name.trim_start_matches(['<', '&']).starts_with(ours))
+}
+
+fn is_c_library(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|name| name.starts_with("libc.so"))
 }
 
 /// The first place whose function is known and not this library's, else the first one.
@@ -46,9 +61,6 @@ fn place(site: &str) -> String {
         let Some((path, address)) = place.rsplit_once("+0x") else { continue };
         let Ok(number) = u64::from_str_radix(address, 16) else { continue };
         first.get_or_insert_with(|| format!("{}+0x{address}", path.rsplit('/').next().unwrap_or(path)));
-        let is_ours = |name: &String| {
-            name.contains("pellucid_") || ["shmem_", "pshmem_"].iter().any(|ours| name.starts_with(ours))
-        };
         if let Some(name) = line::of(path, number, LINE).filter(|name| !is_ours(name)) {
             return with_line(&name);
         }

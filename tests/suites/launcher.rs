@@ -163,7 +163,7 @@ fn the_heap_option_sets_the_size() {
 fn a_time_limit_ends_a_job_that_hangs_and_says_where() {
     let outcome = say(3, &["--timeout", "1"], &["hang"]).expect_code(124);
     assert!(outcome.elapsed < Duration::from_secs(5), "{}", outcome.describe());
-    outcome.expect_text(&["PE 0", "shmem_long_wait_until", "PE 1", "PE 2", "shmem_barrier_all"]);
+    outcome.expect_text(&["PE 0 of 3", "shmem_long_wait_until", "1, 2 of 3", "shmem_barrier_all"]);
 }
 
 #[test]

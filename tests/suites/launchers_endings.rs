@@ -123,7 +123,12 @@ fn one_pe_ends(launcher: &Launcher, end: End) -> Verdict {
         ensure(outcome.code() > 0, &outcome, &format!("{what}: a failure is expected"))?;
         nobody_is_left(&ending, &what)?;
         if always {
-            let routine = if how == "segv-wait" { "shmem_long_wait_until" } else { "shmem_barrier_all" };
+            let routine = match how {
+                "segv-wait" => "shmem_long_wait_until",
+                // In the program itself: its line.
+                "segv" | "abort" => "main at ending.c:",
+                _ => "shmem_barrier_all",
+            };
             for part in ["pellucid: PE 1 of 3 on host ", said, routine] {
                 let found = outcome.stderr.contains(part) || outcome.stdout.contains(part);
                 ensure(found, &outcome, &format!("{what}: it is not said: {part}"))?;

@@ -96,7 +96,7 @@ fn prometheus_takes_native_histograms() {
     assert!(count >= 22.0, "{count}");
     // Where half of the calls lie, by both kinds of buckets.
     let quantile = "histogram_quantile(0.5, shmem_call_duration_seconds{job_id=\"native\",class=\"barrier\"})";
-    let median = prometheus.value(quantile).filter(|median| (1e-7..1.0).contains(median));
+    let median = prometheus.value(quantile).filter(|median| (1e-8..1.0).contains(median));
     assert!(median.is_some(), "{}", prometheus.ask(quantile));
 }
 

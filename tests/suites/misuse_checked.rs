@@ -69,7 +69,7 @@ fn explained(cases: &[(&str, &[&str])], pes: [usize; 2]) {
     for (case, words) in cases {
         for pes in pes {
             let outcome = Job::oshrun(pes).arg("--check").arg(&binary).arg(case).limit(20).run();
-            let lines: String = outcome.stderr.lines().filter(|line| line.starts_with("pellucid: PE ")).collect();
+            let lines: String = outcome.stderr.lines().filter(|line| line.starts_with("pellucid: PE")).collect();
             let missing = words.iter().find(|word| !lines.contains(**word));
             if outcome.code() != 1 || missing.is_some() {
                 failures.push(format!("{case}: missing {missing:?}\n{}", outcome.describe()));

@@ -51,7 +51,8 @@ int main(void) {
     }
     /* A connection that the last round has ended may be closed a moment later. */
     for (int k = 0; k < 100 && descriptors() > fds; k++) usleep(10000);
-    CHECKF(descriptors() <= fds, "%d descriptors after 5 rounds, %d after 50", fds, descriptors());
+    /* As one may have been closed early in the sixth. What leaks does so 44 times. */
+    CHECKF(descriptors() <= fds + 4, "%d descriptors after 5 rounds, %d after 50", fds, descriptors());
     CHECKF(mappings() <= maps + 2, "%d mappings after 5 rounds, %d after 50", maps, mappings());
     return 0;
 }

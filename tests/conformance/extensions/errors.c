@@ -64,7 +64,7 @@ static void returned(void) {
     shmem_free(local);
     last(SHMEMX_ERROR_ADDRESS, -1, "shmem_free", "ptr = ");
     shmem_clear_lock(object);
-    last(SHMEMX_ERROR_ARGUMENT, -1, "shmem_clear_lock", "expected a lock that is set");
+    last(SHMEMX_ERROR_ARGUMENT, -1, "shmem_clear_lock", "lock");
     CHECK_EQ(object[0], 0);
     for (int k = 0; k < 4; k++) CHECK_EQ(local[k], 5 + k);
     /* All goes on. */

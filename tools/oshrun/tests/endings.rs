@@ -69,9 +69,9 @@ fn time_limit() {
     let result = shell(&["-n", "3", "--timeout", "0.5"], "[ $PMI_RANK = 1 ] || sleep 30");
     assert_eq!(result.status, 124);
     assert!(result.err.contains("the job has not ended within 0.5 s (--timeout)"), "{}", result.err);
-    assert!(result.err.contains("  PE 0 of 3 (pid "), "{}", result.err);
+    assert!(result.err.contains("  PEs 0, 2 of 3 (pids "), "{}", result.err);
     assert!(result.err.contains("not in the library: shmem_init was not called"), "{}", result.err);
-    assert!(!result.err.contains("PE 1 of 3"), "{}", result.err);
+    assert!(!result.err.contains("1 of 3"), "{}", result.err);
     assert!(result.time < SOON, "{:?}", result.time);
     assert_eq!(shell(&["-n", "2", "--timeout", "30"], "true").status, 0);
 }

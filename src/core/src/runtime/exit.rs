@@ -186,6 +186,8 @@ pub fn fail(routine: &str, fault: Fault) -> ! {
     }
     let text = say(routine, &fault);
     if let Some(wireup) = WIREUP.get() {
+        // One PE has said it for all of its host.
+        std::thread::sleep(LAST_WORDS);
         wireup.abort(1, &text);
     }
     os::exit_now(1)
@@ -260,6 +262,7 @@ pub(super) fn lost(fault: Fault) {
     flush();
     std::thread::sleep(LAST_WORDS);
     let text = say("network", &fault);
+    std::thread::sleep(LAST_WORDS);
     tell_launcher(1, text);
     std::thread::sleep(Duration::from_secs(1));
     // The launcher may be on the other side of the cut: the PEs here cannot rely on it.

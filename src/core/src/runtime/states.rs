@@ -1,5 +1,5 @@
-//! How the job and its PEs stand (extensions, section 4.2), as far as this host knows: of a PE on another host nothing is
-//! known but that the job goes on.
+//! How the job and its PEs stand (extensions, section 4.2), as far as this host knows: of a PE on another host nothing
+//! is known but that the job goes on.
 
 use super::{map, process};
 use crate::base::{Cause, Fault};

@@ -33,13 +33,16 @@ fn a_missing_library_is_named() {
 #[test]
 fn an_unknown_provider_is_told_what_there_is() {
     let Some(text) = refused(&Settings { provider: Some("warp".into()), ..settings() }) else { return };
-    assert!(text.contains("provider warp is not there; libfabric offers ") && text.contains("tcp"), "{text}");
+    assert!(
+        text.contains("provider warp (SHMEM_OFI_PROVIDER) is not there; libfabric offers ") && text.contains("tcp"),
+        "{text}"
+    );
 }
 
 #[test]
 fn an_unknown_interface_is_told_what_there_is() {
     let Some(text) = refused(&Settings { interface: Some("ib7".into()), ..settings() }) else { return };
-    assert!(text.contains("interface ib7 is not there") && text.contains("127.0.0.1"), "{text}");
+    assert!(text.contains("interface ib7 (SHMEM_OFI_INTERFACE) is not there") && text.contains("127.0.0.1"), "{text}");
 }
 
 #[test]

@@ -28,7 +28,10 @@ fn everywhere(npes: &[usize], part: impl Fn(&Pe) + Sync) {
 fn run(pes: &[Pe], part: &(impl Fn(&Pe) + Sync)) {
     std::thread::scope(|scope| {
         for pe in pes {
-            scope.spawn(move || part(pe));
+            scope.spawn(move || {
+                let _alarm = pe.alarm();
+                part(pe);
+            });
         }
     });
 }

@@ -7,10 +7,14 @@ use pellucid_core::am::{Handler, Job, Messages};
 use pellucid_core::transport::shm::{LANES, LaneMemory, SharedMemory};
 use pellucid_core::transport::{Atomics, Directory, OpenRequest, SegmentId, Transport};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 /// Bytes of a heap.
 pub const HEAP: usize = job::HEAP;
+
+/// How long a PE waits for something, on a machine however busy.
+const LONG: Duration = Duration::from_secs(300);
 
 /// What goes through what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +55,19 @@ pub struct Pe {
 struct Meeting {
     arrived: AtomicUsize,
     npes: usize,
+    /// A PE has panicked: nobody waits for it.
+    failed: AtomicBool,
+}
+
+/// Lives as long as a PE's thread: tells the others where that panics.
+pub struct Alarm<'a>(&'a Meeting);
+
+impl Drop for Alarm<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.failed.store(true, Ordering::Release);
+        }
+    }
 }
 
 impl Pe {
@@ -58,6 +75,11 @@ impl Pe {
     pub fn register(&self, number: u16, name: &'static str, run: fn(&mut pellucid_core::am::Message<'_>, usize)) {
         let context = std::ptr::from_ref(self.counts) as usize;
         self.messages.register(number, Handler { name, run, context }).unwrap();
+    }
+
+    /// For the PE's thread to hold.
+    pub fn alarm(&self) -> Alarm<'_> {
+        Alarm(&self.meeting)
     }
 
     /// Waits for all PEs, and runs handlers meanwhile.
@@ -69,7 +91,10 @@ impl Pe {
 
     /// Polls until something is so.
     pub fn until(&self, is: impl Fn() -> bool) {
+        let begin = Instant::now();
         while !is() {
+            assert!(!self.meeting.failed.load(Ordering::Acquire), "PE {}: another PE has failed", self.me);
+            assert!(begin.elapsed() < LONG, "PE {} of {} waits in vain; counts {:?}", self.me, self.npes, self.counts);
             if self.messages.poll().unwrap() == 0 {
                 std::thread::yield_now();
             }
@@ -126,7 +151,7 @@ pub fn job(way: Way, npes: usize) -> Option<Vec<Pe>> {
         .map(|pe| fabrics.map_or_else(|| vec![0u64; HEAP / 8].leak().as_ptr() as usize, |pes| pes[pe].heap() as usize))
         .collect();
     let hub = matches!(way, Way::Delayed | Way::ShmAndDelayed).then(|| delayed::Hub::new(heaps.clone()));
-    let meeting = Arc::new(Meeting { arrived: AtomicUsize::new(0), npes });
+    let meeting = Arc::new(Meeting { arrived: AtomicUsize::new(0), npes, failed: AtomicBool::new(false) });
     let host = way.host(npes);
     let rings: Vec<LaneMemory> = (0..npes).step_by(host).map(|first| lanes(first, host.min(npes - first))).collect();
     let pes = (0..npes).map(|me| {

@@ -38,8 +38,8 @@ const KINDS: [Kind; 7] = [
     (
         "files",
         |c| c == Class::Io,
-        "larger calls, calls of all members (_at_all) in the place of those of one, and handles (_nb) while the program \
-         computes",
+        "larger calls, calls of all members (_at_all) in the place of those of one, and handles (_nb) while the \
+         program computes",
     ),
     (
         "other routines",

@@ -8,9 +8,9 @@
 //! | `plan.rs` | what that one does: pieces of all members' memory, in the order of the file |
 //! | `background.rs` | the thread that moves bytes where nobody waits in the call |
 //!
-//! A collective call on a file is a schedule ([`crate::request`]), as nonblocking collectives are: members learn of each
-//! other what each wants, the first on each host moves the bytes from or to the other members' memory, which it has
-//! mapped, and tells them what became of it.
+//! A collective call on a file is a schedule ([`crate::request`]), as nonblocking collectives are: members learn of
+//! each other what each wants, the first on each host moves the bytes from or to the other members' memory, which it
+//! has mapped, and tells them what became of it.
 
 mod background;
 mod independent;

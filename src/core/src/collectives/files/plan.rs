@@ -1,5 +1,5 @@
-//! What one PE of a host does for all members on it: their pieces of memory, in the order of the file, as many at a time
-//! as follow each other there.
+//! What one PE of a host does for all members on it: their pieces of memory, in the order of the file, as many at a
+//! time as follow each other there.
 
 use super::{File, independent};
 use crate::base::Fault;

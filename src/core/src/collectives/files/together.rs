@@ -161,7 +161,7 @@ macro_rules! directions {
             wait(w, file, how, || checked(&w.map, sym, (bytes, 1, 0), 0))
         }
 
-        #[doc = concat!(stringify!($direction), "s `nblocks` blocks, which lie `stride` bytes apart in the file. Gives 0.")]
+        #[doc = concat!(stringify!($direction), "s `nblocks` blocks, `stride` bytes apart in the file. Gives 0.")]
         pub fn $strided_all(
             w: &'static World,
             file: Handle,
