@@ -5,12 +5,9 @@ use std::ffi::{CStr, c_char, c_int};
 use std::time::Duration;
 
 use pellucid_core::base::Fault;
-use pellucid_core::os::stack;
 use pellucid_core::runtime;
-use pellucid_profile::op;
 
-use crate::generated::addresses::{BODIES, BODY};
-use crate::line;
+use crate::fault_site;
 
 /// As a program that has called `abort`.
 const STATUS: c_int = 128 + libc::SIGABRT;
@@ -42,28 +39,5 @@ fn end(routine: &str, status: c_int, why: Option<&str>) -> ! {
         text.push_str(": ");
         text.push_str(&why.replace('\n', " "));
     }
-    runtime::abort(status, &text, call)
-}
-
-// What is around the routines where the profile is on.
-unsafe extern "C" {
-    fn pellucid_probe_shmemx_abort();
-    fn pellucid_probe_shmemx_abort_because();
-}
-
-/// Where the program called the routine, in words.
-fn call() -> Option<String> {
-    let probes = [pellucid_probe_shmemx_abort as *const (), pellucid_probe_shmemx_abort_because as *const ()];
-    let bodies = ["shmemx_abort", "shmemx_abort_because"].map(body);
-    let is_probe = |begin: usize| probes.iter().any(|probe| probe.addr() == begin).then_some(());
-    let is_body = |begin: usize| bodies.contains(&Some(begin)).then_some(());
-    let returns_to = stack::function(is_probe).or_else(|| stack::function(is_body))?.1;
-    // Where there is no loader, there is one file.
-    let executable = || Some((std::env::current_exe().ok()?.to_string_lossy().into_owned(), returns_to));
-    let (file, offset) = stack::object(returns_to).or_else(executable)?;
-    Some(line::of(&file, offset as u64, PATIENCE).unwrap_or_else(|| format!("{file} {offset:#x}")))
-}
-
-fn body(routine: &str) -> Option<usize> {
-    op::find(routine).map(|op| BODIES[usize::from(BODY[usize::from(op)])].imp.0.addr())
+    runtime::abort(status, &text, || fault_site::caller(PATIENCE))
 }

@@ -110,7 +110,7 @@ fn warn(what: std::fmt::Arguments<'_>) {
     if !SAID.swap(true, Relaxed) {
         let pe = runtime::my_pe().map(|pe| format!("PE {pe}: ")).unwrap_or_default();
         // SAFETY: reads a number of the thread's own.
-        let place = recorder::place_of(unsafe { pellucid_pcontrol_from() });
+        let place = recorder::in_file(unsafe { pellucid_pcontrol_from() } as u64);
         let place = place.map(|(file, address)| format!(" ({})", called_from(&file, address)));
         eprintln!("pellucid: {pe}shmem_pcontrol: {what}{}", place.unwrap_or_default());
     }

@@ -22,18 +22,27 @@ pub fn name() {
     runtime::name_callers(Callers { site, place, pes: pe_list });
 }
 
+/// Where the program has called this library, in words, if that is known in time.
+pub fn caller(patience: Duration) -> Option<String> {
+    site().map(|site| named(&site, patience))
+}
+
+/// The file that an address is from, and the address there; before there is a profile the loader tells.
+fn in_file(address: usize) -> Option<(String, u64)> {
+    let loaded = || stack::object(address).map(|(path, at)| (path, at as u64));
+    recorder::in_file(address as u64).or_else(loaded)
+}
+
 /// Return addresses of the calling thread by their files: the first that is none of this library's. Where the library
 /// is part of the executable, the file does not tell: then the first few behind the routine.
 fn site() -> Option<String> {
-    let (own, _) = recorder::in_file(site as *const () as u64)?;
+    let (own, _) = in_file((site as *const ()).addr())?;
     let calls = stack::calls();
-    let file = |call: &usize| recorder::in_file(*call as u64);
+    let file = |call: &usize| in_file(*call);
     let shown = |(path, at): (String, u64)| format!("{path}+{at:#x}");
     let is_apart = own.rsplit('/').next().is_some_and(|name| name.starts_with("libsma.so"));
     if is_apart {
-        let outside = calls.iter().filter_map(file).find(|(path, _)| *path != own);
-        // A thread of the library's own begins in the C library: no call of the program led there.
-        return outside.filter(|(path, _)| !is_c_library(path)).map(shown);
+        return calls.iter().filter_map(file).find(|(path, _)| *path != own).map(shown);
     }
     // A routine that ends in the call which refuses its arguments is not on the stack any more.
     let behind = stack::function(stall::body).map(|(_, behind)| behind);
@@ -50,18 +59,18 @@ fn is_ours(name: &str) -> bool {
     name.contains("pellucid_") || ours.iter().any(|ours| name.trim_start_matches(['<', '&']).starts_with(ours))
 }
 
-fn is_c_library(path: &str) -> bool {
-    path.rsplit('/').next().is_some_and(|name| name.starts_with("libc.so"))
+fn place(site: &str) -> String {
+    named(site, LINE)
 }
 
 /// The first place whose function is known and not this library's, else the first one.
-fn place(site: &str) -> String {
+fn named(site: &str, patience: Duration) -> String {
     let mut first = None;
     for place in site.split(OR) {
         let Some((path, address)) = place.rsplit_once("+0x") else { continue };
         let Ok(number) = u64::from_str_radix(address, 16) else { continue };
         first.get_or_insert_with(|| format!("{}+0x{address}", path.rsplit('/').next().unwrap_or(path)));
-        if let Some(name) = line::of(path, number, LINE).filter(|name| !is_ours(name)) {
+        if let Some(name) = line::of(path, number, patience).filter(|name| !is_ours(name)) {
             return with_line(&name);
         }
     }

@@ -8,7 +8,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crate::{system, tree};
+use crate::{system, tree, wheels};
 
 /// What a finished command left.
 #[derive(Debug)]
@@ -118,6 +118,19 @@ pub fn is_over_network() -> bool {
     pass().any(|(name, value)| name == "SHMEM_TRANSPORT" && value == "ofi")
 }
 
+/// Runs a job that succeeds within a time. Where it takes longer, as on a busy machine, it has a second try: what waits
+/// for somebody does so again.
+///
+/// # Panics
+/// Panics where it fails, or takes too long twice.
+pub fn at_once(limit: Duration, job: impl Fn() -> Job) -> Outcome {
+    let run = || job().run().expect_code(0);
+    let first = run();
+    let outcome = if first.elapsed < limit { first } else { run() };
+    assert!(outcome.elapsed < limit, "{}", outcome.describe());
+    outcome
+}
+
 impl Job {
     /// A command with a limit of 60 seconds, no input, and the settings of this pass.
     pub fn new(program: impl AsRef<Path>) -> Job {
@@ -129,6 +142,9 @@ impl Job {
             }
         }
         command.envs(pass());
+        if is_over_network() {
+            command.envs(wheels::quick_libfabric());
+        }
         Job { command, limit: Duration::from_secs(60), input: Vec::new() }
     }
 

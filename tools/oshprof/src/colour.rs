@@ -8,11 +8,15 @@ const WARNING: &str = "\x1b[33m";
 const FAINT: &str = "\x1b[2m";
 const PLAIN: &str = "\x1b[0m";
 
+/// Whether the user has said no to colours.
+pub fn is_unwanted() -> bool {
+    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+}
+
 /// The report as it is printed: with colours where the output is a terminal and the user has not said no (`NO_COLOR`).
 pub fn painted(text: &str) -> Cow<'_, str> {
-    let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let is_dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
-    if unwanted || is_dumb || !io::stdout().is_terminal() {
+    if is_unwanted() || is_dumb || !io::stdout().is_terminal() {
         return text.into();
     }
     paint(text).into()

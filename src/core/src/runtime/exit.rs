@@ -179,18 +179,23 @@ pub fn fail(routine: &str, fault: Fault) -> ! {
     if let Some(signal) = interrupted(&fault) {
         let status = 128 + signal;
         end_job(status);
-        if let Some(wireup) = WIREUP.get() {
-            wireup.abort(status, "");
-        }
-        os::exit_now(status);
+        leave(status, "");
     }
-    let text = say(routine, &fault);
-    if let Some(wireup) = WIREUP.get() {
+    let site = CALLERS.get().and_then(|callers| (callers.site)());
+    let text = say(routine, &fault, site);
+    if WIREUP.get().is_some() {
         // One PE has said it for all of its host.
         std::thread::sleep(LAST_WORDS);
-        wireup.abort(1, &text);
     }
-    os::exit_now(1)
+    leave(1, &text)
+}
+
+/// Has the launcher end the job, and ends this process.
+fn leave(status: i32, text: &str) -> ! {
+    if let Some(wireup) = WIREUP.get() {
+        wireup.abort(status, text);
+    }
+    os::exit_now(status)
 }
 
 /// Ends the job with a status because a PE wants it, from any thread in any state of the others. No exit handler runs,
@@ -205,10 +210,7 @@ pub fn abort(status: i32, text: &str, place: impl FnOnce() -> Option<String>) ->
     os::write_error(&text);
     show();
     end_job(status);
-    if let Some(wireup) = WIREUP.get() {
-        wireup.abort(status, &text);
-    }
-    os::exit_now(status)
+    leave(status, &text)
 }
 
 /// The signal by which the user has ended the job, where a fault is only what comes of it: some PEs leave, as Python
@@ -261,7 +263,8 @@ pub(super) fn lost(fault: Fault) {
     }
     flush();
     std::thread::sleep(LAST_WORDS);
-    let text = say("network", &fault);
+    // No call of the program has led here.
+    let text = say("network", &fault, None);
     std::thread::sleep(LAST_WORDS);
     tell_launcher(1, text);
     std::thread::sleep(Duration::from_secs(1));
@@ -330,10 +333,10 @@ pub fn name_callers(callers: Callers) {
 /// Between a fault and its call, where PEs hand that on.
 const CALLED_FROM: char = '\0';
 
-/// The one place where a fault becomes a message.
-fn say(routine: &str, fault: &Fault) -> String {
+/// The one place where a fault becomes a message. `site`: where the program has made the call.
+fn say(routine: &str, fault: &Fault, site: Option<String>) -> String {
     let mut words = format!("{routine}: {}", reason(fault));
-    if let Some(site) = CALLERS.get().and_then(|callers| (callers.site)()) {
+    if let Some(site) = site {
         words.push(CALLED_FROM);
         words += &site;
     }

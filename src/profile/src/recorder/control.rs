@@ -13,7 +13,6 @@ use super::hot::{bump, ticks};
 use super::{claim, cold, counting, names};
 use crate::segment::Mapping;
 use crate::segment::extra::{KEY_REGION, NESTING, REGIONS};
-use crate::segment::in_file;
 use crate::segment::layout::{HEADER_BYTES, Header, Slot};
 
 static HEADER: AtomicPtr<Header> = AtomicPtr::new(std::ptr::null_mut());
@@ -138,11 +137,6 @@ pub fn failed_at(returns_to: usize) {
     if let Some(region) = claim::region() {
         _ = region.head.region_error.compare_exchange(0, returns_to as u64, Relaxed, Relaxed);
     }
-}
-
-/// The file that an address of this process is from, and the address in it.
-pub fn place_of(address: usize) -> Option<(String, u64)> {
-    claim::region().and_then(|region| in_file(region, address as u64))
 }
 
 /// The owner of a slot ends: the next one is in no region.

@@ -44,7 +44,7 @@ pub use algorithms::{algorithm, algorithm_names};
 pub use attach::{
     Mark, attach, attach_private, began, detach, detach_after_fork, is_attached, level, mark, set_level, shared_segment,
 };
-pub use control::{Flush, failed_at, flush, marker, place_of, region_begin, region_end, set_sampling};
+pub use control::{Flush, failed_at, flush, marker, region_begin, region_end, set_sampling};
 #[cfg(feature = "counters")]
 pub use counting::count;
 pub use extra::{context, context_default, context_made, rooted, team};

@@ -7,6 +7,8 @@ use ratatui::buffer::Cell;
 use ratatui::layout::{Position, Size};
 use ratatui::style::{Color, Modifier};
 
+use crate::colour;
+
 /// A screen behind a stream.
 pub(super) struct Ansi<W> {
     out: W,
@@ -17,8 +19,7 @@ pub(super) struct Ansi<W> {
 
 impl<W: Write> Ansi<W> {
     pub(super) fn new(out: W, size: fn() -> Option<(usize, usize)>) -> Ansi<W> {
-        let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        Ansi { out, colours: !is_set("NO_COLOR"), size }
+        Ansi { out, colours: !colour::is_unwanted(), size }
     }
 
     fn style(&self, cell: &Cell) -> String {
