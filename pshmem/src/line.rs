@@ -23,7 +23,7 @@ pub fn of(path: &str, address: u64, patience: Duration) -> Option<String> {
     let mut command = Command::new(tool()?);
     command.arg("line").arg(format!("{path}+{address:#x}")).env_clear();
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
-    let said = hear(&mut child, until);
+    let said = read_line(&mut child, until);
     if said.is_none() {
         let _ = child.kill();
     }
@@ -33,7 +33,7 @@ pub fn of(path: &str, address: u64, patience: Duration) -> Option<String> {
 }
 
 /// The line that it prints.
-fn hear(child: &mut Child, until: Instant) -> Option<String> {
+fn read_line(child: &mut Child, until: Instant) -> Option<String> {
     let out = child.stdout.as_mut()?;
     let mut text = Vec::new();
     while text.last() != Some(&b'\n') && text.len() < LONGEST {

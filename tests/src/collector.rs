@@ -49,7 +49,7 @@ impl Collector {
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (keep, answers) = (Arc::clone(&keep), Arc::clone(&answers));
-                std::thread::spawn(move || attend(stream, &keep, &answers));
+                std::thread::spawn(move || serve_connection(stream, &keep, &answers));
             }
         });
         Collector { address, taken }
@@ -66,7 +66,7 @@ impl Collector {
     }
 }
 
-fn attend(stream: TcpStream, keep: &Mutex<Vec<Request>>, answers: &Mutex<VecDeque<Answer>>) {
+fn serve_connection(stream: TcpStream, keep: &Mutex<Vec<Request>>, answers: &Mutex<VecDeque<Answer>>) {
     let mut reader = BufReader::new(stream);
     while let Some(request) = read(&mut reader) {
         keep.lock().unwrap_or_else(PoisonError::into_inner).push(request);

@@ -121,7 +121,7 @@ impl Program {
     ///
     /// # Errors
     /// What differs, with command and output.
-    pub fn judge(&self, outcome: &Outcome) -> Result<(), String> {
+    pub fn check(&self, outcome: &Outcome) -> Result<(), String> {
         let text = |part: &&String| outcome.stdout.contains(*part) || outcome.stderr.contains(*part);
         let lacking: Vec<&String> = self.expect.iter().filter(|part| !text(part)).collect();
         if outcome.code() == self.status && lacking.is_empty() {
@@ -143,7 +143,7 @@ impl Program {
         let mut failures = Vec::new();
         for binary in &binaries {
             for &pes in &self.pes {
-                if let Err(message) = self.judge(&self.job(binary, pes, &[]).run()) {
+                if let Err(message) = self.check(&self.job(binary, pes, &[]).run()) {
                     failures.push(format!("at {pes} PEs:\n{message}"));
                 }
             }

@@ -58,10 +58,10 @@ fn forced(row: &Row, program: &Program) -> Result<(), String> {
     if row.collective.starts_with(BETWEEN_HOSTS) {
         // Every PE counts as a host.
         let job = program.job(&binary, BETWEEN, &["-x", &force]);
-        return program.judge(&job.env("SHMEM_TRANSPORT", "ofi").env("TEST_HOST_PES", "1").run());
+        return program.check(&job.env("SHMEM_TRANSPORT", "ofi").env("TEST_HOST_PES", "1").run());
     }
     for &pes in PES {
-        program.judge(&program.job(&binary, pes, &["-x", &force]).run())?;
+        program.check(&program.job(&binary, pes, &["-x", &force]).run())?;
     }
     Ok(())
 }

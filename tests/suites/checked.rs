@@ -15,7 +15,7 @@ fn main() -> ExitCode {
             Trial::test(format!("{} with checks", program.name), move || {
                 let binary = program.build()?;
                 let pes = program.pes_near(3);
-                program.judge(&program.job(&binary, pes, &["--check"]).run())?;
+                program.check(&program.job(&binary, pes, &["--check"]).run())?;
                 Ok(())
             })
         })

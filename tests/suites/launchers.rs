@@ -376,5 +376,5 @@ fn conformance(launcher: &Launcher, program: &Program) -> Verdict {
     let binary = program.build()?;
     let pes = program.pes_near(2);
     let outcome = program.job_of(launcher.job(pes), &binary).run();
-    program.judge(&outcome).map_err(|message| format!("at {pes} PEs:\n{message}"))
+    program.check(&outcome).map_err(|message| format!("at {pes} PEs:\n{message}"))
 }

@@ -23,7 +23,7 @@ fn check(program: &str, rows: &[Row]) {
         }
         for &(pes, options) in runs {
             let job = Job::oshrun(pes).args(options).arg(&binary).arg(case).limit(15);
-            if let Err(message) = judge(job.run(), pes, routine, words) {
+            if let Err(message) = check_outcome(job.run(), pes, routine, words) {
                 failures.push(format!("{case}: {message}"));
                 break;
             }
@@ -33,7 +33,7 @@ fn check(program: &str, rows: &[Row]) {
 }
 
 /// Whether the outcome is a clear message and a prompt failure.
-fn judge(outcome: Outcome, pes: usize, routine: &str, words: &[&str]) -> Result<(), String> {
+fn check_outcome(outcome: Outcome, pes: usize, routine: &str, words: &[&str]) -> Result<(), String> {
     let fault = |what: &str| Err(format!("{what}\n{}", outcome.describe()));
     if outcome.code() == 0 {
         return fault("the job succeeded");

@@ -113,7 +113,7 @@ fn notices(mutant: &str, program: &Program, pes: usize) -> Result<(), String> {
     let binary = program.build()?;
     // A wrong barrier or wait may be noticed by hanging.
     let outcome = program.job(&binary, pes, &["-x", &preload]).limit(10).run();
-    match program.judge(&outcome) {
+    match program.check(&outcome) {
         Err(_) => Ok(()),
         Ok(()) => Err(format!("passes with a wrong library\n{}", outcome.describe())),
     }

@@ -151,7 +151,7 @@ fn run_on_one(program: &Program, counts: &[usize], environment: &[(&str, String)
     counts.iter().try_for_each(|&pes| {
         let job = program.job(&binary, pes, &[]).env("SHMEM_TRANSPORT", "ofi").env("TEST_HOST_PES", "1");
         let job = environment.iter().fold(job, |job, (name, value)| job.env(name, value));
-        program.judge(&job.run()).map_err(|message| format!("at {pes} PEs:\n{message}"))
+        program.check(&job.run()).map_err(|message| format!("at {pes} PEs:\n{message}"))
     })
 }
 
@@ -168,5 +168,5 @@ fn run_on_two(program: &Program, hosts: &Hosts, environment: &[(&str, String)]) 
     let oshrun = hosts.oshrun_with(&options.each_ref().map(String::as_str));
     let job = environment.iter().fold(oshrun, |job, (name, value)| job.env(name, value));
     let outcome = program.job_of(job, &program.build()?).run();
-    program.judge(&outcome).map_err(|message| format!("at {pes} PEs:\n{message}"))
+    program.check(&outcome).map_err(|message| format!("at {pes} PEs:\n{message}"))
 }

@@ -86,7 +86,7 @@ pub fn locate(routine: &'static str, pe: i32, addr: *mut u8, bytes: usize) -> Pl
         if let Some(at) = m.local_mapping(mine as *const u8, bytes, pe) {
             return Place::Here(at);
         }
-        return beyond(routine, m, pe, mine, bytes);
+        return remote_place(routine, m, pe, mine, bytes);
     }
     if pe == m.me {
         return Place::Here(addr);
@@ -95,7 +95,7 @@ pub fn locate(routine: &'static str, pe: i32, addr: *mut u8, bytes: usize) -> Pl
 }
 
 #[cold]
-fn beyond(routine: &'static str, m: &Map, pe: i32, mine: usize, bytes: usize) -> Place {
+fn remote_place(routine: &'static str, m: &Map, pe: i32, mine: usize, bytes: usize) -> Place {
     match m.remote_address("address", mine as *const u8, bytes, pe) {
         Ok((transport, address)) => Place::Network(transport, address),
         Err(fault) => runtime::fail(routine, fault),

@@ -179,7 +179,7 @@ impl Companions {
         // First all are told: each does its work in the time of the others.
         let told = self.0.iter().filter(|one| one.say(&format!("state={state}\n\n")).is_ok());
         for one in told.collect::<Vec<_>>() {
-            one.hear(until.saturating_duration_since(Instant::now()));
+            one.read_answer(until.saturating_duration_since(Instant::now()));
         }
     }
 }
@@ -197,7 +197,7 @@ impl Companion {
         // It goes on as another process at once. Whoever takes all children here may have been first.
         let _ = child.wait();
         let companion = Companion { stream: Mutex::new(mine), url: String::new() };
-        let said = companion.hear_until(b"\n\n", START);
+        let said = companion.read_until(b"\n\n", START);
         match said.trim_end().split_once('=') {
             Some(("ready", url)) => Ok(Companion { url: url.to_owned(), ..companion }),
             Some(("error", why)) => Err(why.to_owned()),
@@ -211,7 +211,7 @@ impl Companion {
 
     fn ask(&self, what: &str, at_most: Duration) {
         if self.say(what).is_ok() {
-            self.hear(at_most);
+            self.read_answer(at_most);
         }
     }
 
@@ -220,11 +220,11 @@ impl Companion {
     }
 
     /// Waits for the answer.
-    fn hear(&self, at_most: Duration) {
-        self.hear_until(b"\n", at_most);
+    fn read_answer(&self, at_most: Duration) {
+        self.read_until(b"\n", at_most);
     }
 
-    fn hear_until(&self, end: &[u8], at_most: Duration) -> String {
+    fn read_until(&self, end: &[u8], at_most: Duration) -> String {
         let until = Instant::now() + at_most;
         let mut stream = self.lock();
         let mut text = Vec::new();

@@ -131,7 +131,7 @@ impl Supervisor {
         watchdog.stop();
         self.end_orphans()?;
         self.flush()?;
-        self.farewell()?;
+        self.hand_over()?;
         Ok(self.verdict.status.unwrap_or(0))
     }
 
@@ -225,7 +225,7 @@ impl Supervisor {
             let now = self.profile.as_ref().map_or(0, Profile::now_ns);
             if let Some(pe) = self.pes.note_end(pid, ended, now, watchdog) {
                 self.output.drain(self.pes.place(pe));
-                self.judge(pe, ended);
+                self.decide_exit(pe, ended);
             }
         }
     }
@@ -243,7 +243,7 @@ impl Supervisor {
             self.end(124);
         }
         if self.verdict.ending.is_none() {
-            self.heed_request(None, now);
+            self.handle_exit_request(None, now);
         }
         self.check_lost(now);
         if self.relay.as_ref().is_some_and(Relay::is_resumed) {

@@ -1,7 +1,7 @@
 //! A small process that ends the job when the launcher is killed and so cannot do it.
 //!
 //! It knows the process groups of the PEs from a pipe, written by the PEs themselves before they run the program: a
-//! group is never unknown to it. End of file without a farewell means that the launcher is gone.
+//! group is never unknown to it. End of file without a message before it means that the launcher is gone.
 
 use crate::sys::process;
 use crate::sys::signal;
@@ -15,7 +15,7 @@ pub struct Watchdog {
 }
 
 /// What the watchdog is told: a group (positive), that a group is gone (its negative), or that the job has ended.
-const FAREWELL: i32 = 0;
+const JOB_ENDED: i32 = 0;
 
 impl Watchdog {
     /// Starts it. Only while there is one thread.
@@ -47,7 +47,7 @@ impl Watchdog {
 
     /// Ends it.
     pub fn stop(mut self) {
-        let _ = self.pipe.write_all(&FAREWELL.to_ne_bytes());
+        let _ = self.pipe.write_all(&JOB_ENDED.to_ne_bytes());
         process::wait_for(self.pid);
     }
 }
@@ -66,7 +66,7 @@ fn watch(pipe: RawFd) -> ! {
     let mut record = [0; 4];
     while pipe.read_exact(&mut record).is_ok() {
         match i32::from_ne_bytes(record) {
-            FAREWELL => process::exit_now(0),
+            JOB_ENDED => process::exit_now(0),
             group if group > 0 => groups.push(group),
             gone => groups.retain(|group| *group != -gone),
         }

@@ -64,7 +64,7 @@ impl Table {
     pub fn unknown(&self, number: u16, source: i32) -> Fault {
         Fault::from(Cause::Message(format!(
             "an active message of PE {source} is for handler {number}, and none is registered here: all PEs register \
-             their handlers, then meet, before anyone sends"
+             their handlers, then synchronize, before anyone sends"
         )))
     }
 

@@ -10,7 +10,7 @@
 //! `transport/ofi/active.rs`.
 //!
 //! # Use
-//! All PEs [`Messages::register`] their handlers, then meet; from then on each may send to each, itself included. A
+//! All PEs [`Messages::register`] their handlers, then synchronize; from then on each may send to each, itself included. A
 //! message to a number under which its receiver has nothing registered is a fault of the receiver's, or of the sender's
 //! where the receiver has no handlers at all and is of its host: the job ends, with that said.
 //!
@@ -361,7 +361,7 @@ fn medium<'a>(handler: u16, args: &'a [i32], payload: &'a [u8]) -> Outgoing<'a> 
 #[cold]
 fn no_handlers(pe: i32) -> Fault {
     Fault::from(Cause::Message(format!(
-        "PE {pe} has registered no handlers of active messages: all PEs register theirs, then meet, before anyone sends"
+        "PE {pe} has registered no handlers of active messages: all PEs register theirs, then synchronize, before anyone sends"
     )))
 }
 

@@ -37,7 +37,7 @@ impl Identity {
     }
 
     /// Compares two PEs. Error: names both, and what differs.
-    pub fn agree(&self, pe: u32, other: &Self, other_pe: u32) -> Result<(), Fault> {
+    pub fn check_matching(&self, pe: u32, other: &Self, other_pe: u32) -> Result<(), Fault> {
         let differ = |what: &str, mine: &dyn std::fmt::Display, theirs: &dyn std::fmt::Display, advice: &str| {
             Err(Fault::from(Cause::Startup(format!(
                 "{what} {mine} on PE {pe} (host {}) but {theirs} on PE {other_pe} (host {}): {advice}",
@@ -87,13 +87,13 @@ mod tests {
     #[test]
     fn differences_name_both_sides() {
         let a = identity("0.1.0", 100, 10, "a");
-        assert!(a.agree(0, &identity("0.1.0", 100, 10, "b"), 4).is_ok());
+        assert!(a.check_matching(0, &identity("0.1.0", 100, 10, "b"), 4).is_ok());
         for (other, words) in [
             (identity("0.2.0", 100, 10, "b"), "version 0.1.0 on PE 0 (host a) but 0.2.0 on PE 4 (host b)"),
             (identity("0.1.0", 200, 10, "b"), "heap has 100 bytes on PE 0 (host a) but 200 bytes on PE 4 (host b)"),
             (identity("0.1.0", 100, 0, "b"), "objects have 10 bytes on PE 0 (host a) but 0 bytes on PE 4 (host b)"),
         ] {
-            let text = a.agree(0, &other, 4).unwrap_err().to_string();
+            let text = a.check_matching(0, &other, 4).unwrap_err().to_string();
             assert!(text.contains(words), "{text}");
         }
     }

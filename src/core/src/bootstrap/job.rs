@@ -332,7 +332,7 @@ impl Job {
     }
 
     /// Waits until every PE of the host has called this as often as the caller.
-    pub(crate) fn meet(&self) {
+    pub(crate) fn host_barrier(&self) {
         let header = self.header();
         let meeting = Round { arrived: &header.arrived, rounds: &header.rounds };
         let Some(round) = meeting.arrive(self.local.into()) else {
@@ -508,9 +508,9 @@ mod tests {
                 std::thread::spawn(move || {
                     for round in 1..=100 {
                         count.fetch_add(1, Ordering::Relaxed);
-                        job.meet();
+                        job.host_barrier();
                         assert!(count.load(Ordering::Relaxed) >= 3 * round);
-                        job.meet();
+                        job.host_barrier();
                     }
                 })
             })

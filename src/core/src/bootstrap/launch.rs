@@ -92,7 +92,7 @@ fn join<M: Member + 'static>(
     let member = Arc::new(member);
     connected(member.clone());
     rendezvous::locate(&*member)?;
-    let Shared { job, profile } = rendezvous::meet(&*member, profile)?;
+    let Shared { job, profile } = rendezvous::share_job(&*member, profile)?;
     let pe = member.pe();
     if let Err(other) = job.pe(pe).claim(process::id()) {
         return Err(Fault::from(Cause::Startup(format!("PE {pe} is process {other} already"))));

@@ -53,7 +53,7 @@ impl Wireup for OnHost {
     }
 
     fn fence(&self) -> Result<(), Fault> {
-        self.job.meet();
+        self.job.host_barrier();
         Ok(())
     }
 

@@ -53,10 +53,10 @@ impl Pmi1 {
         let incomplete = || socket.fault("neither PMI_RANK and PMI_SIZE nor the launcher say which PE this is");
         let (pe, npes) = rank.filter(|(pe, npes)| pe < npes).ok_or_else(incomplete)?;
         let answer = {
-            let mut turn = socket.turn();
-            turn.ask("cmd=init pmi_version=1 pmi_subversion=1\n")?;
-            turn.is_answered()?;
-            Answer::of_words(&turn.line()?)
+            let mut connection = socket.lock();
+            connection.ask("cmd=init pmi_version=1 pmi_subversion=1\n")?;
+            connection.is_answered()?;
+            Answer::of_words(&connection.line()?)
         };
         socket.check("init", "response_to_init", &answer)?;
         if answer.get("pmi_version") != Some("1") {
@@ -76,9 +76,9 @@ impl Pmi1 {
     }
 
     fn ask(&self, command: &str, expected: &str, arguments: &str) -> Result<Answer, Fault> {
-        let mut turn = self.socket.turn();
-        turn.ask(&format!("cmd={command}{arguments}\n"))?;
-        let answer = Answer::of_words(&turn.line()?);
+        let mut connection = self.socket.lock();
+        connection.ask(&format!("cmd={command}{arguments}\n"))?;
+        let answer = Answer::of_words(&connection.line()?);
         self.socket.check(command, expected, &answer)?;
         Ok(answer)
     }
@@ -92,15 +92,15 @@ impl Pmi1 {
 
 /// Says which process of the launcher this is, and is told its rank and the size of the job.
 fn introduce(socket: &Socket, id: &str) -> Result<(u32, u32), Fault> {
-    let mut turn = socket.turn();
-    turn.ask(&format!("cmd=initack pmiid={id}\n"))?;
-    turn.is_answered()?;
-    let answer = Answer::of_words(&turn.line()?);
+    let mut connection = socket.lock();
+    connection.ask(&format!("cmd=initack pmiid={id}\n"))?;
+    connection.is_answered()?;
+    let answer = Answer::of_words(&connection.line()?);
     socket.check("initack", "initack", &answer)?;
     let (mut size, mut rank) = (None, None);
     // Three settings follow, the last one is of no interest.
     for _ in 0..3 {
-        let answer = Answer::of_words(&turn.line()?);
+        let answer = Answer::of_words(&connection.line()?);
         socket.check("initack", "set", &answer)?;
         size = answer.number("size").or(size);
         rank = answer.number("rank").or(rank);
@@ -135,7 +135,7 @@ impl Member for Pmi1 {
         &self.placement
     }
 
-    fn held(&self) -> Option<RawFd> {
+    fn shared_connection(&self) -> Option<RawFd> {
         Some(self.socket.fd())
     }
 }

@@ -112,7 +112,7 @@ fn an_abort_does_not_wait_its_turn() {
             (&there).write_all(answer.as_bytes()).unwrap();
         }
         assert_eq!(lines.next().unwrap().unwrap(), "cmd=barrier_in");
-        // No answer: whoever waits for it keeps the turn.
+        // No answer: whoever waits for it keeps the connection locked.
         waits.send(()).unwrap();
         assert_eq!(lines.next().unwrap().unwrap(), "cmd=abort exitcode=7");
     });

@@ -32,11 +32,11 @@ impl Pmi2 {
     /// `job`: the launcher's id of the job, where it has given one.
     fn begin(socket: Socket, rank: u32, job: &str) -> Result<Self, Fault> {
         {
-            let mut turn = socket.turn();
+            let mut connection = socket.lock();
             // The version is agreed on in the words of PMI-1.
-            turn.ask("cmd=init pmi_version=2 pmi_subversion=0\n")?;
-            turn.is_answered()?;
-            let answer = Answer::of_words(&turn.line()?);
+            connection.ask("cmd=init pmi_version=2 pmi_subversion=0\n")?;
+            connection.is_answered()?;
+            let answer = Answer::of_words(&connection.line()?);
             socket.check("init", "response_to_init", &answer)?;
             if answer.get("pmi_version") != Some("2") {
                 let theirs = answer.get("pmi_version").unwrap_or("none");
@@ -66,14 +66,14 @@ impl Pmi2 {
     }
 
     fn ask(&self, command: &str, arguments: &[(&str, &str)]) -> Result<Answer, Fault> {
-        let mut turn = self.socket.turn();
-        turn.ask(&request(command, arguments))?;
-        let length = turn.exactly(6)?;
+        let mut connection = self.socket.lock();
+        connection.ask(&request(command, arguments))?;
+        let length = connection.exactly(6)?;
         let bytes = length.trim().parse::<usize>();
         let bytes =
             bytes.map_err(|_| self.socket.fault(format_args!("the answer to {command} has the length {length:?}")))?;
-        let answer = Answer::of_fields(&turn.exactly(bytes)?);
-        drop(turn);
+        let answer = Answer::of_fields(&connection.exactly(bytes)?);
+        drop(connection);
         self.socket.check(command, &format!("{command}-response"), &answer)?;
         Ok(answer)
     }

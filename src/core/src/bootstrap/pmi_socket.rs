@@ -38,7 +38,7 @@ pub(super) struct Socket {
     file: File,
     /// `PMI-1 over PMI_FD=6`, for messages.
     name: String,
-    /// What was read and not taken yet. Who holds it has the turn.
+    /// What was read and not taken yet. Who holds it may ask.
     unread: Mutex<Vec<u8>>,
     /// Held for one whole request: an abort is said in between, whoever waits for an answer.
     writing: Mutex<()>,
@@ -108,8 +108,8 @@ impl Socket {
     }
 
     /// The right to ask and be answered.
-    pub(super) fn turn(&self) -> Turn<'_> {
-        Turn { socket: self, unread: self.unread.lock().unwrap_or_else(PoisonError::into_inner) }
+    pub(super) fn lock(&self) -> LockedSocket<'_> {
+        LockedSocket { socket: self, unread: self.unread.lock().unwrap_or_else(PoisonError::into_inner) }
     }
 
     /// Says something that is not answered, even while another thread waits for an answer.
@@ -128,13 +128,13 @@ impl Socket {
     }
 }
 
-/// One thread's turn.
-pub(super) struct Turn<'a> {
+/// The connection while one thread asks and is answered.
+pub(super) struct LockedSocket<'a> {
     socket: &'a Socket,
     unread: MutexGuard<'a, Vec<u8>>,
 }
 
-impl Turn<'_> {
+impl LockedSocket<'_> {
     /// Sends a request.
     pub(super) fn ask(&mut self, request: &str) -> Result<(), Fault> {
         self.socket.tell(request.as_bytes())

@@ -59,7 +59,7 @@ pub trait Member: Wireup {
     ///
     /// A launcher that takes its close for the end of the PE may end the job with the status that it has at that
     /// moment, which is 0 where the PE has left with 0. The PE next to it gives a better one, if it is let.
-    fn held(&self) -> Option<RawFd> {
+    fn shared_connection(&self) -> Option<RawFd> {
         None
     }
 }
@@ -130,7 +130,7 @@ impl Place {
 }
 
 /// Meets the other PEs of this host. Collective over the job.
-pub fn meet(wireup: &dyn Member, profile: MakeProfile) -> Result<Shared, Fault> {
+pub fn share_job(wireup: &dyn Member, profile: MakeProfile) -> Result<Shared, Fault> {
     let (pe, npes, local) = (wireup.pe(), wireup.npes(), wireup.local());
     let alone = local.len() == 1;
     let name = name(&wireup.job(), local.start);
@@ -207,7 +207,7 @@ fn hand_out(wireup: &dyn Member, listener: &UnixListener, shared: &Shared) -> Re
             std::mem::forget(connection);
             let mut given = descriptors.clone();
             if pe == wireup.local().start + 1 {
-                given.extend(wireup.held());
+                given.extend(wireup.shared_connection());
             }
             let sent = socket::send(&stream, &words_bytes([HELLO, npes, pe]), &given);
             sent.map_err(|error| startup(format!("PE {pe} of this host left while it got the job's memory: {error}")))?;
@@ -226,11 +226,11 @@ fn receive(wireup: &dyn Member, name: &str) -> Result<(OwnedFd, Option<OwnedFd>)
     let lost = |error: &dyn std::fmt::Display| {
         startup(format!("PE {first}, the first of this host, does not hand out the job's memory: {error}"))
     };
-    let held: Vec<RawFd> = wireup.held().into_iter().collect();
-    socket::send(&stream, &hello, &held).map_err(|error| lost(&error))?;
+    let connection: Vec<RawFd> = wireup.shared_connection().into_iter().collect();
+    socket::send(&stream, &hello, &connection).map_err(|error| lost(&error))?;
     let mut answer = [0; 12];
     let (bytes, mut descriptors) = socket::receive(&stream, &mut answer, PATIENCE).map_err(|error| lost(&error))?;
-    if !held.is_empty() && wireup.pe() == first + 1 {
+    if !connection.is_empty() && wireup.pe() == first + 1 {
         // That of the first PE, for the life of this process.
         std::mem::forget(descriptors.pop());
     }

@@ -96,7 +96,7 @@ fn profile(pes: std::ops::Range<u32>, npes: u32) -> Option<OwnedFd> {
 #[test]
 fn the_pes_of_each_host_share_what_its_first_makes() {
     let pids = run("share", &[3, 1, 2], false, |thread| {
-        let Shared { job, profile } = meet(thread, profile).unwrap_or_else(|fault| panic!("{fault}"));
+        let Shared { job, profile } = share_job(thread, profile).unwrap_or_else(|fault| panic!("{fault}"));
         let mut text = String::new();
         let mut file = std::fs::File::from(profile.unwrap());
         thread.fence().unwrap();
@@ -107,7 +107,7 @@ fn the_pes_of_each_host_share_what_its_first_makes() {
         }
         assert_eq!((job.pes(), job.npes()), (thread.local(), 6));
         job.pe(thread.pe).claim(100 + thread.pe as i32).unwrap();
-        job.meet();
+        job.host_barrier();
         job.pes().map(|pe| job.pe(pe).pid()).collect::<Vec<_>>()
     });
     assert_eq!(pids[..3], [[100, 101, 102], [100, 101, 102], [100, 101, 102]]);
@@ -119,7 +119,7 @@ fn the_pes_of_each_host_share_what_its_first_makes() {
 fn two_jobs_on_one_host_do_not_meet() {
     std::thread::scope(|scope| {
         for job in ["one", "two"] {
-            scope.spawn(move || run(job, &[2], false, |thread| meet(thread, profile).map(drop).unwrap()));
+            scope.spawn(move || run(job, &[2], false, |thread| share_job(thread, profile).map(drop).unwrap()));
         }
     });
 }

@@ -120,7 +120,7 @@ impl Ring {
 
     /// Takes what has come. Gives the hosts whose first PE has gone before it had finalized.
     pub fn look(&mut self) -> Vec<Host> {
-        self.meet();
+        self.accept_neighbour();
         let mut gone = Vec::new();
         self.neighbours.retain_mut(|neighbour| {
             let there = neighbour.read();
@@ -134,7 +134,7 @@ impl Ring {
     }
 
     /// Lets the host before this one in.
-    fn meet(&mut self) {
+    fn accept_neighbour(&mut self) {
         let Some(listener) = &self.listener else { return };
         while let Ok((stream, _)) = listener.listener.accept() {
             if self.strangers.len() < STRANGERS.0 && stream.set_nonblocking(true).is_ok() {

@@ -7,7 +7,7 @@
 #![allow(unsafe_code)]
 
 use super::amo::{self, AmoInt};
-use super::{Ctx, held};
+use super::{Ctx, lock_owners};
 use crate::base::word::Word;
 use crate::base::{Cause, Fault};
 use crate::memory::Map;
@@ -130,14 +130,14 @@ fn lock<V: Variable>(m: &Map, lock: *mut V) -> Result<Option<Ticket<'static, V::
 pub fn set<V: Variable>(m: &Map, addr: *mut V) -> Result<(), Fault> {
     let lock = lock(m, addr)?;
     if m.check {
-        held::may_set(addr as usize)?;
+        lock_owners::check_set(addr as usize)?;
     }
     match lock {
         Some(lock) => wait::until(m.oversubscribed, lock.draw()),
         None => Distant { m, addr }.set()?,
     }
     if m.check {
-        held::taken(addr as usize);
+        lock_owners::set_owner(addr as usize);
     }
     Ok(())
 }
@@ -146,7 +146,7 @@ pub fn set<V: Variable>(m: &Map, addr: *mut V) -> Result<(), Fault> {
 pub fn clear<V: Variable>(m: &Map, addr: *mut V) -> Result<(), Fault> {
     let lock = lock(m, addr)?;
     if m.check {
-        held::cleared(addr as usize)?;
+        lock_owners::clear_owner(addr as usize)?;
     }
     // On x86 the locked addition that releases completes what went through memory.
     if m.transport.is_some() || cfg!(not(target_arch = "x86_64")) {
@@ -168,7 +168,7 @@ pub fn test<V: Variable>(m: &Map, addr: *mut V) -> Result<i32, Fault> {
     };
     if taken {
         if m.check {
-            held::taken(addr as usize);
+            lock_owners::set_owner(addr as usize);
         }
         return Ok(0);
     }

@@ -2,8 +2,8 @@
 
 pub mod amo;
 mod handle;
-mod held;
 pub mod lock;
+mod lock_owners;
 pub mod nonblocking;
 pub mod order;
 mod remote;

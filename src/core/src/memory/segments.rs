@@ -68,7 +68,7 @@ pub fn establish(job: &Job, pe: u32, heap_len: usize, symmetric_data: bool) -> R
     let mut data = if symmetric_data { elf::writable_data() } else { None };
     let data_len = data.map_or(0, |r| r.end - r.start);
     job.pe(pe).publish(heap_len as u64, data_len as u64, &cpu::affinity());
-    job.meet();
+    job.host_barrier();
     for other in job.pes() {
         let theirs = job.pe(other).heap();
         if theirs != heap_len as u64 {

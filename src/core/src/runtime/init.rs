@@ -76,7 +76,7 @@ pub fn init_thread(requested: i32, profiles: Profiles) -> Result<Start, Fault> {
         None => {
             result.first = true;
             let process = start(&mut result, profiles)?;
-            process.job.meet();
+            process.job.host_barrier();
             process.job.pe(process.pe).set_state(PeState::Initialized);
             process::at_exit(exit::at_exit);
         }

@@ -133,7 +133,7 @@ pub(super) fn join(
     // Every PE compares with the next one: so all are alike, or one of them says what differs.
     let next = (pe + 1) % npes;
     let theirs = Identity::decode(&wireup.lookup(next, IDENTITY)?).ok_or_else(|| unreadable(&identity, pe, next))?;
-    identity.agree(pe, &theirs, next)?;
+    identity.check_matching(pe, &theirs, next)?;
     let hosts = if only { Some((0..npes).collect()) } else { wireup.hosts() };
     let hosts = hosts.map_or_else(|| hierarchical::hosts(mine, transport), Ok)?;
     let places = if only { wireup.hosts() } else { Some(hosts.clone()) };

@@ -83,7 +83,7 @@ impl Pe {
     }
 
     /// Waits for all PEs, and runs handlers meanwhile.
-    pub fn meet(&self) {
+    pub fn barrier(&self) {
         let mine = self.meeting.arrived.fetch_add(1, Ordering::AcqRel);
         let round = (mine / self.meeting.npes + 1) * self.meeting.npes;
         self.until(|| self.meeting.arrived.load(Ordering::Acquire) >= round);

@@ -57,12 +57,12 @@ fn what_cannot_be_sent_is_named() {
         let large = pe.messages.register(HANDLERS, handler).unwrap_err().to_string();
         assert!(large.contains("handler = 512"), "{large}");
         pe.register(1, "nothing", |_, _| ());
-        pe.meet();
+        pe.barrier();
         for nobody in [-1, pe.npes, i32::MAX] {
             let fault = pe.messages.request_short(nobody, 1, &[]).unwrap_err().to_string();
             assert!(fault.contains(&format!("pe = {nobody}")), "{fault}");
         }
-        pe.meet();
+        pe.barrier();
         if pe.me == 0 {
             pe.messages.request_short(1, 7, &[]).unwrap();
             let far = RemoteAddress { pe: 1, segment: SegmentId(77), offset: 0 };

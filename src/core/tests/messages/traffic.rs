@@ -26,7 +26,7 @@ fn register(pe: &Pe) {
         counts(context)[0].fetch_add(1, Ordering::AcqRel);
     });
     pe.register(TAKE, "take", take);
-    pe.meet();
+    pe.barrier();
 }
 
 /// The payload of a message is made from its first argument, and as long as its second says.
@@ -39,7 +39,7 @@ fn take(message: &mut Message<'_>, context: usize) {
 
 fn end(pe: &Pe) {
     pe.messages.drain().unwrap();
-    pe.meet();
+    pe.barrier();
     pe.messages.close().unwrap();
     assert!(pe.messages.request_short(pe.me, ASK, &[]).unwrap_err().to_string().contains("finalize"));
 }
@@ -84,7 +84,7 @@ fn payloads_of_all_sizes_come_whole() {
         assert!(refused.contains(&format!("{} bytes", most + 1)) && refused.contains(&most.to_string()), "{refused}");
         let refused = pe.messages.request_short(to, TAKE, &[0; 17]).unwrap_err().to_string();
         assert!(refused.contains("args = 17"), "{refused}");
-        pe.meet();
+        pe.barrier();
         pe.until(|| pe.count(2) == sent as usize);
         assert_eq!(pe.count(3), 0);
         end(pe);
@@ -105,7 +105,7 @@ fn long_messages_find_their_data_in_the_segment() {
             message.reply_long(11, &args, &data, to).unwrap();
         });
         pe.register(11, "long answer", take);
-        pe.meet();
+        pe.barrier();
         let to = (pe.me + 1) % pe.npes;
         let (mut at, mut sent) = (8, 0);
         for bytes in [0, 1, 63, 64, 4096, 8192, 8193, 70_000, 500_001] {
@@ -117,7 +117,7 @@ fn long_messages_find_their_data_in_the_segment() {
             assert_eq!(pe.bytes(back, bytes), data, "{bytes} bytes");
             at += bytes + 9;
             sent += 1;
-            pe.meet();
+            pe.barrier();
         }
         assert_eq!(pe.count(3), 0);
         end(pe);
@@ -143,7 +143,7 @@ fn a_flood_waits_and_comes() {
                 pe.until(|| pe.count(0) == each);
                 assert_eq!(pe.count(1), each * (each - 1) / 2);
             }
-            pe.meet();
+            pe.barrier();
             end(pe);
         });
     }
@@ -158,7 +158,7 @@ fn everyone_floods_everyone_and_answers() {
             let (args, payload) = (message.args().to_vec(), message.payload().to_vec());
             message.reply_medium(TAKE, &args, &payload).unwrap();
         });
-        pe.meet();
+        pe.barrier();
         let mut random = Random(pe.me as u64 + 99);
         let mut sent = 0;
         for i in 0..400 {
@@ -170,7 +170,7 @@ fn everyone_floods_everyone_and_answers() {
         }
         pe.until(|| pe.count(2) == sent);
         assert_eq!(pe.count(3), 0);
-        pe.meet();
+        pe.barrier();
         end(pe);
     });
 }
@@ -193,7 +193,7 @@ fn threads_of_all_pes_send_and_poll() {
             }
         });
         assert_eq!(pe.count(1), 3 * THREADS * EACH);
-        pe.meet();
+        pe.barrier();
         end(pe);
     });
 }

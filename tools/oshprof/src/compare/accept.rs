@@ -12,7 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use toml::Value;
 
-use super::counts::{Counts, judge};
+use super::counts::{Counts, set_effects};
 
 /// Name of the file, looked for in the working directory.
 pub const FILE: &str = ".pellucid-perf.toml";
@@ -83,7 +83,7 @@ pub fn apply(accepts: &[Accept], counts: &mut Counts, today: &str) -> Vec<String
         change.accepted =
             valid.iter().find(|a| matches(&a.key, &key)).map(|a| format!("{} (until {})", a.reason, a.until));
     }
-    judge(&mut counts.changed);
+    set_effects(&mut counts.changed);
     let meets = |accept: &&&Accept| counts.changed.iter().any(|change| matches(&accept.key, &change.key()));
     let told = ended.iter().filter(meets);
     told.map(|a| format!("the exception for {} ended on {}: {}", a.key, a.until, a.reason)).collect()

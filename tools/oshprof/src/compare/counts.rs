@@ -6,14 +6,14 @@ use pellucid_profile::op::Class;
 use pellucid_profile::size::Distance;
 
 mod algorithms;
-mod judge;
+mod effects;
 mod moved;
 
 use super::align::align;
 use super::run::class_of;
 use super::side::{Group, Side, Site, group};
 use super::{Amount, Range};
-pub use judge::judge;
+pub use effects::set_effects;
 
 /// What a change is to the verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -138,7 +138,7 @@ pub fn compare(base: &Side, new: &Side) -> Counts {
     }
     moved::take(&mut different, &mut counts.moved);
     different.extend(beyond_sites(base, new, &different, &counts.varying));
-    judge(&mut different);
+    set_effects(&mut different);
     counts.changed = different;
     counts
         .changed

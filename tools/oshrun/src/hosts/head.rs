@@ -177,7 +177,7 @@ impl Head<'_> {
                 self.watch_input();
             }
             LISTENER => self.accept(),
-            LINKS.. => self.hear(token),
+            LINKS.. => self.read_link(token),
             stream => {
                 self.output.ready(stream, &self.epoll);
                 if stream == STREAMS && self.relay.is_some() {

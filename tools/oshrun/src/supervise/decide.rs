@@ -29,11 +29,11 @@ const STOPPED: &str = "stopped (by a signal or a debugger), ";
 
 impl Supervisor {
     /// Decides what the end of a PE means for the job.
-    pub(super) fn judge(&mut self, pe: u32, ended: Ended) {
+    pub(super) fn decide_exit(&mut self, pe: u32, ended: Ended) {
         if self.verdict.ending.is_some() {
             return;
         }
-        if self.heed_request(Some(pe), Instant::now()) {
+        if self.handle_exit_request(Some(pe), Instant::now()) {
             return;
         }
         let place = self.place(pe);
@@ -62,7 +62,7 @@ impl Supervisor {
 
     /// Ends the job where a PE has asked for it; the reason was given there. The PE itself may finish its exit
     /// handlers, so that what it wrote is not lost, but not for ever. False: nobody asked.
-    pub(super) fn heed_request(&mut self, ended: Option<u32>, now: Instant) -> bool {
+    pub(super) fn handle_exit_request(&mut self, ended: Option<u32>, now: Instant) -> bool {
         let Some(request) = self.job.exit_request() else { return false };
         let since = *self.verdict.asked.get_or_insert(now);
         if ended.is_some_and(|pe| i64::from(pe) == i64::from(request.pe)) || now >= since + LAST_WORDS {

@@ -14,7 +14,7 @@ const UPKEEP: Duration = Duration::from_millis(250);
 
 impl Supervisor {
     /// After the PEs: tells the head what they have recorded, and waits until the job is over everywhere.
-    pub(super) fn farewell(&mut self) -> io::Result<()> {
+    pub(super) fn hand_over(&mut self) -> io::Result<()> {
         let Some(remote) = &mut self.remote else { return Ok(()) };
         remote.link.send(&ToHead::Ended {}, &self.epoll);
         let mut sender: Option<Sender> = None;

@@ -26,7 +26,7 @@ use crate::serve::server::{self, Listener};
 use crate::serve::{self, Pages, config};
 use crate::sys;
 use exports::{Exports, Wanted};
-use talk::{Heard, Talk};
+use talk::{Talk, Told};
 
 /// How long the last exports may take.
 const LAST: Duration = Duration::from_secs(2);
@@ -57,7 +57,7 @@ pub fn run(request: &Request) -> ExitCode {
         eprintln!("oshprof: serve: {error}");
         return ExitCode::from(FAILED);
     }
-    match attend(request, stream) {
+    match serve_job(request, stream) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::from(FAILED),
     }
@@ -77,7 +77,7 @@ fn prepare(request: &Request) -> Result<Ready, String> {
     Ok(Ready { listener, config, exports: Exports::open(&wanted)? })
 }
 
-fn attend(request: &Request, stream: UnixStream) -> Result<(), ()> {
+fn serve_job(request: &Request, stream: UnixStream) -> Result<(), ()> {
     let mut talk = Talk::new(stream);
     let Ready { listener, config, exports } = prepare(request).map_err(|error| talk.refuse(&error))?;
     let pages = request.serve.pages.clone();
@@ -96,11 +96,11 @@ fn attend(request: &Request, stream: UnixStream) -> Result<(), ()> {
     let exports = exports.start(Arc::clone(&jobs), about);
     let state = loop {
         match talk.read_request() {
-            Heard::Snapshot => {
+            Told::Snapshot => {
                 exports.now();
                 talk.done();
             }
-            Heard::End(state) => break state,
+            Told::End(state) => break state,
         }
     };
     jobs.end(key, state);

@@ -18,9 +18,9 @@ pub struct Talk {
     lines: BufReader<UnixStream>,
 }
 
-/// What was heard.
+/// What the launcher told.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum Told {
     /// The numbers as they are now are to be written.
     Snapshot,
     /// The job has ended, perhaps as was said.
@@ -69,18 +69,18 @@ impl Talk {
     }
 
     /// Waits for the next thing that is asked for. The end of the connection is that of the job.
-    pub fn read_request(&mut self) -> Heard {
+    pub fn read_request(&mut self) -> Told {
         let mut state = None;
         loop {
             let mut line = String::new();
             match self.lines.read_line(&mut line) {
-                Ok(0) | Err(_) => return Heard::End(state),
+                Ok(0) | Err(_) => return Told::End(state),
                 Ok(_) => {}
             }
             match line.trim_end().split_once('=') {
                 Some(("state", said)) => state = STATES.into_iter().find(|known| *known == said),
-                None if line.trim_end() == "snapshot" => return Heard::Snapshot,
-                _ if line.trim_end().is_empty() && state.is_some() => return Heard::End(state),
+                None if line.trim_end() == "snapshot" => return Told::Snapshot,
+                _ if line.trim_end().is_empty() && state.is_some() => return Told::End(state),
                 _ => {}
             }
         }
@@ -98,9 +98,9 @@ mod tests {
         theirs.write_all(b"snapshot\n\nnonsense\nsnapshot\nstate=failed\n\n").unwrap();
         assert_eq!(
             [talk.read_request(), talk.read_request(), talk.read_request()],
-            [Heard::Snapshot, Heard::Snapshot, Heard::End(Some("failed"))]
+            [Told::Snapshot, Told::Snapshot, Told::End(Some("failed"))]
         );
         drop(theirs);
-        assert_eq!(talk.read_request(), Heard::End(None));
+        assert_eq!(talk.read_request(), Told::End(None));
     }
 }

@@ -58,14 +58,14 @@ pub fn listen(path: &Path, jobs: Arc<Jobs>) -> io::Result<()> {
                 continue;
             }
             let (jobs, mine) = (Arc::clone(&jobs), Arc::clone(&count));
-            let attend = move || {
+            let serve_job = move || {
                 if let Err(error) = follow(stream, &jobs) {
                     jobs.count_error();
                     eprintln!("oshprof: serve: a job that was handed over: {error}");
                 }
                 mine.fetch_sub(1, Ordering::Relaxed);
             };
-            let started = std::thread::Builder::new().name("job".into()).stack_size(256 << 10).spawn(attend);
+            let started = std::thread::Builder::new().name("job".into()).stack_size(256 << 10).spawn(serve_job);
             if started.is_err() {
                 count.fetch_sub(1, Ordering::Relaxed);
             }

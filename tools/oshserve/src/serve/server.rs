@@ -163,7 +163,7 @@ async fn accept(listener: Listener, shared: Shared) -> std::io::Result<Infallibl
         let (of, mine, shared, this) = (Rc::clone(&open), Rc::clone(&busy), shared.clone(), number);
         let task = tokio::task::spawn_local(async move {
             // Whatever comes of it, the other end is told.
-            let _ = tokio::time::timeout(LIFE, attend(stream, from, shared, mine)).await;
+            let _ = tokio::time::timeout(LIFE, serve_connection(stream, from, shared, mine)).await;
             of.borrow_mut().retain(|open| open.number != this);
         });
         open.borrow_mut().push_back(Open { number, busy, handle: task.abort_handle() });
@@ -180,7 +180,7 @@ fn make_room(open: &RefCell<VecDeque<Open>>) -> bool {
     true
 }
 
-async fn attend(stream: Stream, from: Option<IpAddr>, shared: Shared, busy: Rc<Cell<bool>>) {
+async fn serve_connection(stream: Stream, from: Option<IpAddr>, shared: Shared, busy: Rc<Cell<bool>>) {
     let tls = match &shared.config {
         None => None,
         Some(config) => match config.tls() {

@@ -85,7 +85,7 @@ impl EndpointState {
         if header.hello {
             let len = reader.u64()? as usize;
             let endpoint_address = reader.bytes(len.checked_next_multiple_of(8)?)?.get(..len)?;
-            self.meet(from, endpoint_address);
+            self.register_peer(from, endpoint_address);
         }
         let peer = self.peers.get(from)?;
         peer.seen = peer.seen.wrapping_add(1);
@@ -105,7 +105,7 @@ impl EndpointState {
     }
 
     /// Takes over the endpoint address that a PE sends with its first request.
-    fn meet(&mut self, from: u32, endpoint_address: &[u8]) {
+    fn register_peer(&mut self, from: u32, endpoint_address: &[u8]) {
         if self.peers.get(from).is_none_or(|peer| peer.has(Peer::KNOWN)) {
             return;
         }

@@ -31,7 +31,7 @@ const LAST_WRITE: Duration = Duration::from_secs(1);
 
 impl Head<'_> {
     /// Decides how the job ends, unless that is decided.
-    pub(super) fn judge(&mut self, text: Option<String>, status: i32) {
+    pub(super) fn decide_exit(&mut self, text: Option<String>, status: i32) {
         if !self.ending {
             text.iter().for_each(|text| self.output.say(text));
             self.end(status);
@@ -62,7 +62,7 @@ impl Head<'_> {
             _ => error.to_string(),
         };
         let text = format!("host {name}: the launch agent {command:?} cannot be started: {reason}");
-        self.judge(Some(text), 1);
+        self.decide_exit(Some(text), 1);
     }
 
     /// An agent has ended.
@@ -81,7 +81,7 @@ impl Head<'_> {
                     describe(ended),
                     indented(&printed)
                 );
-                self.judge(Some(text), 1);
+                self.decide_exit(Some(text), 1);
             }
             Phase::Done | Phase::Lost => {}
             // The connection says more, if it ends too.
@@ -111,7 +111,7 @@ impl Head<'_> {
         if let Some(token) = host.link {
             self.drop_link(token);
         }
-        self.judge(Some(text), 1);
+        self.decide_exit(Some(text), 1);
     }
 
     /// Does what is due.
@@ -177,7 +177,7 @@ impl Head<'_> {
                 host.command,
                 indented(&printed)
             );
-            return self.judge(Some(text), 1);
+            return self.decide_exit(Some(text), 1);
         }
         if host.phase == Phase::Starting && self.ending && host.agent.is_some() {
             host.phase = Phase::Lost;

@@ -23,13 +23,13 @@ impl Head<'_> {
     }
 
     /// A connection has something.
-    pub(super) fn hear(&mut self, token: u64) {
+    pub(super) fn read_link(&mut self, token: u64) {
         let Some((link, host)) = self.links.get_mut(&token) else { return };
         let host = *host;
         let (messages, end) = link.ready::<ToHead>(&self.epoll);
         for message in messages {
             match self.links.get(&token).and_then(|(_, host)| *host) {
-                Some(host) => self.heed(host, message),
+                Some(host) => self.handle_message(host, message),
                 None => self.greet(token, message),
             }
         }
@@ -73,7 +73,7 @@ impl Head<'_> {
             self.output.take_held(number);
             self.hosts[number].phase = Phase::Lost;
             self.hosts[number].reap_from(Instant::now());
-            return self.judge(Some(text), 1);
+            return self.decide_exit(Some(text), 1);
         }
         if let Some((link, host)) = self.links.get_mut(&token) {
             link.trust();
@@ -109,14 +109,14 @@ impl Head<'_> {
     }
 
     /// A message of a host's daemon.
-    fn heed(&mut self, number: usize, message: ToHead) {
+    fn handle_message(&mut self, number: usize, message: ToHead) {
         match message {
             ToHead::Hello { .. } | ToHead::Beat {} => {}
             ToHead::Note { text } => {
                 let host = &self.hosts[number].place.host;
                 self.output.say(&format!("host {host}: {text}"));
             }
-            ToHead::Verdict { status, text } => self.judge(text, status),
+            ToHead::Verdict { status, text } => self.decide_exit(text, status),
             ToHead::Late { who, status, text } => {
                 if !self.ending {
                     text.iter().for_each(|text| self.output.say(text));

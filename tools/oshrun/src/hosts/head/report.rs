@@ -86,7 +86,7 @@ impl Head<'_> {
             Why::Timeout => {
                 let limit = self.options.timeout.unwrap_or_default().as_secs_f64();
                 let text = all(format!("the job has not ended within {limit} s (--timeout)"));
-                self.judge(Some(text), 124);
+                self.decide_exit(Some(text), 124);
             }
             Why::Left => {
                 let Some(lost) = self.lost.as_mut() else { return };
@@ -95,7 +95,7 @@ impl Head<'_> {
                     return;
                 }
                 let text = all(report::lost(&lost.who, &lost.place, LOST_AFTER.as_secs()));
-                self.judge(Some(text), 1);
+                self.decide_exit(Some(text), 1);
             }
         }
     }

@@ -19,7 +19,7 @@ fn kind(op: &str) -> Option<u8> {
 }
 
 /// By kind of routine: more calls or more bytes in all are worse, whichever routine of the kind they are of.
-pub fn judge(changed: &mut [Change]) {
+pub fn set_effects(changed: &mut [Change]) {
     let mut sums: BTreeMap<u8, (i64, i64)> = BTreeMap::new();
     let is_counted = |change: &&mut Change| change.detail.is_none() && change.accepted.is_none();
     for change in changed.iter_mut().filter(is_counted) {
