@@ -192,7 +192,7 @@ fn profile(start: &Start) -> bool {
             recorder::set_sampling(Some(start.sampling.0), Some(start.sampling.1));
             set_level(start.profile_level);
             prepare(start, segment);
-            recorder::wire_source(|publish| {
+            recorder::network_source(|publish| {
                 runtime::network_counters().into_iter().for_each(|(name, value)| publish(name, value));
             });
             let names = algorithm::TABLE.iter().map(|row| format!("{}:{}", row.collective, row.name));
@@ -221,7 +221,7 @@ fn prepare(start: &Start, segment: RawFd) {
     let map = runtime::map();
     let memory = trace::Memory { heap: (map.heap_base, map.heap_len), data: (map.data_base, map.data_len) };
     recorder::memory(memory.heap, memory.data);
-    heap::watch(recorder::heap_in_use);
+    heap::set_observer(recorder::heap_in_use);
     pellucid_core::team::watch_contexts(recorder::context_made);
     pellucid_core::team::watch_algorithms(recorder::algorithm);
     let config = match &start.trace {

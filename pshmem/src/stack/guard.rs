@@ -51,7 +51,7 @@ fn leave(loading: &Loading) -> ! {
 }
 
 extern "C" fn on_signal(signal: c_int) {
-    // SAFETY: null, or set by `watch` to a value that lives until it is null again.
+    // SAFETY: null, or set by `while_loading` to a value that lives until it is null again.
     let Some(loading) = (unsafe { LOADING.load(SeqCst).as_ref() }) else { return };
     write(loading.crashed.to_bytes());
     write(&[b'0' + (signal / 10) as u8, b'0' + (signal % 10) as u8][usize::from(signal < 10)..]);
@@ -77,7 +77,7 @@ pub fn watch_exit() {
 }
 
 /// Runs `load`, and speaks for the tool where it crashes.
-pub fn watch<R>(loading: &Loading, load: impl FnOnce() -> R) -> R {
+pub fn while_loading<R>(loading: &Loading, load: impl FnOnce() -> R) -> R {
     let mut stack = vec![0u8; STACK];
     // SAFETY: all-zero is a valid value of these C structures; the handler is async-signal-safe; what was there before
     // is put back below, before the alternate stack goes.

@@ -162,7 +162,7 @@ fn load(name: &OsStr, again: Again, tools: &[Tool]) -> Result<Tool, String> {
     let before = objects::all();
     let loading = Loading::new(&who(), &shown, again);
     // As the loader does with preloaded ones: functions that nobody has, and nobody calls, do no harm.
-    let open = || guard::watch(&loading, || open(libc::RTLD_LAZY | libc::RTLD_LOCAL));
+    let open = || guard::while_loading(&loading, || open(libc::RTLD_LAZY | libc::RTLD_LOCAL));
     let handle = lookup::arrive(&before, tools, open);
     if handle == 0 {
         return Err(format!("tool {shown} ({TOOLS}): cannot be loaded: {}", library::error()));

@@ -522,7 +522,7 @@ pub struct Detail {
     /// Hardware and software counters.
     pub counters: Counters,
     /// What the network says of itself: name and value.
-    pub wire: Vec<(String, u64)>,
+    pub network: Vec<(String, u64)>,
     /// Algorithms of collectives; empty in profiles of earlier versions.
     pub algorithms: Vec<Algorithm>,
     /// What recording costs.

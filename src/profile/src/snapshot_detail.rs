@@ -176,12 +176,12 @@ fn names(region: &layout::Region, detail: &mut Detail) {
     for name in region.names.regions[1..].iter().map(layout::Text::get).take_while(|name| !name.is_empty()) {
         detail.regions.push(Region { name, ..Region::default() });
     }
-    for row in &region.names.wire {
+    for row in &region.names.network {
         let name = row.name.get();
         if name.is_empty() {
             break;
         }
-        detail.wire.push((name, get(&row.value)));
+        detail.network.push((name, get(&row.value)));
     }
 }
 

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use lexopt::{Arg, Parser};
-use pellucid_profile::live::{Line, PeNow, State, Waits, Watch, activity_at, listed};
+use pellucid_profile::live::{Inactivity, Line, PeNow, State, Waits, activity_at, listed};
 use pellucid_profile::text::{ADVICE, has_line};
 
 use crate::args::Command;
@@ -64,11 +64,11 @@ pub fn run(request: &Request) -> ExitCode {
         }
     };
     // Whether PEs that are not seen to wait make calls takes two looks.
-    let mut watch = Watch::default();
-    watch.look(&job.segment);
+    let mut inactivity = Inactivity::default();
+    inactivity.look(&job.segment);
     std::thread::sleep(BETWEEN);
     let mut pes = job.look();
-    pes.iter_mut().for_each(|pe| watch.note(&job.segment, pe));
+    pes.iter_mut().for_each(|pe| inactivity.note(&job.segment, pe));
     let symbols = Resolver::with_offsets();
     let computes = |pe: &&mut PeNow| pe.is_outside() && pe.state == State::Running;
     pes.iter_mut().filter(computes).for_each(|pe| pe.place = stack::shown(pe.pid, &symbols));

@@ -133,7 +133,7 @@ fn rank(job: &Job) -> (bool, u32) {
 
 /// The job whose segment a process holds. `None`: it holds none.
 fn open(pid: u32) -> std::io::Result<Option<Job>> {
-    let Some(file) = processes::held(pid)? else { return Ok(None) };
+    let Some(file) = processes::open_segment(pid)? else { return Ok(None) };
     // What is no sealed segment is refused.
     let job = Job { pid, segment: Segment::map(file.as_fd())? };
     // A PE stands for its launcher, where that is there to be named.

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use lexopt::{Arg, Parser, ValueExt};
-use pellucid_profile::live::Watch;
+use pellucid_profile::live::Inactivity;
 use pellucid_profile::report::shown_bytes;
 
 use crate::args::Command;
@@ -90,11 +90,11 @@ pub fn run(request: &Request) -> ExitCode {
     }
     let terminal = if request.once { None } else { Terminal::open() };
     let Some(terminal) = terminal else {
-        let (symbols, mut watch) = (Resolver::with_offsets(), Watch::default());
-        let before = Look::take(&job, &mut watch);
+        let (symbols, mut inactivity) = (Resolver::with_offsets(), Inactivity::default());
+        let before = Look::take(&job, &mut inactivity);
         std::thread::sleep(request.interval);
-        let now = Look::take(&job, &mut watch);
-        return crate::print(&text(&Page::new(&job, &before, &now, &watch, &symbols)));
+        let now = Look::take(&job, &mut inactivity);
+        return crate::print(&text(&Page::new(&job, &before, &now, &inactivity, &symbols)));
     };
     match on_screen(&job, request.interval, terminal) {
         Ok(()) => ExitCode::SUCCESS,
@@ -105,8 +105,8 @@ pub fn run(request: &Request) -> ExitCode {
 /// Until the user or the job ends it.
 fn on_screen(job: &Job, interval: Duration, mut terminal: Terminal) -> io::Result<()> {
     let mut screen = ratatui::Terminal::new(Ansi::new(io::stdout().lock(), screen::size))?;
-    let (symbols, mut watch, mut view) = (Resolver::with_offsets(), Watch::default(), View::default());
-    let mut before = Look::take(job, &mut watch);
+    let (symbols, mut inactivity, mut view) = (Resolver::with_offsets(), Inactivity::default(), View::default());
+    let mut before = Look::take(job, &mut inactivity);
     let mut page = Page { title: job.title(), ..Page::default() };
     // The first page comes soon.
     let mut next = Instant::now() + interval.min(Duration::from_millis(200));
@@ -117,8 +117,8 @@ fn on_screen(job: &Job, interval: Duration, mut terminal: Terminal) -> io::Resul
             Some(key) => view.key(key),
             None if !job.runs() => return Ok(()),
             None => {
-                let now = Look::take(job, &mut watch);
-                page = Page::new(job, &before, &now, &watch, &symbols);
+                let now = Look::take(job, &mut inactivity);
+                page = Page::new(job, &before, &now, &inactivity, &symbols);
                 before = now;
                 next = Instant::now() + interval;
             }

@@ -6,7 +6,7 @@ use crate::results::Kept;
 use crate::source;
 use crate::sys::process::Ended;
 use pellucid_profile::companion::Companions;
-use pellucid_profile::live::{PeNow, Watch};
+use pellucid_profile::live::{Inactivity, PeNow};
 use pellucid_profile::model::{self, End};
 use pellucid_profile::output::OutputDir;
 use pellucid_profile::report::{self, Finished};
@@ -140,13 +140,13 @@ impl Profile {
     }
 
     /// Looks for calls of PEs.
-    pub fn watch(&self, watch: &mut Watch) {
-        watch.look(&self.segment);
+    pub fn look_at_calls(&self, inactivity: &mut Inactivity) {
+        inactivity.look(&self.segment);
     }
 
     /// Says how long a PE has made no call, as far as that was watched.
-    pub fn note(&self, watch: &Watch, pe: &mut PeNow) {
-        watch.note(&self.segment, pe);
+    pub fn note(&self, inactivity: &Inactivity, pe: &mut PeNow) {
+        inactivity.note(&self.segment, pe);
     }
 
     /// Words for where a PE crashed, by what it has noted.

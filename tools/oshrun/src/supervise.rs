@@ -18,7 +18,7 @@ use crate::sys::signal::{self, Reader};
 use crate::watchdog::Watchdog;
 use decide::LOST_AFTER;
 use pellucid_core::bootstrap::job::Job;
-use pellucid_profile::live::Watch;
+use pellucid_profile::live::Inactivity;
 use remote::Remote;
 use std::io;
 use std::time::{Duration, Instant};
@@ -86,7 +86,7 @@ pub struct Verdict {
     /// Our standard output was closed by its reader.
     closed: bool,
     /// When PEs were last seen to make a call.
-    calls: Watch,
+    calls: Inactivity,
     /// When that is looked for again.
     next_look: Option<Instant>,
     /// When a line that PE 0 has begun is to be shown: it may be a question to whoever types.
@@ -277,7 +277,7 @@ impl Supervisor {
         }
         self.verdict.next_look = Some(now + LOOK);
         if let Some(profile) = &self.profile {
-            profile.watch(&mut self.verdict.calls);
+            profile.look_at_calls(&mut self.verdict.calls);
         }
     }
 

@@ -25,7 +25,7 @@ impl Watchdog {
             Some(pid) => Ok(Self { pipe, pid }),
             None => {
                 drop(pipe);
-                watch(reader.as_raw_fd())
+                end_job_at_eof(reader.as_raw_fd())
             }
         }
     }
@@ -57,7 +57,7 @@ pub fn announce(fd: RawFd) {
     let _ = crate::sys::file::write(fd, &process::id().to_ne_bytes());
 }
 
-fn watch(pipe: RawFd) -> ! {
+fn end_job_at_eof(pipe: RawFd) -> ! {
     signal::Set::all().mask();
     let pipe = process::detach(pipe, c"oshrun-watchdog");
     // Everything else was closed: descriptor 3 is the pipe, and ours.

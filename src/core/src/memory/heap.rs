@@ -7,16 +7,16 @@ use crate::base::{Cause, Fault};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Who is told how many bytes are in use after each change.
-static WATCHER: OnceLock<fn(usize)> = OnceLock::new();
+static OBSERVER: OnceLock<fn(usize)> = OnceLock::new();
 
 /// Has this function called with the bytes in use after each change. The first caller wins.
-pub fn watch(watcher: fn(usize)) {
-    let _ = WATCHER.set(watcher);
+pub fn set_observer(observer: fn(usize)) {
+    let _ = OBSERVER.set(observer);
 }
 
 fn tell(books: &Allocator) {
-    if let Some(watcher) = WATCHER.get() {
-        watcher(books.in_use().0);
+    if let Some(observer) = OBSERVER.get() {
+        observer(books.in_use().0);
     }
 }
 

@@ -81,7 +81,7 @@ pub struct Note {
 static NOTE: OnceLock<Note> = OnceLock::new();
 
 /// Notes crashes of this process from here on; once.
-pub fn watch(signal: &'static AtomicU32, place: &'static Place, wake: Option<RawFd>) -> &'static Note {
+pub fn install(signal: &'static AtomicU32, place: &'static Place, wake: Option<RawFd>) -> &'static Note {
     let owner = super::process::id();
     let note = NOTE.get_or_init(|| Note { signal, place, wake, said: AtomicU32::new(0), owner });
     for number in CRASHES {

@@ -21,7 +21,7 @@ static CAME: AtomicBool = AtomicBool::new(false);
 
 /// From now on the signal is noted, where it has a handler; once. A handler that is set up later takes the place of
 /// this one.
-pub fn watch(wake: RawFd) {
+pub fn install(wake: RawFd) {
     // SAFETY: the structures are valid, and the handler is async-signal-safe as far as the one before it is.
     unsafe {
         let mut action: libc::sigaction = zeroed();

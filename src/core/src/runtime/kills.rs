@@ -13,7 +13,7 @@ use std::time::Duration;
 const ASK: Duration = Duration::from_millis(250);
 
 /// Has a thread wait for the end of the PE behind this one on its host, for good.
-pub(super) fn watch(words: &'static Words) {
+pub(super) fn install(words: &'static Words) {
     let (pes, me) = (words.process.job.pes(), words.process.pe);
     let next = if me + 1 < pes.end { me + 1 } else { pes.start };
     if next != me {

@@ -76,7 +76,7 @@ enum Server {
     Parent(Other),
 }
 
-struct Watch {
+struct Monitor {
     process: &'static Process,
     door: &'static Door,
     crash: Option<&'static Note>,
@@ -91,7 +91,7 @@ struct Watch {
     ending: Option<(Instant, bool)>,
 }
 
-/// Begins to watch. A PE runs on without where that is not possible.
+/// Starts the monitor. A PE runs on without where that is not possible.
 pub(super) fn start(process: &'static Process, launched: bool, segment: Option<&OwnedFd>, describe: Describe) {
     let Some(wireup) = WIREUP.get() else {
         // Where a launcher of ours looks on, it tells of the crash.
@@ -104,7 +104,7 @@ pub(super) fn start(process: &'static Process, launched: bool, segment: Option<&
     let segment = segment.and_then(|fd| mmap::duplicate(fd).ok());
     let words = Words { process, segment, describe };
     let door = DOOR.get_or_init(|| Door { wakeup, words, ring: Mutex::default(), streams: Mutex::default() });
-    let watch = Watch {
+    let monitor = Monitor {
         process,
         door,
         crash: Some(watch_crash(process, Some(door.wakeup.fd()))),
@@ -116,22 +116,22 @@ pub(super) fn start(process: &'static Process, launched: bool, segment: Option<&
         ending: None,
     };
     let told_early = wireup.kills_at_once();
-    let _ = thread::spawn(c"pellucid-watch", move || {
+    let _ = thread::spawn(c"pellucid-ends", move || {
         if told_early {
             process.job.pe(process.pe).alive().hold();
         }
-        watch.run()
+        monitor.run()
     });
-    interrupt::watch(door.wakeup.fd());
+    interrupt::install(door.wakeup.fd());
     if told_early {
-        kills::watch(&door.words);
+        kills::install(&door.words);
     }
 }
 
 /// Crashes of this process are noted in its slot.
 fn watch_crash(process: &'static Process, wake: Option<RawFd>) -> &'static Note {
     let slot = process.job.pe(process.pe);
-    crash::watch(slot.crash(), slot.place(), wake)
+    crash::install(slot.crash(), slot.place(), wake)
 }
 
 /// This host's neighbours are watched from now on.
@@ -167,7 +167,7 @@ fn mates(process: &Process) -> Vec<Mate> {
     others.map(|side| Mate { pe: first + side, other: None, kills: None }).collect()
 }
 
-impl Watch {
+impl Monitor {
     fn run(mut self) {
         loop {
             self.find_mates();

@@ -23,7 +23,7 @@ pub(super) const TAGS: [u32; 22] = [
     TAG_NBI,
     TAG_CONTEXTS,
     TAG_COUNTERS,
-    TAG_WIRE,
+    TAG_NETWORK,
     TAG_SYSTEM,
     TAG_PHASES,
     TAG_TIMELINE,
@@ -58,7 +58,7 @@ const TAG_CONTEXTS: u32 = 13;
 /// Hardware and software counters; left out where none was asked for.
 const TAG_COUNTERS: u32 = 14;
 /// Numbers of the network; left out where there is none.
-const TAG_WIRE: u32 = 15;
+const TAG_NETWORK: u32 = 15;
 /// What the system gave; left out where it is not known. (16 is `TAG_DENIED`.)
 const TAG_SYSTEM: u32 = 17;
 /// What lies before the synchronisations, in their order, and after the last ones.
@@ -141,7 +141,7 @@ pub(super) fn encode(tag: u32, d: &Detail) -> Option<Vec<u8>> {
             [id, start as u32, stride as u32, size as u32].into_iter().for_each(|n| out.u32(n));
         }),
         TAG_COUNTERS if !d.counters.list.is_empty() => counters::encode(&mut out, &d.counters),
-        TAG_WIRE if !d.wire.is_empty() => out.list(&d.wire, |out, (name, value)| {
+        TAG_NETWORK if !d.network.is_empty() => out.list(&d.network, |out, (name, value)| {
             out.text(name);
             out.u64(*value);
         }),
@@ -348,7 +348,9 @@ pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut Detail) -> Result<(),
                 Ok(Algorithm { routine, name, calls: c.u64("an algorithm")? })
             })?;
         }
-        TAG_WIRE => d.wire = list(c, |c| Ok((c.text("a number of the network")?, c.u64("a number of the network")?)))?,
+        TAG_NETWORK => {
+            d.network = list(c, |c| Ok((c.text("a number of the network")?, c.u64("a number of the network")?)))?
+        }
         _ => {}
     }
     Ok(())

@@ -180,7 +180,7 @@ fn detail() -> Detail {
             routines: vec![CounterRoutine { routine: "shmem_putmem".into(), calls: 5, values: vec![4, 0] }],
             regions: vec![CounterRegion { region: 1, values: vec![3, 0], library: vec![2, 0] }],
         },
-        wire: vec![("puts".into(), 12), ("bytes out".into(), u64::MAX)],
+        network: vec![("puts".into(), 12), ("bytes out".into(), u64::MAX)],
         algorithms: vec![Algorithm { routine: "shmem_barrier_all".into(), name: "barrier:counter".into(), calls: 7 }],
     };
     let sections = super::detail::TAGS.iter().filter(|&&tag| super::detail::encode(tag, &detail).is_some());

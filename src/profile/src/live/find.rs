@@ -70,7 +70,7 @@ pub fn is_below(mut pid: u32, launcher: u32) -> bool {
 ///
 /// # Errors
 /// There is no such process, or it is another user's.
-pub fn held(pid: u32) -> io::Result<Option<File>> {
+pub fn open_segment(pid: u32) -> io::Result<Option<File>> {
     for entry in fs::read_dir(Path::new("/proc").join(pid.to_string()).join("fd"))?.flatten() {
         let target = fs::read_link(entry.path()).unwrap_or_default();
         if target.to_string_lossy().starts_with(SEGMENT) {
@@ -92,6 +92,6 @@ mod tests {
         let (_, parent) = state(own).unwrap();
         assert!(is_below(own, parent) && !is_below(parent, own));
         assert!(owner(own).is_some() && name(own).is_some());
-        assert!(held(u32::MAX).is_err());
+        assert!(open_segment(u32::MAX).is_err());
     }
 }

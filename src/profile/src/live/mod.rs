@@ -2,9 +2,9 @@
 
 mod describe;
 pub mod find;
+mod inactivity;
 mod listed;
 mod waits;
-mod watch;
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
@@ -13,9 +13,9 @@ use crate::segment::layout::{PE_ABSENT, PE_FINALIZED, PE_INITIALIZED, symmetric}
 use crate::segment::{CurrentOp, Phase, Segment};
 
 pub use describe::{activity, activity_at, object, operation};
+pub use inactivity::Inactivity;
 pub use listed::{Line, listed};
 pub use waits::{For, Wait, Waits};
-pub use watch::Watch;
 
 /// How far a PE is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -178,10 +178,10 @@ impl<'p> Fold<'p> {
         (merged.regions, merged.markers) = self.regions.finish();
         (merged.late, merged.every) = self.meetings.finish();
         meetings::bound(&mut merged.late, &merged.routines);
-        let Groups { contexts, teams, wire, algorithms } = self.groups;
+        let Groups { contexts, teams, network, algorithms } = self.groups;
         merged.contexts = contexts.into_iter().collect();
         merged.teams = teams.into_iter().collect();
-        merged.wire = wire.into_iter().collect();
+        merged.network = network.into_iter().collect();
         merged.algorithms = algorithms.into_iter().collect();
         merged.counters = self.counters;
         merged.efficiencies = self.efficiencies;

@@ -25,7 +25,7 @@ pub struct TeamSum {
 
 /// A number of the network, over all PEs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct WireSum {
+pub struct NetworkSum {
     /// Sum.
     pub total: u64,
     /// Largest value, and the first PE that has it.
@@ -44,7 +44,7 @@ pub type AlgorithmKey = (String, String);
 pub(super) struct Groups {
     pub(super) contexts: BTreeMap<ContextKey, (u64, Context)>,
     pub(super) teams: BTreeMap<TeamKey, TeamSum>,
-    pub(super) wire: BTreeMap<String, WireSum>,
+    pub(super) network: BTreeMap<String, NetworkSum>,
     pub(super) algorithms: BTreeMap<AlgorithmKey, u64>,
 }
 
@@ -56,8 +56,8 @@ impl Groups {
         for team in &pe.detail.teams {
             self.team(team.key(), TeamSum { pes: 1, calls: team.calls, bytes: team.bytes, ns: team.ns });
         }
-        for (name, value) in &pe.detail.wire {
-            self.number(name, WireSum { total: *value, most: (*value, pe.pe), pes: 1 });
+        for (name, value) in &pe.detail.network {
+            self.number(name, NetworkSum { total: *value, most: (*value, pe.pe), pes: 1 });
         }
         for taken in &pe.detail.algorithms {
             self.algorithm((taken.routine.clone(), taken.name.clone()), taken.calls);
@@ -68,7 +68,7 @@ impl Groups {
     pub(super) fn join(&mut self, plan: &Plan, other: Groups) {
         other.contexts.iter().for_each(|(key, (pes, context))| self.context(*key, *pes, context));
         other.teams.iter().for_each(|(key, sum)| self.team(*key, *sum));
-        other.wire.iter().for_each(|(name, sum)| self.number(name, *sum));
+        other.network.iter().for_each(|(name, sum)| self.number(name, *sum));
         other.algorithms.into_iter().for_each(|(key, calls)| self.algorithm(key, calls));
         self.cut(plan.limits.groups);
     }
@@ -107,9 +107,9 @@ impl Groups {
         *sum = sum.saturating_add(calls);
     }
 
-    fn number(&mut self, name: &str, other: WireSum) {
-        let Some(sum) = self.wire.get_mut(name) else {
-            self.wire.insert(name.to_owned(), other);
+    fn number(&mut self, name: &str, other: NetworkSum) {
+        let Some(sum) = self.network.get_mut(name) else {
+            self.network.insert(name.to_owned(), other);
             return;
         };
         sum.total = sum.total.saturating_add(other.total);

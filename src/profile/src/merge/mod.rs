@@ -50,7 +50,7 @@ pub use causes::{Because, Cause, Causes};
 pub use counters::{Around, CounterKey, CounterSum, CounterSums};
 pub use efficiency::{Efficiencies, Factors, Parts, Times};
 pub use follow::Following;
-pub use groups::{AlgorithmKey, ContextKey, TeamSum, WireSum};
+pub use groups::{AlgorithmKey, ContextKey, NetworkSum, TeamSum};
 pub use locks::{LockKey, LockSum};
 pub use matrix::{LARGEST, LARGEST_CHART, LARGEST_TEXT, Matrix, Pair};
 pub use meetings::Late;
@@ -148,7 +148,7 @@ pub struct Merged {
     /// Teams.
     pub teams: Vec<(TeamKey, TeamSum)>,
     /// What the network says of itself.
-    pub wire: Vec<(String, WireSum)>,
+    pub network: Vec<(String, NetworkSum)>,
     /// Algorithms of collectives, by routine and name: how often.
     pub algorithms: Vec<(AlgorithmKey, u64)>,
     /// Hardware and software counters.

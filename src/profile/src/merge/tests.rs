@@ -98,7 +98,7 @@ fn pe(number: u32, npes: u32, dice: &mut Dice) -> Pe {
         teams: vec![team(0, npes as i32), team(pair, 2)],
         syncs,
         sync_every: 1 << (number % 2),
-        wire: vec![("puts".into(), dice.below(99))],
+        network: vec![("puts".into(), dice.below(99))],
         algorithms: ["barrier:counter", "barrier:dissemination"]
             .map(|name| Algorithm { routine: "shmem_barrier_all".into(), name: name.into(), calls: 1 + dice.below(99) })
             .into(),

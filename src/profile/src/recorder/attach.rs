@@ -145,7 +145,7 @@ pub fn mark(mark: Mark) {
             // Objects that were loaded later are known now.
             super::modules::note(region);
             super::counting::refresh();
-            super::wire::refresh();
+            super::network::refresh();
             super::system::note_usage(region);
             head.finalize_ticks.store(now, Relaxed);
         }

@@ -47,7 +47,7 @@ pub fn flush() -> Flush {
     }
     super::modules::note(region);
     counting::refresh();
-    super::wire::refresh();
+    super::network::refresh();
     let mine = header.flush_wanted.fetch_add(1, AcqRel).wrapping_add(1);
     crate::segment::futex::wake(&header.flush_wanted);
     let begin = Instant::now();

@@ -3,8 +3,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use super::consumers;
 use super::hot::bump;
-use super::watch;
 use crate::segment::extra::{COUNTERS, KEY_REGION, REGIONS, Values};
 use crate::segment::layout::Slot;
 
@@ -14,7 +14,7 @@ use super::perf;
 /// Whether counters are read.
 #[inline(always)]
 pub(super) fn is_on() -> bool {
-    watch::is(watch::COUNTERS)
+    consumers::is(consumers::COUNTERS)
 }
 
 /// From now on these counters (indices of [`crate::counters::KNOWN`]) are read. Which of them the system has, the
@@ -23,7 +23,7 @@ pub(super) fn is_on() -> bool {
 pub fn count(wanted: &[usize]) {
     let Some(region) = super::claim::region() else { return };
     if perf::open_all(region, wanted) {
-        watch::set(watch::COUNTERS, true);
+        consumers::set(consumers::COUNTERS, true);
     }
 }
 

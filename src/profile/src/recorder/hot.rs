@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use super::{cold, counting, extra, release, tls, watch};
+use super::{cold, consumers, counting, extra, release, tls};
 use crate::clock::{self, Source};
 use crate::histogram::{BUCKETS, bucket};
 use crate::op::{COMPLETES, ONE_ELEMENT, Operation, SAMPLED_BYTES, TOGETHER, Timing, WAITS, traits};
@@ -271,7 +271,7 @@ fn leave_timed(op: u16, start: u64, peer: i32) -> u64 {
     let row = cell.row.load(Relaxed);
     let end = clock::counter();
     // Slices end at once where the counter is not what stamps are of.
-    if row > ROW_OVERFLOW && end < slot.head.slice_end.load(Relaxed) && !watch::any() {
+    if row > ROW_OVERFLOW && end < slot.head.slice_end.load(Relaxed) && !consumers::any() {
         let ticks = elapsed(&slot.head, start, end);
         if let Some(ns) = clock::scale_short_ns(ticks, slot.head.clock_mult.load(Relaxed)) {
             add_exact(slot, cell, row, ns);

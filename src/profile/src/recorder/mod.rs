@@ -12,16 +12,18 @@ pub mod brief;
 mod claim;
 mod claims;
 mod cold;
+pub(crate) mod consumers;
 mod control;
 mod cost;
 mod counting;
 mod extra;
-mod held;
+mod heap;
 mod hot;
 mod lines;
 mod locks;
 mod modules;
 mod names;
+mod network;
 #[cfg(feature = "counters")]
 mod perf;
 mod read;
@@ -30,8 +32,6 @@ mod stall;
 mod system;
 mod timeline;
 mod tls;
-pub(crate) mod watch;
-mod wire;
 
 #[cfg(test)]
 mod brief_tests;
@@ -48,10 +48,10 @@ pub use control::{Flush, failed_at, flush, marker, region_begin, region_end, set
 #[cfg(feature = "counters")]
 pub use counting::count;
 pub use extra::{context, context_default, context_made, rooted, team};
-pub use held::{heap_in_use, memory};
+pub use heap::{heap_in_use, memory};
 pub use locks::{lock_released, lock_taken};
+pub use network::{NetworkCounters, network_source, publish_network};
 pub use tls::set_site;
-pub use wire::{Source, wire, wire_source};
 
 pub use hot::{Stamp, error, record, sampled, sized, timed};
 pub use read::{current_op, in_file, read};

@@ -45,8 +45,8 @@ pub const COUNTERS: usize = 8;
 pub const CONTEXT_TEAMS: usize = 512;
 /// Slices of a thread's time.
 pub const SLICES: usize = 256;
-/// Numbers of the network.
-pub const WIRE: usize = 32;
+/// Counters of the network.
+pub const NETWORK_COUNTERS: usize = 32;
 /// Algorithms that have names.
 pub const ALGORITHM_NAMES: usize = 64;
 /// Rows of the table of algorithms by operation.
@@ -498,7 +498,7 @@ pub struct ContextTeam {
 /// A number of the network.
 #[derive(Debug)]
 #[repr(C)]
-pub struct WireRow {
+pub struct NetworkRow {
     /// Name; empty where the row is free.
     pub name: Text<32>,
     /// Value.
@@ -520,7 +520,7 @@ pub struct Names {
     /// Contexts that the program made.
     pub contexts: [ContextTeam; CONTEXT_TEAMS],
     /// What the network says of itself.
-    pub wire: [WireRow; WIRE],
+    pub network: [NetworkRow; NETWORK_COUNTERS],
     /// Distributed locks; the last row is of those that found no room.
     pub locks: [LockRow; LOCK_ROWS + 1],
     /// Algorithms by number.

@@ -41,7 +41,7 @@ impl Ground {
 }
 
 /// Looks after a mapping, for good. `None`: more files than there can be.
-pub(super) fn watch(begin: *mut u8, bytes: usize) -> Option<&'static Ground> {
+pub(super) fn register(begin: *mut u8, bytes: usize) -> Option<&'static Ground> {
     static INSTALLED: Once = Once::new();
     let ground = GROUNDS.get(USED.fetch_add(1, Relaxed))?;
     ground.bytes.store(bytes, Relaxed);

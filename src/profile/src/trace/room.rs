@@ -54,7 +54,7 @@ impl Room {
         // SAFETY: exactly the range mapped above; failure costs only the size of core dumps.
         unsafe { libc::madvise(base, bytes, libc::MADV_DONTDUMP) };
         let ready = populate(base.cast(), HEAD_BYTES);
-        let ground = ready.and_then(|()| guard::watch(base.cast(), bytes).ok_or(io::ErrorKind::OutOfMemory.into()));
+        let ground = ready.and_then(|()| guard::register(base.cast(), bytes).ok_or(io::ErrorKind::OutOfMemory.into()));
         let Ok(ground) = ground else {
             // SAFETY: exactly the range mapped above, which nobody uses.
             unsafe { libc::munmap(base, bytes) };

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use super::format::{CHUNK_BYTES, HEAD_BYTES, KIND_MARKER, KIND_REGION_BEGIN, KIND_REGION_END, Reason};
 use super::{fold, note, writer};
 use crate::output::OutputDir;
-use crate::recorder::watch;
+use crate::recorder::consumers;
 use crate::segment::layout::{HEADER_BYTES, Header, REGION_BYTES, RegionHead};
 use crate::segment::{Facts, Mapping};
 
@@ -125,7 +125,7 @@ pub fn set(on: bool) -> bool {
         fold::switched(slot, false, now);
     }
     MASK.store(if on && is_full() { 0 } else { u32::MAX }, Relaxed);
-    watch::set(watch::TRACE, on);
+    consumers::set(consumers::TRACE, on);
     if is_full() {
         crate::arm::refresh();
     }
@@ -159,7 +159,7 @@ pub(super) fn is_attached_fast() -> bool {
 /// Whether events are written.
 #[inline(always)]
 pub fn is_on() -> bool {
-    watch::is(watch::TRACE)
+    consumers::is(consumers::TRACE)
 }
 
 /// Whether every call gets an event now.

@@ -79,7 +79,7 @@ pub fn values(merged: &Merged) -> Values {
                 .insert((Kind::Counter, format!("{counter} in a call of {routine}")), sum.value as f64 / calls as f64);
         }
     }
-    for (name, sum) in &merged.wire {
+    for (name, sum) in &merged.network {
         values.insert((Kind::Network, name.clone()), sum.total as f64);
     }
     values

@@ -13,7 +13,7 @@ extern "C" fn note(signal: libc::c_int) {
 }
 
 /// From now on such a signal is noted, unless it was ignored from the start (as `nohup` has it).
-pub fn watch() {
+pub fn install() {
     for signal in SIGNALS {
         // SAFETY: all-zero bytes are a sigaction without flags; both structures live during the calls. The handler
         // stores to an atomic and does nothing else.

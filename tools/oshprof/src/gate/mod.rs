@@ -148,7 +148,7 @@ pub fn run(mut request: Request) -> ExitCode {
         eprintln!("oshprof: {message}");
         return ExitCode::from(USAGE);
     }
-    interrupt::watch();
+    interrupt::install();
     let result = match (&request.baseline, request.calibrate) {
         (Some(store), _) => baseline::run(&request, store),
         (None, true) => calibrate::run(&request),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pellucid_profile::live::{PeNow, State, Watch, activity};
+use pellucid_profile::live::{Inactivity, PeNow, State, activity};
 use pellucid_profile::model::{self, Profile};
 use pellucid_profile::op;
 use pellucid_profile::report::{Symbols, line, shown_time};
@@ -64,18 +64,18 @@ pub(super) struct Page {
 
 impl Look {
     /// Looks at a job.
-    pub(super) fn take(job: &Job, watch: &mut Watch) -> Look {
-        watch.look(&job.segment);
+    pub(super) fn take(job: &Job, inactivity: &mut Inactivity) -> Look {
+        inactivity.look(&job.segment);
         Look { ns: job.segment.now_ns(), profile: snapshot::take(&job.segment, &Outcome::default()) }
     }
 }
 
 impl Page {
     /// What has happened since `before`.
-    pub(super) fn new(job: &Job, before: &Look, now: &Look, watch: &Watch, symbols: &dyn Symbols) -> Page {
+    pub(super) fn new(job: &Job, before: &Look, now: &Look, inactivity: &Inactivity, symbols: &dyn Symbols) -> Page {
         let interval = now.ns.saturating_sub(before.ns).max(1);
         let row = |mut pe: PeNow| {
-            watch.note(&job.segment, &mut pe);
+            inactivity.note(&job.segment, &mut pe);
             let find = |look: &Look| look.profile.pes.iter().find(|row| row.pe == pe.pe).map(spent).unwrap_or_default();
             let shares = Shares::between(find(before), find(now), interval);
             let (heap, heap_most) = pe.heap;

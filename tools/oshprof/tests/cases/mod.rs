@@ -205,7 +205,7 @@ fn detail(pe: u32) -> Detail {
         // Four PEs on two cores.
         system: System { cores: 2, allowed: 2, threads_ns: 397 * MS, ..System::default() },
         counters: counters(pe),
-        wire: vec![("puts".into(), 48 + u64::from(pe)), ("bytes out".into(), 48 * 65_536), ("retries".into(), 0)],
+        network: vec![("puts".into(), 48 + u64::from(pe)), ("bytes out".into(), 48 * 65_536), ("retries".into(), 0)],
     }
 }
 

@@ -32,7 +32,7 @@ impl Listeners {
     }
 
     /// Has them waited for.
-    pub fn watch(&self, epoll: &Epoll, token: u64) -> io::Result<()> {
+    pub fn register(&self, epoll: &Epoll, token: u64) -> io::Result<()> {
         self.0.values().try_for_each(|listener| epoll.add(listener, token, Interest::Read))
     }
 

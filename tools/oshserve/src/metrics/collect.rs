@@ -272,7 +272,7 @@ fn rest(view: &View<'_>, memory: &mut Memory) -> Vec<Family> {
         regions(view, memory),
     ];
     let mut network = Family::new(Id::Network);
-    for (event, sum) in &view.merged.wire {
+    for (event, sum) in &view.merged.network {
         network.add(&[job, event], Value::Count(sum.total));
     }
     made.push(network);

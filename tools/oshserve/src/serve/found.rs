@@ -26,7 +26,7 @@ pub fn jobs(known: &[Key], show_user: bool) -> Vec<Result<Tracked, std::io::Erro
 /// The job of a launcher; `None`: it has none, or it is known.
 fn open(pid: u32, known: &[Key], show_user: bool) -> std::io::Result<Option<Tracked>> {
     // A process that has gone, or hides its descriptors, has nothing to show.
-    let Ok(Some(file)) = find::held(pid) else { return Ok(None) };
+    let Ok(Some(file)) = find::open_segment(pid) else { return Ok(None) };
     let segment = Segment::map(file.as_fd())?;
     let this = key(&segment);
     let is_off = segment.header().off.load(Relaxed) != 0;

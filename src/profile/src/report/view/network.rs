@@ -47,7 +47,7 @@ fn distances(profile: &Merged) -> Grid {
 
 fn numbers(profile: &Merged) -> Grid {
     let mut grid = Grid::new("network", "The network", &COLUMNS, "no network was used");
-    for (name, sum) in &profile.wire {
+    for (name, sum) in &profile.network {
         grid.row([
             name.as_str().into(),
             sum.total.into(),

@@ -55,11 +55,11 @@ fn secrets() -> Result<[String; 2], Failure> {
 }
 
 /// What tells of signals, output and connections of daemons.
-fn watch(signals: &Reader, listeners: &Listeners) -> io::Result<(Epoll, Output)> {
+fn open_epoll(signals: &Reader, listeners: &Listeners) -> io::Result<(Epoll, Output)> {
     let (epoll, output) = (Epoll::new()?, Output::of_agents(STREAMS)?);
     epoll.add(signals, SIGNALS, Interest::Read)?;
     epoll.add(output.wake(), WAKE, Interest::Read)?;
-    listeners.watch(&epoll, LISTENER)?;
+    listeners.register(&epoll, LISTENER)?;
     Ok((epoll, output))
 }
 
@@ -84,7 +84,7 @@ impl<'a> Head<'a> {
         let mask = Set::of(&[]).block();
         let signals = signals::take().map_err(|error| needs("read signals", error))?;
         let watchdog = Watchdog::start().map_err(|error| needs("start the watchdog process", error))?;
-        let (epoll, output) = watch(&signals, &listeners).map_err(|error| needs("wait for events", error))?;
+        let (epoll, output) = open_epoll(&signals, &listeners).map_err(|error| needs("wait for events", error))?;
         let since = Instant::now();
         let mut head = Self {
             options,

@@ -7,25 +7,25 @@ pub(crate) const TRACE: u32 = 1;
 /// Counters are read.
 pub(super) const COUNTERS: u32 = 2;
 
-static WATCH: AtomicU32 = AtomicU32::new(0);
+static CONSUMERS: AtomicU32 = AtomicU32::new(0);
 
 /// Whether somebody does.
 #[inline(always)]
 pub(super) fn any() -> bool {
-    WATCH.load(Relaxed) != 0
+    CONSUMERS.load(Relaxed) != 0
 }
 
 /// Whether this one does.
 #[inline(always)]
 pub(crate) fn is(what: u32) -> bool {
-    WATCH.load(Relaxed) & what != 0
+    CONSUMERS.load(Relaxed) & what != 0
 }
 
 /// It does from now on, or no longer.
 pub(crate) fn set(what: u32, on: bool) {
     if on {
-        WATCH.fetch_or(what, Relaxed);
+        CONSUMERS.fetch_or(what, Relaxed);
     } else {
-        WATCH.fetch_and(!what, Relaxed);
+        CONSUMERS.fetch_and(!what, Relaxed);
     }
 }

@@ -12,12 +12,12 @@ type Mark = Vec<(u64, u64, u32, u64)>;
 
 /// What was seen of the PEs of a segment, and when that was new.
 #[derive(Debug, Default)]
-pub struct Watch(BTreeMap<u32, (Mark, Since)>);
+pub struct Inactivity(BTreeMap<u32, (Mark, Since)>);
 
 /// When it was first seen like this, and whether that was the first look.
 type Since = (u64, bool);
 
-impl Watch {
+impl Inactivity {
     /// Looks at all PEs: a few words a thread.
     pub fn look(&mut self, segment: &Segment) {
         let now = segment.now_ns();

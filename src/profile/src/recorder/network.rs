@@ -7,22 +7,22 @@ use super::claim;
 use super::names::locked;
 
 /// Publishes numbers by calling what it is given with a name and a value each.
-pub type Source = fn(&mut dyn FnMut(&str, u64));
+pub type NetworkCounters = fn(&mut dyn FnMut(&str, u64));
 
-static SOURCE: OnceLock<Source> = OnceLock::new();
+static SOURCE: OnceLock<NetworkCounters> = OnceLock::new();
 
 /// From now on this one is asked at each snapshot and at finalization. Once a process.
-pub fn wire_source(source: Source) {
+pub fn network_source(source: NetworkCounters) {
     let _ = SOURCE.set(source);
 }
 
 /// Publishes numbers of the network, each under a name of at most 31 bytes: it replaces what was published under that
 /// name. Names beyond the table of the profile are left out. May be called at any time.
-pub fn wire(numbers: &[(&str, u64)]) {
+pub fn publish_network(numbers: &[(&str, u64)]) {
     let Some(region) = claim::region() else { return };
     let _ = locked(&region.names, |names| {
         for (name, value) in numbers {
-            let row = names.wire.iter().find(|row| {
+            let row = names.network.iter().find(|row| {
                 let found = row.name.get();
                 found.is_empty() || found == *name
             });
@@ -37,6 +37,6 @@ pub fn wire(numbers: &[(&str, u64)]) {
 /// Asks the source.
 pub(super) fn refresh() {
     if let Some(source) = SOURCE.get() {
-        source(&mut |name, value| wire(&[(name, value)]));
+        source(&mut |name, value| publish_network(&[(name, value)]));
     }
 }
