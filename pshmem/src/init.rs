@@ -222,8 +222,8 @@ fn prepare(start: &Start, segment: RawFd) {
     let memory = trace::Memory { heap: (map.heap_base, map.heap_len), data: (map.data_base, map.data_len) };
     recorder::memory(memory.heap, memory.data);
     heap::set_observer(recorder::heap_in_use);
-    pellucid_core::team::watch_contexts(recorder::context_made);
-    pellucid_core::team::watch_algorithms(recorder::algorithm);
+    pellucid_core::team::observe_contexts(recorder::context_made);
+    pellucid_core::team::observe_algorithms(recorder::algorithm);
     let config = match &start.trace {
         Some(env::Trace { bytes, on, full, .. }) => (*bytes, *on, *full),
         None => return,

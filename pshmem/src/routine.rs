@@ -116,7 +116,7 @@ macro_rules! routine {
             let op = With::<{ traits($first) }>(word_of($number));
             // SAFETY: the arguments are the caller's.
             let call = move || unsafe { $imp($($arg),*) };
-            let result = recorder::apart::$timing(op, $peer, $addr, $bytes, call);
+            let result = recorder::outlined::$timing(op, $peer, $addr, $bytes, call);
             $(
                 let $r: $answer = result;
                 if $failed {

@@ -3,7 +3,7 @@
 
 pub use crate::errors::Error as ErrorInfo;
 /// `shmemx_file_t`.
-pub use pellucid_core::collectives::files::Handle as File;
+pub use pellucid_core::collectives::files::FileHandle as File;
 pub use pellucid_core::context::SessionConfig;
 /// `shmemx_req_h`, as the committee's draft calls a request.
 pub use pellucid_core::request::Request as ReqHandle;

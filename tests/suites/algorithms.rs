@@ -8,7 +8,7 @@ use harness::compile::Build;
 use harness::program::{self, Program};
 use harness::run::Job;
 use libtest_mimic::{Arguments, Trial};
-use pellucid_core::team::algorithm::{Row, TABLE};
+use pellucid_core::team::algorithm::{Algorithm, TABLE};
 
 /// How the names of collectives between hosts begin.
 const BETWEEN_HOSTS: &str = "hosts-";
@@ -52,7 +52,7 @@ fn main() -> ExitCode {
 }
 
 /// Runs the program with the algorithm.
-fn forced(row: &Row, program: &Program) -> Result<(), String> {
+fn forced(row: &Algorithm, program: &Program) -> Result<(), String> {
     let binary = program.build()?;
     let force = format!("SHMEM_COLLECTIVES={}:{}", row.collective, row.name);
     if row.collective.starts_with(BETWEEN_HOSTS) {

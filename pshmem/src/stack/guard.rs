@@ -67,7 +67,7 @@ extern "C" fn on_exit(_status: c_int, _: *mut c_void) {
 }
 
 /// Has the exit of a tool noticed, once for all tools.
-pub fn watch_exit() {
+pub fn observe_exit() {
     unsafe extern "C" {
         #[link_name = "on_exit"]
         fn register(f: extern "C" fn(c_int, *mut c_void), arg: *mut c_void) -> c_int;

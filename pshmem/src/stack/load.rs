@@ -92,7 +92,7 @@ pub fn all(argv: *const *const c_char, envp: *const *const c_char) -> Vec<Tool> 
     }
     // SAFETY: before main; a thread that an earlier library's constructor started would race with any setenv.
     unsafe { std::env::set_var(DONE, &execution) };
-    guard::watch_exit();
+    guard::observe_exit();
     let names: Vec<&OsStr> =
         list.as_bytes().split(|byte| *byte == b':').filter(|name| !name.is_empty()).map(OsStr::from_bytes).collect();
     prepare();

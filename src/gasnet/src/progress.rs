@@ -38,7 +38,7 @@ pub fn until(routine: &'static str, mut ready: impl FnMut() -> bool) {
         if handled > 0 {
             backoff.restart(oversubscribed);
         }
-        backoff.turn();
+        backoff.step();
     }
 }
 

@@ -7,7 +7,7 @@ use crate::segment::extra::COUNTERS;
 
 /// Who counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum CounterKind {
     /// The processor.
     Hardware,
     /// The kernel.
@@ -22,37 +22,37 @@ pub struct Known {
     /// As perf has it.
     pub name: &'static str,
     /// Who counts.
-    pub kind: Kind,
+    pub kind: CounterKind,
     /// What is counted, for people.
     pub what: &'static str,
 }
 
-const fn known(name: &'static str, kind: Kind, what: &'static str) -> Known {
+const fn known(name: &'static str, kind: CounterKind, what: &'static str) -> Known {
     Known { name, kind, what }
 }
 
 /// Every counter.
 pub const KNOWN: [Known; 20] = [
-    known("cycles", Kind::Hardware, "clock cycles of the processor"),
-    known("instructions", Kind::Hardware, "instructions that were carried out"),
-    known("cache-references", Kind::Hardware, "accesses to the last cache"),
-    known("cache-misses", Kind::Hardware, "accesses that no cache had"),
-    known("branches", Kind::Hardware, "branch instructions"),
-    known("branch-misses", Kind::Hardware, "branches that were predicted wrong"),
-    known("bus-cycles", Kind::Hardware, "cycles of the bus"),
-    known("ref-cycles", Kind::Hardware, "cycles at the nominal clock rate"),
-    known("stalled-cycles-frontend", Kind::Hardware, "cycles in which no instruction could be fetched"),
-    known("stalled-cycles-backend", Kind::Hardware, "cycles in which instructions waited for data or units"),
-    known("L1-dcache-load-misses", Kind::Hardware, "loads that the first cache did not have"),
-    known("LLC-load-misses", Kind::Hardware, "loads that the last cache did not have"),
-    known("dTLB-load-misses", Kind::Hardware, "loads whose page the processor had to look up"),
-    known("task-clock", Kind::Software, "time on a processor"),
-    known("page-faults", Kind::Software, "pages that were not mapped at their access"),
-    known("minor-faults", Kind::Software, "of these, found in memory: a first touch"),
-    known("major-faults", Kind::Software, "of these, read from disk"),
-    known("context-switches", Kind::SoftwareInKernel, "times that another thread took the processor"),
-    known("cpu-migrations", Kind::SoftwareInKernel, "moves to another core"),
-    known("alignment-faults", Kind::Software, "accesses that the kernel had to put together"),
+    known("cycles", CounterKind::Hardware, "clock cycles of the processor"),
+    known("instructions", CounterKind::Hardware, "instructions that were carried out"),
+    known("cache-references", CounterKind::Hardware, "accesses to the last cache"),
+    known("cache-misses", CounterKind::Hardware, "accesses that no cache had"),
+    known("branches", CounterKind::Hardware, "branch instructions"),
+    known("branch-misses", CounterKind::Hardware, "branches that were predicted wrong"),
+    known("bus-cycles", CounterKind::Hardware, "cycles of the bus"),
+    known("ref-cycles", CounterKind::Hardware, "cycles at the nominal clock rate"),
+    known("stalled-cycles-frontend", CounterKind::Hardware, "cycles in which no instruction could be fetched"),
+    known("stalled-cycles-backend", CounterKind::Hardware, "cycles in which instructions waited for data or units"),
+    known("L1-dcache-load-misses", CounterKind::Hardware, "loads that the first cache did not have"),
+    known("LLC-load-misses", CounterKind::Hardware, "loads that the last cache did not have"),
+    known("dTLB-load-misses", CounterKind::Hardware, "loads whose page the processor had to look up"),
+    known("task-clock", CounterKind::Software, "time on a processor"),
+    known("page-faults", CounterKind::Software, "pages that were not mapped at their access"),
+    known("minor-faults", CounterKind::Software, "of these, found in memory: a first touch"),
+    known("major-faults", CounterKind::Software, "of these, read from disk"),
+    known("context-switches", CounterKind::SoftwareInKernel, "times that another thread took the processor"),
+    known("cpu-migrations", CounterKind::SoftwareInKernel, "moves to another core"),
+    known("alignment-faults", CounterKind::Software, "accesses that the kernel had to put together"),
 ];
 
 /// Understands a list of names, separated by commas: indices of [`KNOWN`], each once.

@@ -13,8 +13,8 @@ use crate::detail::Detail;
 use crate::model::{End, Job, LIBRARY, LastOp, Pe, Profile, Progress, Routine, SizeCount};
 use crate::op::{self, Timing};
 use crate::segment::layout::{
-    Cell, OWNER_NONE, PE_ABSENT, PE_FINALIZED, PE_INITIALIZED, ROW_NONE, ROW_OVERFLOW, Region, SLOTS, STATE_INSIDE,
-    Slot,
+    Cell, OWNER_NONE, PE_ABSENT, PE_FINALIZED, PE_INITIALIZED, ROW_NONE, ROW_OVERFLOW, Region, Row, SLOTS,
+    STATE_INSIDE, Slot,
 };
 use crate::segment::{Phase, Segment};
 use crate::size::{DISTANCES, SIZE_CLASSES, size_class};
@@ -244,24 +244,7 @@ pub(crate) fn read_cell(slot: &Slot, op: u16, cell: &Cell, overhead_ns: f64) -> 
         }
     }
     if let Some(row) = row {
-        // Short calls are counted in the cell.
-        let classes = if row_table.timing == Timing::Sampled { 0 } else { SIZE_CLASSES };
-        for class in 0..classes {
-            for d in 0..DISTANCES {
-                let (calls, bytes) = (get(&row.sizes[class][d].calls), get(&row.sizes[class][d].bytes));
-                if calls > 0 {
-                    routine.calls[d] += calls;
-                    routine.bytes[d] += bytes;
-                    routine.add_size(SizeCount { class: class as u8, distance: d as u8, calls, bytes });
-                }
-            }
-        }
-        routine.max_ns = get(&row.max_ns);
-        // No call was longer than the longest: nothing is in the buckets beyond, which are most of them. The maximum is
-        // written after the count, so that a reader may miss a call that returns at this moment.
-        let used = crate::histogram::bucket(routine.max_ns) + 1;
-        let latency = row.latency[..used].iter().enumerate().map(|(bucket, count)| (bucket as u16, get(count)));
-        routine.latency = crate::histogram::Histogram::from_counts(latency);
+        read_row(&mut routine, row, row_table.timing);
     }
     routine.errors = get(&cell.errors);
     let calls = routine.all_calls();
@@ -291,6 +274,29 @@ pub(crate) fn read_cell(slot: &Slot, op: u16, cell: &Cell, overhead_ns: f64) -> 
     routine.total_variance = estimate.variance();
     routine.denied_ns = row.map_or(0, |row| get(&row.denied_ns));
     Some(routine)
+}
+
+/// What the row of an operation has of it: sizes and latencies.
+fn read_row(routine: &mut Routine, row: &Row, timing: Timing) {
+    let get = |word: &AtomicU64| word.load(Relaxed);
+    // Short calls are counted in the cell.
+    let classes = if timing == Timing::Sampled { 0 } else { SIZE_CLASSES };
+    for class in 0..classes {
+        for d in 0..DISTANCES {
+            let (calls, bytes) = (get(&row.sizes[class][d].calls), get(&row.sizes[class][d].bytes));
+            if calls > 0 {
+                routine.calls[d] += calls;
+                routine.bytes[d] += bytes;
+                routine.add_size(SizeCount { class: class as u8, distance: d as u8, calls, bytes });
+            }
+        }
+    }
+    routine.max_ns = get(&row.max_ns);
+    // No call was longer than the longest: nothing is in the buckets beyond, which are most of them. The maximum is
+    // written after the count, so that a reader may miss a call that returns at this moment.
+    let used = crate::histogram::bucket(routine.max_ns) + 1;
+    let latency = row.latency[..used].iter().enumerate().map(|(bucket, count)| (bucket as u16, get(count)));
+    routine.latency = crate::histogram::Histogram::from_counts(latency);
 }
 
 /// The time of all sampled calls, from the samples.

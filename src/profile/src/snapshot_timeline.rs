@@ -6,7 +6,7 @@ use crate::detail::Timeline;
 use crate::segment::Segment;
 use crate::segment::extra::SLICES;
 use crate::segment::layout::{OWNER_NONE, STATE_INSIDE, Slot};
-use crate::timeline::{KINDS, Slices, kind_of, spread, totals};
+use crate::timeline::{KINDS, Slices, distribute, kind_of, totals};
 
 fn get(word: &AtomicU64) -> u64 {
     word.load(Relaxed)
@@ -57,7 +57,7 @@ impl Line {
             call = (kind_of(word as u16), get(&slot.head.current.start).min(end));
             added[call.0] += segment.scale().ns(end - call.1);
         }
-        spread(&mut line, (get(&of.settled).min(end), end), call, added, |ticks| segment.scale().ns(ticks));
+        distribute(&mut line, (get(&of.settled).min(end), end), call, added, |ticks| segment.scale().ns(ticks));
         Some(line)
     }
 

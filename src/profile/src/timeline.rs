@@ -55,7 +55,7 @@ pub(crate) trait Slices {
 
 /// Puts `added` nanoseconds by kind, of calls between the moments `from` and `until` in ticks, into the slices. The
 /// last of these calls is of a `kind` and began at `start`: its time goes where it was, the others' evenly before it.
-pub(crate) fn spread(
+pub(crate) fn distribute(
     slices: &mut impl Slices,
     (from, until): (u64, u64),
     (kind, start): (usize, u64),
@@ -123,7 +123,7 @@ mod tests {
     fn the_last_call_goes_where_it_was_and_the_rest_before_it() {
         let mut of = Plain { slices: vec![[0; KINDS]; 8] };
         // 128 ticks with 64 ns of puts, then a barrier of 192 ticks.
-        spread(&mut of, (1000, 1320), (MEETINGS, 1128), [64, 0, 192], |ticks| ticks);
+        distribute(&mut of, (1000, 1320), (MEETINGS, 1128), [64, 0, 192], |ticks| ticks);
         let kind = |kind: usize| of.slices.iter().map(|slice| slice[kind]).collect::<Vec<_>>();
         assert_eq!(kind(DATA), [32, 32, 0, 0, 0, 0, 0, 0]);
         assert_eq!(kind(MEETINGS), [0, 0, 64, 64, 64, 0, 0, 0]);
@@ -137,7 +137,7 @@ mod tests {
             let mut of = Plain { slices: vec![[0; KINDS]; 64] };
             let (from, until) = (next(3000), 1000 + next(2000));
             let added = [next(99), next(999), next(9999)];
-            spread(&mut of, (from.min(until), until), (next(3) as usize, next(4000)), added, |ticks| ticks / 2);
+            distribute(&mut of, (from.min(until), until), (next(3) as usize, next(4000)), added, |ticks| ticks / 2);
             for (kind, ns) in added.into_iter().enumerate() {
                 assert_eq!(of.slices.iter().map(|slice| slice[kind]).sum::<u64>(), ns);
             }

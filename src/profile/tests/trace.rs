@@ -496,8 +496,8 @@ fn every_damaged_byte_of_a_closed_file_is_told() {
     assert!(tells_damage(&path, &longer, whole.len()), "a chunk more");
 }
 
-/// [`trace::format::Head::state`]
-const STATE: usize = std::mem::offset_of!(trace::format::Head, state);
+/// [`trace::format::TraceHead::state`]
+const STATE: usize = std::mem::offset_of!(trace::format::TraceHead, state);
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(std::array::from_fn(|i| bytes[at + i]))

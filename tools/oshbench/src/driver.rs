@@ -142,7 +142,7 @@ impl Driver {
             }
             Runs::Overhead => self.run_overhead(group, self.pes.unwrap_or(program.pes[0])),
             Runs::Core => match self.example(program.name) {
-                Ok(ready) => self.run_in_turn(group, program, program.pes[0], &[ready]),
+                Ok(ready) => self.run_alternating(group, program, program.pes[0], &[ready]),
                 Err(why) => self.fail(true, format!("{}: {why}", program.name)),
             },
             Runs::Libraries | Runs::Ours | Runs::WholeJob => {
@@ -150,7 +150,7 @@ impl Driver {
                 let given = self.pes.filter(|_| program.any_pes);
                 let counts = given.as_ref().map_or(program.pes, std::slice::from_ref);
                 for &pes in counts {
-                    self.run_in_turn(group, program, pes, &ready);
+                    self.run_alternating(group, program, pes, &ready);
                 }
             }
         }
@@ -204,7 +204,7 @@ impl Driver {
     }
 
     /// A B A B ...: what disturbs the machine for a while disturbs all alike.
-    fn run_in_turn(&mut self, group: &'static Group, program: &Program, pes: u32, ready: &[(Library, PathBuf)]) {
+    fn run_alternating(&mut self, group: &'static Group, program: &Program, pes: u32, ready: &[(Library, PathBuf)]) {
         eprintln!("oshbench: {}, {pes} PEs, {} repetitions", program.name, self.repetitions);
         let whole_job = program.runs == Runs::WholeJob;
         let nothing = whole_job.then(|| self.compile_plain(NOTHING).ok()).flatten();

@@ -78,8 +78,8 @@ impl Options {
             value.string().map_err(|error| format!("{command}: --{name}: {error}"))
         };
         match name {
-            "json" => self.output.form = emit::Form::Json,
-            "markdown" => self.output.form = emit::Form::Markdown,
+            "json" => self.output.form = emit::OutputForm::Json,
+            "markdown" => self.output.form = emit::OutputForm::Markdown,
             "html" => self.output.html = Some(value()?.into()),
             "junit" => self.output.junit = Some(value()?.into()),
             "id" => self.output.id = value()?,

@@ -13,7 +13,7 @@ use crate::{FAILED, print};
 
 /// The form on standard output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Form {
+pub enum OutputForm {
     /// Tables.
     #[default]
     Text,
@@ -27,7 +27,7 @@ pub enum Form {
 #[derive(Clone, Debug)]
 pub struct Output {
     /// On standard output.
-    pub form: Form,
+    pub form: OutputForm,
     /// A page for a browser.
     pub html: Option<PathBuf>,
     /// A test report.
@@ -38,16 +38,16 @@ pub struct Output {
 
 impl Default for Output {
     fn default() -> Output {
-        Output { form: Form::Text, html: None, junit: None, id: "default".to_owned() }
+        Output { form: OutputForm::Text, html: None, junit: None, id: "default".to_owned() }
     }
 }
 
 /// Writes all of it, and gives the exit status.
 pub fn all(found: &Comparison, base: &[&Run], new: &[&Run], output: &Output) -> ExitCode {
     let printed = print(&match output.form {
-        Form::Text => text::page(found),
-        Form::Json => format!("{:#}\n", json::object(found)),
-        Form::Markdown => markdown::comment(found, &output.id),
+        OutputForm::Text => text::page(found),
+        OutputForm::Json => format!("{:#}\n", json::object(found)),
+        OutputForm::Markdown => markdown::comment(found, &output.id),
     });
     let mut failed = printed != ExitCode::SUCCESS;
     let files = [

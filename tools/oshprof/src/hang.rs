@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use lexopt::{Arg, Parser};
-use pellucid_profile::live::{Inactivity, Line, PeNow, State, Waits, activity_at, listed};
+use pellucid_profile::live::{Inactivity, ListedPe, PeNow, State, Waits, activity_at, listed};
 use pellucid_profile::text::{ADVICE, has_line};
 
 use crate::args::Command;
@@ -73,8 +73,8 @@ pub fn run(request: &Request) -> ExitCode {
     let computes = |pe: &&mut PeNow| pe.is_outside() && pe.state == State::Running;
     pes.iter_mut().filter(computes).for_each(|pe| pe.place = stack::shown(pe.pid, &symbols));
     let mut text = format!("{}, since {:.1} s\n\n", job.title(), job.segment.now_ns() as f64 / 1e9);
-    let lines: Vec<Line> =
-        pes.iter().map(|pe| Line { pe: pe.pe, pid: pe.pid, text: activity_at(pe, &symbols) }).collect();
+    let lines: Vec<ListedPe> =
+        pes.iter().map(|pe| ListedPe { pe: pe.pe, pid: pe.pid, text: activity_at(pe, &symbols) }).collect();
     for line in listed(&lines, "") {
         text += &format!("{line}\n");
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use pellucid_profile::companion::Destinations;
 
 use crate::job::{self, Failure};
-use crate::options::{Options, Profile};
+use crate::options::{Options, ProfileChoice};
 use crate::sys::process::{self, Ended};
 
 /// Runs the job with its profile, then without, and prints the difference. Gives the status of the first run; where
@@ -15,8 +15,8 @@ use crate::sys::process::{self, Ended};
 /// What keeps the first run from starting is told by it; an error is that there can be no process for it.
 pub fn run(options: &Options) -> Result<i32, Failure> {
     let profiled = match options.profile {
-        Profile::Silent => Options { profile: Profile::Level(1), ..options.clone() },
-        Profile::Off | Profile::Level(_) => options.clone(),
+        ProfileChoice::Silent => Options { profile: ProfileChoice::Level(1), ..options.clone() },
+        ProfileChoice::Off | ProfileChoice::Level(_) => options.clone(),
     };
     let (status, with) = in_child(&profiled)?;
     if status != 0 {
@@ -36,7 +36,7 @@ pub fn run(options: &Options) -> Result<i32, Failure> {
 /// The same job, of which nothing is recorded.
 fn bare(options: &Options) -> Options {
     Options {
-        profile: Profile::Off,
+        profile: ProfileChoice::Off,
         profile_dir: None,
         settings: Vec::new(),
         trace: None,

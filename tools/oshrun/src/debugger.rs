@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 const BEGIN: [&str; 6] =
     ["-iex", "set breakpoint pending off", "-ex", "tbreak main", "-ex", "set breakpoint pending auto"];
 /// As a shell in place of the program: it stops, and goes on as that.
-const HELD: &str = "kill -STOP $$; exec \"$0\" \"$@\"";
+const STOPPED_SHELL: &str = "kill -STOP $$; exec \"$0\" \"$@\"";
 
 /// Which PEs have a debugger, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl Debugger {
             }
             Debugger::Windows(pes) if pes.contains(&pe) => {
                 let mut command = Command::new("/bin/sh");
-                command.args(["-c", HELD]).arg(file);
+                command.args(["-c", STOPPED_SHELL]).arg(file);
                 Some(command)
             }
             _ => None,

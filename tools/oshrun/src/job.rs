@@ -7,7 +7,7 @@ use crate::hosts::allocation::{self, Found};
 use crate::hosts::{agent, head, info, list};
 use crate::input::Relay;
 use crate::metrics;
-use crate::options::{Options, Profile as Choice};
+use crate::options::{Options, ProfileChoice as Choice};
 use crate::output::Output;
 use crate::pes::Pes;
 use crate::plan::{self, Environment, Plan};
@@ -30,6 +30,7 @@ use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, IsTerminal};
 use std::ops::Range;
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Instant;
@@ -90,11 +91,11 @@ pub fn run(options: &Options) -> Result<i32, Failure> {
         let pes = options.pes_given.then_some(options.pes);
         let placements = list::place(&wanted, pes, options.ppn).map_err(Failure::usage)?;
         return match placements.as_slice() {
-            [only] if agent::is_here(&only.host) => here(&Options { pes: only.pes.end, ..options.clone() }),
+            [only] if agent::is_here(&only.host) => run_on_this_host(&Options { pes: only.pes.end, ..options.clone() }),
             _ => head::run(options, &placements),
         };
     }
-    here(options)
+    run_on_this_host(options)
 }
 
 /// Says how a job would be run.
@@ -111,15 +112,20 @@ pub fn info(options: &Options) -> Result<String, Failure> {
     Ok(info::text(options, found, &placements, &oshrun, &binding))
 }
 
-/// Runs a job that is all on this host.
-fn here(options: &Options) -> Result<i32, Failure> {
+/// The program, and whether it is one of this library's.
+fn locate(options: &Options) -> Result<PathBuf, Failure> {
     if let Some(directory) = &options.wdir {
         let there = directory.read_dir().map(drop);
         there.map_err(|error| Failure::usage(format!("option --wdir: {}: {error}", directory.display())))?;
     }
-    let file = program::locate_from(options.wdir.as_deref(), &options.program)
+    program::locate_from(options.wdir.as_deref(), &options.program)
         .and_then(|file| program::check_library(&options.program, &file).map(|()| file))
-        .map_err(|error| Failure { status: error.status(), message: error.to_string() })?;
+        .map_err(|error| Failure { status: error.status(), message: error.to_string() })
+}
+
+/// Runs a job that is all on this host.
+fn run_on_this_host(options: &Options) -> Result<i32, Failure> {
+    let file = locate(options)?;
     let limit = raise_limit(options.pes)?;
     let tools = tools::list(options).map_err(|message| Failure { status: 1, message })?;
     let mut plan = Plan::new(options, file, environment(options, tools)).map_err(Failure::usage)?;

@@ -65,7 +65,7 @@ pub struct Options {
     /// `--heap`: the text, checked, and its meaning in bytes.
     pub heap: Option<(String, u64)>,
     /// `--profile`.
-    pub profile: Profile,
+    pub profile: ProfileChoice,
     /// Settings of the profile, as the variables that they stand for.
     pub settings: Vec<Variable>,
     /// `--profile-dir`.
@@ -92,7 +92,7 @@ pub struct Options {
 
 /// What to profile, and whether to show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Profile {
+pub enum ProfileChoice {
     /// Record as the environment says; show nothing.
     Silent,
     /// Record nothing.
@@ -101,7 +101,7 @@ pub enum Profile {
     Level(i32),
 }
 
-impl Profile {
+impl ProfileChoice {
     /// Whether a profile is recorded, and whether by call site and peer, for it is kept.
     pub fn detailed(self) -> Option<bool> {
         match self {
@@ -152,16 +152,16 @@ impl Options {
     /// Takes over the directories for profile and trace that the environment names, as under other launchers; options
     /// come first.
     pub fn take_over(&mut self, profile_dir: Option<OsString>, trace: Option<OsString>) {
-        if self.trace.is_none() && self.profile != Profile::Off {
+        if self.trace.is_none() && self.profile != ProfileChoice::Off {
             self.trace = trace.filter(|name| !name.is_empty()).map(PathBuf::from);
         }
         let Some(directory) = profile_dir.filter(|name| !name.is_empty()) else { return };
-        if self.profile_dir.is_some() || self.profile == Profile::Off {
+        if self.profile_dir.is_some() || self.profile == ProfileChoice::Off {
             return;
         }
         self.profile_dir = Some(directory.into());
-        if self.profile == Profile::Silent {
-            self.profile = Profile::Level(1);
+        if self.profile == ProfileChoice::Silent {
+            self.profile = ProfileChoice::Level(1);
         }
     }
 }
@@ -195,7 +195,7 @@ impl Default for Options {
             label: false,
             timeout: None,
             heap: None,
-            profile: Profile::Silent,
+            profile: ProfileChoice::Silent,
             settings: Vec::new(),
             profile_dir: None,
             profile_cost: false,
@@ -276,7 +276,7 @@ fn finish(mut options: Options) -> Result<Request, UsageError> {
     if options.program.is_empty() {
         return Err(UsageError::NoProgram);
     }
-    if !options.metrics.is_empty() && options.profile == Profile::Off {
+    if !options.metrics.is_empty() && options.profile == ProfileChoice::Off {
         let Destinations { page, .. } = options.metrics;
         return Err(UsageError::Conflict { a: "--profile off", b: if page { "--dashboard" } else { "--metrics" } });
     }
@@ -288,19 +288,19 @@ fn finish(mut options: Options) -> Result<Request, UsageError> {
         let a = if options.hosts.is_some() { "--hosts" } else { "--hostfile" };
         return Err(UsageError::Conflict { a, b: "--gdb" });
     }
-    if options.trace.is_some() && options.profile == Profile::Off {
+    if options.trace.is_some() && options.profile == ProfileChoice::Off {
         return Err(UsageError::Conflict { a: "--profile off", b: "--trace" });
     }
-    if options.profile_cost && options.profile == Profile::Off {
+    if options.profile_cost && options.profile == ProfileChoice::Off {
         return Err(UsageError::Conflict { a: "--profile off", b: "--profile-cost" });
     }
     let has_counters = options.settings.iter().any(|(name, _)| *name == "SHMEM_COUNTERS");
     if options.profile_dir.is_some() || has_counters {
         let b = if has_counters { "--counters" } else { "--profile-dir" };
         match options.profile {
-            Profile::Off => return Err(UsageError::Conflict { a: "--profile off", b }),
-            Profile::Silent => options.profile = Profile::Level(1),
-            Profile::Level(_) => {}
+            ProfileChoice::Off => return Err(UsageError::Conflict { a: "--profile off", b }),
+            ProfileChoice::Silent => options.profile = ProfileChoice::Level(1),
+            ProfileChoice::Level(_) => {}
         }
     }
     Ok(Request::Run(Box::new(options)))

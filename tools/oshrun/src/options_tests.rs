@@ -34,17 +34,17 @@ fn the_program_ends_the_options() {
 #[test]
 fn a_profile_level_is_optional() {
     for (args, profile) in [
-        (&["p"][..], Profile::Silent),
-        (&["--profile", "p"], Profile::Level(1)),
-        (&["--profile", "1", "p"], Profile::Level(1)),
-        (&["--profile=1", "p"], Profile::Level(1)),
-        (&["--profile", "off", "p"], Profile::Off),
-        (&["--profile=off", "p"], Profile::Off),
-        (&["--profile", "0", "p"], Profile::Off),
-        (&["--profile", "--", "2"], Profile::Level(1)),
-        (&["--profile-dir", "d", "p"], Profile::Level(1)),
-        (&["--profile=1", "--profile-dir=d", "p"], Profile::Level(1)),
-        (&["--profile=d", "p"], Profile::Level(1)),
+        (&["p"][..], ProfileChoice::Silent),
+        (&["--profile", "p"], ProfileChoice::Level(1)),
+        (&["--profile", "1", "p"], ProfileChoice::Level(1)),
+        (&["--profile=1", "p"], ProfileChoice::Level(1)),
+        (&["--profile", "off", "p"], ProfileChoice::Off),
+        (&["--profile=off", "p"], ProfileChoice::Off),
+        (&["--profile", "0", "p"], ProfileChoice::Off),
+        (&["--profile", "--", "2"], ProfileChoice::Level(1)),
+        (&["--profile-dir", "d", "p"], ProfileChoice::Level(1)),
+        (&["--profile=1", "--profile-dir=d", "p"], ProfileChoice::Level(1)),
+        (&["--profile=d", "p"], ProfileChoice::Level(1)),
     ] {
         assert_eq!(run(args).profile, profile, "{args:?}");
     }
@@ -184,14 +184,14 @@ fn the_environment_names_a_directory_where_no_option_does() {
     let taken = |args: &[&str], value: &str| {
         let Ok(Request::Run(mut options)) = parse(args.iter().map(OsString::from)) else { panic!("{args:?}") };
         options.take_over(Some(value.into()), Some("t".into()));
-        let off = options.profile == Profile::Off;
+        let off = options.profile == ProfileChoice::Off;
         assert_eq!(options.trace, (!off).then(|| "t".into()));
         (options.profile_dir.map(|path| path.display().to_string()), options.profile)
     };
     let d = |name: &str| Some(name.to_owned());
-    assert_eq!(taken(&["p"], "d"), (d("d"), Profile::Level(1)));
-    assert_eq!(taken(&["--profile=1", "p"], "d"), (d("d"), Profile::Level(1)));
-    assert_eq!(taken(&["--profile-dir=e", "p"], "d"), (d("e"), Profile::Level(1)));
-    assert_eq!(taken(&["--profile=off", "p"], "d"), (None, Profile::Off));
-    assert_eq!(taken(&["p"], ""), (None, Profile::Silent));
+    assert_eq!(taken(&["p"], "d"), (d("d"), ProfileChoice::Level(1)));
+    assert_eq!(taken(&["--profile=1", "p"], "d"), (d("d"), ProfileChoice::Level(1)));
+    assert_eq!(taken(&["--profile-dir=e", "p"], "d"), (d("e"), ProfileChoice::Level(1)));
+    assert_eq!(taken(&["--profile=off", "p"], "d"), (None, ProfileChoice::Off));
+    assert_eq!(taken(&["p"], ""), (None, ProfileChoice::Silent));
 }

@@ -33,11 +33,11 @@ struct Stream {
 }
 
 /// What is kept of a stream that is held: a message of an agent that fails is short.
-const HELD: usize = 64 << 10;
+const MOST_PENDING: usize = 64 << 10;
 
 /// What has become of one of our own streams.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Failure {
+pub enum StreamFailure {
     /// Nobody reads it any more; PEs that write to it are told so by the system.
     Closed(To),
     /// It cannot be written; what PEs write is dropped. The text names the stream and the error.
@@ -107,7 +107,7 @@ impl Output {
             }
         };
         match &mut stream.held {
-            Some(held) if held.len() < HELD => held.extend(out),
+            Some(held) if held.len() < MOST_PENDING => held.extend(out),
             Some(_) => {}
             None => self.sinks.push(stream.to, out),
         }
@@ -163,7 +163,7 @@ impl Output {
 
     /// Goes on after [`Self::wake`]: reads again from PEs that had to wait. Returns failures of our own streams, each
     /// once.
-    pub fn resume(&mut self, epoll: &Epoll) -> Vec<Failure> {
+    pub fn resume(&mut self, epoll: &Epoll) -> Vec<StreamFailure> {
         self.sinks.clear_wake();
         let failures = [To::Out, To::Err].into_iter().filter_map(|to| self.note_failure(to)).collect();
         for (index, stream) in self.streams.iter_mut().enumerate() {
@@ -177,7 +177,7 @@ impl Output {
         failures
     }
 
-    fn note_failure(&mut self, to: To) -> Option<Failure> {
+    fn note_failure(&mut self, to: To) -> Option<StreamFailure> {
         let error = self.sinks.failure(to)?;
         if std::mem::replace(&mut self.failed[to as usize], true) {
             return None;
@@ -186,9 +186,9 @@ impl Output {
             if !self.patient {
                 self.shut(to);
             }
-            return Some(Failure::Closed(to));
+            return Some(StreamFailure::Closed(to));
         }
-        Some(Failure::Error(format!("cannot write {}: {}", to.name(), io::Error::from_raw_os_error(error))))
+        Some(StreamFailure::Error(format!("cannot write {}: {}", to.name(), io::Error::from_raw_os_error(error))))
     }
 
     /// Whether every PE has closed both of its streams.

@@ -2,7 +2,7 @@
 
 use crate::cpus::{self, Binding};
 use crate::debugger::Debugger;
-use crate::options::{Options, Profile};
+use crate::options::{Options, ProfileChoice};
 use crate::{files, handover};
 use pellucid_profile::companion::VARIABLE;
 use std::env;
@@ -55,9 +55,9 @@ impl Environment {
             set(OsStr::new("SHMEM_SYMMETRIC_SIZE"), text.into());
         }
         match options.profile {
-            Profile::Silent => {}
-            Profile::Off => set(OsStr::new("SHMEM_PROFILE"), "0".into()),
-            Profile::Level(level) => set(OsStr::new("SHMEM_PROFILE"), level.to_string().into()),
+            ProfileChoice::Silent => {}
+            ProfileChoice::Off => set(OsStr::new("SHMEM_PROFILE"), "0".into()),
+            ProfileChoice::Level(level) => set(OsStr::new("SHMEM_PROFILE"), level.to_string().into()),
         }
         for (name, value) in &options.settings {
             set(OsStr::new(name), value.into());

@@ -49,7 +49,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// A segment for these PEs of a job of `npes`. `detailed`: see [`crate::options::Profile::detailed`].
+    /// A segment for these PEs of a job of `npes`. `detailed`: see [`crate::options::ProfileChoice::detailed`].
     pub fn create(
         pes: Range<u32>,
         npes: u32,

@@ -1,6 +1,6 @@
 //! What is said of PEs that die, hang or leave.
 
-use crate::source::{self, Lines};
+use crate::source::{self, Oshprof};
 use crate::sys::process::Ended;
 use pellucid_core::bootstrap::job::PeState;
 use pellucid_core::os::signal;
@@ -114,7 +114,7 @@ pub fn listed(lines: &[String]) -> String {
 
 /// Who waits for whom, as lines that follow others.
 pub fn waits(pes: &[PeNow]) -> String {
-    Waits::find_at(pes, &Lines).text().lines().map(|line| format!("\n  {line}")).collect()
+    Waits::find_at(pes, &Oshprof).text().lines().map(|line| format!("\n  {line}")).collect()
 }
 
 /// A PE that ended, with 0 or after finalize, while the others wait for it.

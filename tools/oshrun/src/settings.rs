@@ -2,15 +2,15 @@
 //!
 //! Each becomes the environment variable that the library reads, so that programs under other launchers have the same.
 
-use crate::options::Profile;
+use crate::options::ProfileChoice;
 use crate::values;
 
 /// A variable and its value.
 pub type Variable = (&'static str, String);
 
 /// `LEVEL|off[,NAME=VALUE...]`
-pub fn profile(text: &str) -> Result<(Profile, Vec<Variable>), String> {
-    let mut level = Profile::Level(1);
+pub fn profile(text: &str) -> Result<(ProfileChoice, Vec<Variable>), String> {
+    let mut level = ProfileChoice::Level(1);
     let mut variables = Vec::new();
     for (at, part) in text.split(',').enumerate() {
         match part.split_once('=') {
@@ -19,7 +19,7 @@ pub fn profile(text: &str) -> Result<(Profile, Vec<Variable>), String> {
             None => return Err(format!("{part:?}: expected NAME=VALUE; there are {NAMES}")),
         }
     }
-    if level == Profile::Off && !variables.is_empty() {
+    if level == ProfileChoice::Off && !variables.is_empty() {
         return Err("with off there is nothing to set".into());
     }
     Ok((level, variables))
@@ -63,7 +63,7 @@ mod tests {
     fn everything_has_its_variable() {
         let (level, variables) =
             profile("1,sampling=16,long=50000,counters=page-faults+cycles,trace-start=off,trace-detail=full").unwrap();
-        assert_eq!(level, Profile::Level(1));
+        assert_eq!(level, ProfileChoice::Level(1));
         let text: Vec<String> = variables.iter().map(|(name, value)| format!("{name}={value}")).collect();
         assert_eq!(
             text,
@@ -75,7 +75,7 @@ mod tests {
                 "SHMEM_TRACE_DETAIL=full",
             ]
         );
-        assert_eq!(profile("sampling=1").unwrap().0, Profile::Level(1));
+        assert_eq!(profile("sampling=1").unwrap().0, ProfileChoice::Level(1));
         for (text, part) in [
             ("1,sampling=0", "sampling: expected a whole number from 1"),
             ("1,long=x", "long: expected"),

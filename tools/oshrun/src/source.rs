@@ -82,9 +82,9 @@ pub fn process(pid: u32) -> Option<String> {
 }
 
 /// What `oshprof` knows, for texts that are made elsewhere.
-pub struct Lines;
+pub struct Oshprof;
 
-impl Symbols for Lines {
+impl Symbols for Oshprof {
     fn frames(&self, path: &str, address: u64) -> Vec<Frame> {
         // All of them are in one text; what is asked for is the byte before an address that is returned to.
         let text = line(path, address + 1);

@@ -7,7 +7,7 @@ pub mod remote;
 
 use crate::ending::{Ending, Step};
 use crate::input::{Next, Relay};
-use crate::output::{Failure, Output};
+use crate::output::{Output, StreamFailure};
 use crate::pes::Pes;
 use crate::profile::Profile;
 use crate::signals::{self, Meaning};
@@ -113,7 +113,7 @@ impl Supervisor {
         if let Some((status, message)) = refused {
             self.conclude(Some(message), status);
         }
-        self.watch_input();
+        self.poll_input();
         self.reap(&mut watchdog);
         while !self.pes.all_ended() || self.pes.groups_remain() {
             if self.pes.all_ended() && self.verdict.ending.is_none() {
@@ -148,7 +148,7 @@ impl Supervisor {
                 if let Some(relay) = &mut self.relay {
                     if token == TERMINAL { relay.read() } else { relay.write() }
                 }
-                self.watch_input();
+                self.poll_input();
             }
             other => self.stream_ready(other),
         }
@@ -202,7 +202,7 @@ impl Supervisor {
                 let before = Instant::now();
                 signal::stop_here();
                 self.pes.signal(libc::SIGCONT);
-                self.watch_input();
+                self.poll_input();
                 let paused = before.elapsed();
                 if let Some((_, deadline)) = &mut self.timeout {
                     *deadline += paused;
@@ -211,7 +211,7 @@ impl Supervisor {
                     lost.since += paused;
                 }
             }
-            Meaning::Resume => self.watch_input(),
+            Meaning::Resume => self.poll_input(),
             Meaning::Child | Meaning::Other => {}
         }
     }
@@ -234,7 +234,7 @@ impl Supervisor {
     fn keep_time(&mut self) -> bool {
         let now = Instant::now();
         self.keep_link(now);
-        self.watch_calls(now);
+        self.look_at_calls(now);
         if self.verdict.ending.is_none()
             && let Some((limit, deadline)) = self.timeout
             && now >= deadline
@@ -247,7 +247,7 @@ impl Supervisor {
         }
         self.check_lost(now);
         if self.relay.as_ref().is_some_and(Relay::is_resumed) {
-            self.watch_input();
+            self.poll_input();
         }
         self.check_deaf(now);
         if self.verdict.prompt.is_some_and(|due| now >= due) {
@@ -271,7 +271,7 @@ impl Supervisor {
     }
 
     /// Takes note of PEs that make calls, for reports on those that do not.
-    fn watch_calls(&mut self, now: Instant) {
+    fn look_at_calls(&mut self, now: Instant) {
         if self.verdict.next_look.is_some_and(|next| now < next) {
             return;
         }
@@ -298,8 +298,8 @@ impl Supervisor {
     fn resume_output(&mut self) {
         for failure in self.output.resume(&self.epoll) {
             match failure {
-                Failure::Closed(To::Out | To::Err) => self.verdict.closed = true,
-                Failure::Error(text) => {
+                StreamFailure::Closed(To::Out | To::Err) => self.verdict.closed = true,
+                StreamFailure::Error(text) => {
                     self.say(&text);
                     self.verdict.status.get_or_insert(1);
                 }
@@ -308,7 +308,7 @@ impl Supervisor {
     }
 
     /// Waits for what the relay needs next.
-    fn watch_input(&mut self) {
+    fn poll_input(&mut self) {
         let Some(relay) = &mut self.relay else { return };
         let next = relay.next();
         let terminal = io::stdin();

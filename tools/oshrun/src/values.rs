@@ -1,6 +1,6 @@
 //! The values of options: what is accepted, and what is said of the rest.
 
-use crate::options::Profile;
+use crate::options::ProfileChoice;
 use crate::settings::{self, Variable};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -81,10 +81,10 @@ pub fn looks_like_level(value: &OsStr) -> bool {
 
 /// `--profile`: the level, variables that further settings stand for, and the directory. What is neither a level nor a
 /// list of settings is a directory, as for `--trace`.
-pub fn profile(value: &OsStr) -> Result<(Profile, Vec<Variable>, Option<PathBuf>), String> {
+pub fn profile(value: &OsStr) -> Result<(ProfileChoice, Vec<Variable>, Option<PathBuf>), String> {
     let is_level = value.is_empty() || looks_like_level(value) || value.as_bytes().iter().any(|b| b",=".contains(b));
     if !is_level {
-        return Ok((Profile::Level(1), Vec::new(), Some(PathBuf::from(value))));
+        return Ok((ProfileChoice::Level(1), Vec::new(), Some(PathBuf::from(value))));
     }
     let (profile, variables) = settings::profile(if value.is_empty() { "1" } else { text(value)? })?;
     Ok((profile, variables, None))
@@ -96,11 +96,11 @@ pub fn counters(value: &OsStr) -> Result<Variable, String> {
 }
 
 /// A profile level.
-pub fn level(text: &str) -> Result<Profile, String> {
+pub fn level(text: &str) -> Result<ProfileChoice, String> {
     match text.parse::<i32>() {
-        _ if text == "off" => Ok(Profile::Off),
-        Ok(level) if level <= 0 => Ok(Profile::Off),
-        Ok(level) if level <= HIGHEST_LEVEL => Ok(Profile::Level(level)),
+        _ if text == "off" => Ok(ProfileChoice::Off),
+        Ok(level) if level <= 0 => Ok(ProfileChoice::Off),
+        Ok(level) if level <= HIGHEST_LEVEL => Ok(ProfileChoice::Level(level)),
         _ => Err(format!("expected off or a level from 0 to {HIGHEST_LEVEL}")),
     }
 }

@@ -171,17 +171,10 @@ fn serve(mut parser: Parser) -> Result<Request, String> {
                 request.web_config = Some(value(&mut parser, "--web.config.file")?.into());
             }
             Arg::Long("max-series-per-job") => {
-                let number = text(&mut parser, "--max-series-per-job")?;
-                let positive = number.parse().ok().filter(|&number| number > 0);
-                request.max_series =
-                    positive.ok_or_else(|| format!("--max-series-per-job `{number}` is not a number from 1 on"))?;
+                request.max_series = max_series(&text(&mut parser, "--max-series-per-job")?)?;
             }
             Arg::Long("pe-labels") => {
-                let given = text(&mut parser, "--pe-labels")?;
-                let number = given.strip_prefix("top=").and_then(|number| number.parse().ok());
-                request.top = number
-                    .filter(|&number| number <= MOST)
-                    .ok_or_else(|| format!("--pe-labels `{given}`: expected top=K with K from 0 to {MOST}"))?;
+                request.top = pe_labels(&text(&mut parser, "--pe-labels")?)?;
             }
             Arg::Long("labels") => {
                 request.by_node = match text(&mut parser, "--labels")?.as_str() {
@@ -214,6 +207,18 @@ fn serve(mut parser: Parser) -> Result<Request, String> {
     }
     request.listen.get_or_insert_with(|| Listen::Tcp(format!("127.0.0.1:{PORT}")));
     Ok(Request::Serve(request))
+}
+
+fn max_series(number: &str) -> Result<usize, String> {
+    let positive = number.parse().ok().filter(|&number| number > 0);
+    positive.ok_or_else(|| format!("--max-series-per-job `{number}` is not a number from 1 on"))
+}
+
+fn pe_labels(given: &str) -> Result<usize, String> {
+    let number = given.strip_prefix("top=").and_then(|number| number.parse().ok());
+    number
+        .filter(|&number| number <= MOST)
+        .ok_or_else(|| format!("--pe-labels `{given}`: expected top=K with K from 0 to {MOST}"))
 }
 
 /// `ADDR:PORT`, `:PORT`, `ADDR` or `unix:PATH`.

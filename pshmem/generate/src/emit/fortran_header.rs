@@ -9,7 +9,7 @@ use crate::constants::{SECTIONS, Value, vendor};
 const COLUMNS: usize = 72;
 
 /// A constant of the Fortran interface.
-pub enum Number {
+pub enum Literal {
     /// `INTEGER`.
     Integer(i64),
     /// `CHARACTER`.
@@ -18,17 +18,17 @@ pub enum Number {
 
 /// Constants that programs have use for. Work arrays have elements of 4 bytes where C's have 8, and may begin between
 /// two of these: twice as many, and one.
-pub fn constants() -> Vec<(&'static str, Number)> {
+pub fn constants() -> Vec<(&'static str, Literal)> {
     let mut found = Vec::new();
     let sections = SECTIONS.iter().filter(|section| {
         ["Version", "Comparison", "Work arrays", "Thread levels"].iter().any(|title| section.title.starts_with(title))
     });
     for constant in sections.flat_map(|section| section.constants) {
         let number = match constant.value {
-            Value::Int(value) if constant.name.ends_with("SYNC_SIZE") => Number::Integer(i64::from(value) * 2 + 1),
-            Value::Int(value) => Number::Integer(value.into()),
-            Value::Long(value) => Number::Integer(value),
-            Value::Vendor => Number::Text(vendor()),
+            Value::Int(value) if constant.name.ends_with("SYNC_SIZE") => Literal::Integer(i64::from(value) * 2 + 1),
+            Value::Int(value) => Literal::Integer(value.into()),
+            Value::Long(value) => Literal::Integer(value),
+            Value::Vendor => Literal::Text(vendor()),
             _ => continue,
         };
         found.push((constant.name, number));
@@ -47,11 +47,11 @@ fn text() -> String {
     let mut text = format!("! {BY}\n{HEAD}");
     for (name, number) in constants() {
         match number {
-            Number::Integer(value) => {
+            Literal::Integer(value) => {
                 write!(text, "      INTEGER {name}\n      PARAMETER ({name} = {value})\n")
                     .expect("writing to a string");
             }
-            Number::Text(value) => {
+            Literal::Text(value) => {
                 let length = value.len();
                 writeln!(text, "      CHARACTER*{length} {name}").expect("writing to a string");
                 writeln!(text, "      PARAMETER ({name} = '{value}')").expect("writing to a string");

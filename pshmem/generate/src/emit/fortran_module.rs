@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::fortran_header::{Number, constants};
+use super::fortran_header::{Literal, constants};
 use super::{BY, File};
 use crate::fortran::{Answer, Routine, groups};
 
@@ -12,8 +12,8 @@ pub fn file() -> File {
     for (name, number) in constants() {
         let name = name.to_ascii_lowercase();
         match number {
-            Number::Integer(value) => writeln!(text, "  integer, parameter :: {name} = {value}"),
-            Number::Text(value) => {
+            Literal::Integer(value) => writeln!(text, "  integer, parameter :: {name} = {value}"),
+            Literal::Text(value) => {
                 writeln!(text, "  character(len={}), parameter :: {name} = '{value}'", value.len())
             }
         }

@@ -70,10 +70,10 @@ const SET_SHORT: &[Kind] = &[INT2_SET];
 
 const ROW: Row = Row { name: "", c: "", args: "", answer: Nothing, kinds: &[], extension: false };
 const TRANSFER: Row = Row { args: "dest source nelems pe", kinds: RMA, ..ROW };
-const APART: Row = Row { args: "dest source dst sst nelems pe", kinds: STRIDED, ..ROW };
+const STRIDED_TRANSFER: Row = Row { args: "dest source dst sst nelems pe", kinds: STRIDED, ..ROW };
 /// Names of Cray's, and the other operations of kinds that are not the specification's.
 const OTHER: Row = Row { extension: true, ..TRANSFER };
-const OTHER_APART: Row = Row { extension: true, kinds: BY_KIND, ..APART };
+const OTHER_STRIDED: Row = Row { extension: true, kinds: BY_KIND, ..STRIDED_TRANSFER };
 
 const SETUP: Group = Group {
     name: "setup",
@@ -115,8 +115,8 @@ const TRANSFERS: Group = Group {
         Row { name: "shmem_{put_nbi}", c: "shmem_{put_nbi}", ..TRANSFER },
         Row { name: "shmem_{get_nbi}", c: "shmem_{get_nbi}", ..TRANSFER },
         Row { name: "shmem_put", c: "shmem_put64", kinds: &[], ..TRANSFER },
-        Row { name: "shmem_{iput}", c: "shmem_{iput}", ..APART },
-        Row { name: "shmem_{iget}", c: "shmem_{iget}", ..APART },
+        Row { name: "shmem_{iput}", c: "shmem_{iput}", ..STRIDED_TRANSFER },
+        Row { name: "shmem_{iget}", c: "shmem_{iget}", ..STRIDED_TRANSFER },
     ],
 };
 
@@ -137,10 +137,10 @@ const MORE_TRANSFERS: Group = Group {
         Row { name: "shmem_{get_nb}", c: "shmem_{get_nbi}", kinds: BY_KIND, ..OTHER },
         Row { name: "shmem_{put_nbi}", c: "shmem_{put_nbi}", kinds: BY_KIND, ..OTHER },
         Row { name: "shmem_{get_nbi}", c: "shmem_{get_nbi}", kinds: BY_KIND, ..OTHER },
-        Row { name: "shmem_iput", c: "shmem_iput64", kinds: &[], ..OTHER_APART },
-        Row { name: "shmem_iget", c: "shmem_iget64", kinds: &[], ..OTHER_APART },
-        Row { name: "shmem_{iput}", c: "shmem_{iput}", ..OTHER_APART },
-        Row { name: "shmem_{iget}", c: "shmem_{iget}", ..OTHER_APART },
+        Row { name: "shmem_iput", c: "shmem_iput64", kinds: &[], ..OTHER_STRIDED },
+        Row { name: "shmem_iget", c: "shmem_iget64", kinds: &[], ..OTHER_STRIDED },
+        Row { name: "shmem_{iput}", c: "shmem_{iput}", ..OTHER_STRIDED },
+        Row { name: "shmem_{iget}", c: "shmem_{iget}", ..OTHER_STRIDED },
     ],
 };
 

@@ -10,9 +10,9 @@
 //! `transport/ofi/active.rs`.
 //!
 //! # Use
-//! All PEs [`Messages::register`] their handlers, then synchronize; from then on each may send to each, itself included. A
-//! message to a number under which its receiver has nothing registered is a fault of the receiver's, or of the sender's
-//! where the receiver has no handlers at all and is of its host: the job ends, with that said.
+//! All PEs [`Messages::register`] their handlers, then synchronize; from then on each may send to each, itself
+//! included. A message to a number under which its receiver has nothing registered is a fault of the receiver's, or
+//! of the sender's where the receiver has no handlers at all and is of its host: the job ends, with that said.
 //!
 //! | kind | arguments | payload | where it is for the handler |
 //! |---|---|---|---|
@@ -79,7 +79,7 @@ extern "C" fn in_child() {
 /// The active messages of a PE.
 #[derive(Debug)]
 pub struct Messages {
-    job: OnceLock<Job>,
+    job: OnceLock<MessagePaths>,
     handlers: Table,
     /// Something was registered.
     enabled: AtomicBool,
@@ -89,7 +89,7 @@ pub struct Messages {
 
 /// What messages go through.
 #[derive(Debug)]
-pub struct Job {
+pub struct MessagePaths {
     /// This PE.
     pub me: i32,
     /// PEs of the job.
@@ -116,7 +116,7 @@ impl Messages {
     }
 
     /// Takes up work, once a process.
-    pub fn open(&self, job: Job) {
+    pub fn open(&self, job: MessagePaths) {
         let _ = self.job.set(job);
     }
 
@@ -141,7 +141,7 @@ impl Messages {
         if !self.enabled.swap(true, Ordering::AcqRel) {
             crate::os::fork::handlers(nothing, nothing, in_child);
         }
-        if let Some(lanes) = self.job.get().and_then(Job::lanes) {
+        if let Some(lanes) = self.job.get().and_then(MessagePaths::lanes) {
             lanes.open();
         }
     }
@@ -162,7 +162,7 @@ impl Messages {
         self.enabled.load(Ordering::Relaxed)
     }
 
-    fn job(&self) -> Result<&Job, Fault> {
+    fn job(&self) -> Result<&MessagePaths, Fault> {
         if FORKED.load(Ordering::Relaxed) {
             return Err(Fault::from(Cause::Message("a forked child has no part in active messages".into())));
         }
@@ -230,7 +230,7 @@ impl Messages {
     }
 
     #[cold]
-    fn wait_for_room(&self, job: &Job, pe: i32, message: &Outgoing<'_>) -> Result<(), Fault> {
+    fn wait_for_room(&self, job: &MessagePaths, pe: i32, message: &Outgoing<'_>) -> Result<(), Fault> {
         let mut backoff = Backoff::new(job.oversubscribed);
         loop {
             if self.poll()? > 0 {
@@ -239,7 +239,7 @@ impl Messages {
             if job.try_send(Lane::Request, pe, message)? {
                 return Ok(());
             }
-            backoff.turn();
+            backoff.step();
         }
     }
 
@@ -267,7 +267,7 @@ impl Messages {
     }
 
     #[inline]
-    fn poll_remote(&self, job: &Job) -> Result<usize, Fault> {
+    fn poll_remote(&self, job: &MessagePaths) -> Result<usize, Fault> {
         let Some(remote) = job.remote else { return Ok(0) };
         remote.progress();
         let mut count = 0;
@@ -323,7 +323,7 @@ impl Messages {
         let mut backoff = Backoff::new(job.oversubscribed);
         while !job.all_handled()? {
             if self.poll()? == 0 {
-                backoff.turn();
+                backoff.step();
             }
         }
         Ok(())
@@ -361,11 +361,12 @@ fn medium<'a>(handler: u16, args: &'a [i32], payload: &'a [u8]) -> Outgoing<'a> 
 #[cold]
 fn no_handlers(pe: i32) -> Fault {
     Fault::from(Cause::Message(format!(
-        "PE {pe} has registered no handlers of active messages: all PEs register theirs, then synchronize, before anyone sends"
+        "PE {pe} has registered no handlers of active messages: all PEs register theirs, then synchronize, before \
+         anyone sends"
     )))
 }
 
-impl Job {
+impl MessagePaths {
     #[inline(always)]
     fn lanes(&self) -> Option<&Lanes> {
         self.local.and_then(SharedMemory::lanes)

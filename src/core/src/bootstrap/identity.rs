@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_can_be_read() {
+    fn an_identity_can_be_read() {
         let mine = identity("0.1.0", 1 << 30, 8192, "node 7");
         assert_eq!(Identity::decode(&mine.encode()), Some(mine));
         assert_eq!(Identity::decode(b"pellucid 0.1.0 x 1 h"), None);

@@ -344,7 +344,7 @@ impl Job {
             if meeting.is_over(round) {
                 return;
             }
-            backoff.turn();
+            backoff.step();
         }
         while !meeting.is_over(round) {
             futex::wait(&header.rounds, round as u32, Duration::from_secs(1));
@@ -499,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn all_meet() {
+    fn all_pass_the_host_barrier() {
         let job = std::sync::Arc::new(Job::create(0..3, 3).unwrap());
         let count = std::sync::Arc::new(AtomicU32::new(0));
         let threads: Vec<_> = (0..3)

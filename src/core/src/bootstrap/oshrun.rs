@@ -4,7 +4,7 @@
 //! Any thread may ask at any time, also while another one waits in a fence: whoever waits first reads for all.
 
 use super::job::Job;
-use super::talk::{self, Reply, Request};
+use super::talk::{self, PeRequest, Reply};
 use super::wireup::Wireup;
 use crate::base::{Cause, Fault};
 use crate::os::packet;
@@ -49,7 +49,7 @@ impl Oshrun {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn ask(&self, request: &Request) -> Result<(), Fault> {
+    fn ask(&self, request: &PeRequest) -> Result<(), Fault> {
         packet::send(&self.socket, &request.encode(), true).map_err(|error| gone(&error.to_string()))
     }
 
@@ -106,14 +106,14 @@ impl Wireup for Oshrun {
     }
 
     fn hosts(&self) -> Option<Vec<u32>> {
-        self.ask(&Request::Hosts).ok()?;
+        self.ask(&PeRequest::Hosts).ok()?;
         let runs = self.wait(|state| state.hosts.clone()).ok()?;
         Some(talk::ranges(&runs).into_iter().map(|pes| pes.start).collect())
     }
 
     fn publish(&self, key: &str, value: &[u8]) -> Result<(), Fault> {
         check(key, value)?;
-        self.ask(&Request::Publish { key: key.into(), value: value.into() })
+        self.ask(&PeRequest::Publish { key: key.into(), value: value.into() })
     }
 
     fn fence(&self) -> Result<(), Fault> {
@@ -122,7 +122,7 @@ impl Wireup for Oshrun {
             state.fences += 1;
             state.fences
         };
-        self.ask(&Request::Fence)?;
+        self.ask(&PeRequest::Fence)?;
         self.wait(|state| (state.fenced >= number).then_some(()))
     }
 
@@ -132,17 +132,17 @@ impl Wireup for Oshrun {
             state.next_id = state.next_id.wrapping_add(1);
             state.next_id
         };
-        self.ask(&Request::Lookup { id, pe, key: key.into() })?;
+        self.ask(&PeRequest::Lookup { id, pe, key: key.into() })?;
         self.wait(|state| state.key_values.remove(&id))?.ok_or_else(|| no_value(pe, key))
     }
 
     fn abort(&self, status: i32, message: &str) {
         // Without an oshrun there is nobody left to end the job for.
-        let _ = self.ask(&Request::Abort { status, message: message.into() });
+        let _ = self.ask(&PeRequest::Abort { status, message: message.into() });
     }
 
     fn finish(&self) {
-        let _ = self.ask(&Request::Finish);
+        let _ = self.ask(&PeRequest::Finish);
     }
 }
 

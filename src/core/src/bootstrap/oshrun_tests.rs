@@ -10,8 +10,8 @@ fn connected() -> (Arc<Oshrun>, OwnedFd) {
     (Arc::new(Oshrun::new(ours, &job, 2)), theirs)
 }
 
-fn next(launcher: &OwnedFd) -> Request {
-    Request::decode(&packet::receive(launcher, true).unwrap()).unwrap()
+fn next(launcher: &OwnedFd) -> PeRequest {
+    PeRequest::decode(&packet::receive(launcher, true).unwrap()).unwrap()
 }
 
 fn answer(launcher: &OwnedFd, reply: &Reply) {
@@ -24,20 +24,20 @@ fn a_pe_knows_its_place() {
     assert_eq!((pe.name(), pe.pe(), pe.npes(), pe.local()), ("oshrun", 2, 4, 2..4));
     answer(&launcher, &Reply::Hosts(vec![(2, 2)]));
     assert_eq!(pe.hosts(), Some(vec![0, 2]));
-    assert_eq!(next(&launcher), Request::Hosts);
+    assert_eq!(next(&launcher), PeRequest::Hosts);
 }
 
 #[test]
 fn cards_are_published_and_asked_for() {
     let (pe, launcher) = connected();
     pe.publish("host", b"here").unwrap();
-    assert_eq!(next(&launcher), Request::Publish { key: "host".into(), value: b"here".into() });
+    assert_eq!(next(&launcher), PeRequest::Publish { key: "host".into(), value: b"here".into() });
     let asked = thread::spawn({
         let pe = pe.clone();
         move || (pe.lookup(0, "host").unwrap(), pe.lookup(1, "host").unwrap_err().to_string())
     });
     for value in [Some(b"there".to_vec()), None] {
-        let Request::Lookup { id, .. } = next(&launcher) else { panic!("no request for a value") };
+        let PeRequest::Lookup { id, .. } = next(&launcher) else { panic!("no request for a value") };
         answer(&launcher, &Reply::Value { id, value });
     }
     let (value, missing) = asked.join().unwrap();
@@ -46,13 +46,13 @@ fn cards_are_published_and_asked_for() {
 }
 
 #[test]
-fn a_thread_gets_its_card_while_another_waits_in_a_fence() {
+fn a_thread_gets_its_value_while_another_waits_in_a_fence() {
     let (pe, launcher) = connected();
     let fence = thread::spawn({
         let pe = pe.clone();
         move || pe.fence()
     });
-    assert_eq!(next(&launcher), Request::Fence);
+    assert_eq!(next(&launcher), PeRequest::Fence);
     let key_values: Vec<_> = (0..4)
         .map(|other| {
             let pe = pe.clone();
@@ -62,7 +62,7 @@ fn a_thread_gets_its_card_while_another_waits_in_a_fence() {
     // Answered in another order than asked.
     let mut asked = VecDeque::new();
     for _ in 0..4 {
-        let Request::Lookup { id, pe, .. } = next(&launcher) else { panic!("no request for a value") };
+        let PeRequest::Lookup { id, pe, .. } = next(&launcher) else { panic!("no request for a value") };
         asked.push_front((id, pe));
     }
     for (id, pe) in asked {
@@ -86,7 +86,7 @@ fn a_launcher_that_ends_wakes_all_that_wait() {
         })
         .collect();
     for _ in 0..3 {
-        assert_eq!(next(&launcher), Request::Fence);
+        assert_eq!(next(&launcher), PeRequest::Fence);
     }
     drop(launcher);
     for text in waiting {

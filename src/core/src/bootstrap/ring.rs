@@ -51,7 +51,7 @@ pub struct Listener {
 }
 
 /// This host's two neighbours.
-pub struct Ring {
+pub struct HostRing {
     listener: Option<Listener>,
     own: Host,
     next: Vec<u8>,
@@ -82,7 +82,7 @@ impl Listener {
     }
 }
 
-impl Ring {
+impl HostRing {
     /// A ring to be joined: `next` is the contact of the host after this one.
     pub fn new(listener: Option<Listener>, own: Host, next: Vec<u8>) -> Self {
         Self { listener, own, next, neighbours: Vec::new(), strangers: Vec::new() }
@@ -225,14 +225,14 @@ mod tests {
     }
 
     /// Three hosts that have met.
-    fn three() -> Vec<Ring> {
+    fn three() -> Vec<HostRing> {
         let listeners: Vec<Listener> = (0..3).map(|_| Listener::new("127.0.0.1".parse().unwrap()).unwrap()).collect();
         let contacts: Vec<Vec<u8>> = listeners.iter().map(Listener::contact).collect();
         let new = |(k, listener): (usize, Listener)| {
-            Ring::new(Some(listener), host(2 * k as u32), contacts[(k + 1) % 3].clone())
+            HostRing::new(Some(listener), host(2 * k as u32), contacts[(k + 1) % 3].clone())
         };
-        let mut rings: Vec<Ring> = listeners.into_iter().enumerate().map(new).collect();
-        rings.iter_mut().for_each(Ring::join);
+        let mut rings: Vec<HostRing> = listeners.into_iter().enumerate().map(new).collect();
+        rings.iter_mut().for_each(HostRing::join);
         let until = Instant::now() + Duration::from_secs(30);
         while rings.iter().any(|ring| ring.neighbours.iter().filter(|n| n.hello.len() == HELLO).count() < 2) {
             assert!(Instant::now() < until);
@@ -241,7 +241,7 @@ mod tests {
         rings
     }
 
-    fn wait_for(ring: &mut Ring) -> Vec<Host> {
+    fn wait_for(ring: &mut HostRing) -> Vec<Host> {
         let until = Instant::now() + Duration::from_secs(30);
         loop {
             let gone = ring.look();
@@ -267,8 +267,8 @@ mod tests {
             let listeners = [0, 1].map(|_| Listener::new("127.0.0.1".parse().unwrap()).unwrap());
             let contacts = [&listeners[0], &listeners[1]].map(Listener::contact);
             let [mine, theirs] = listeners;
-            let mut other = Ring::new(Some(theirs), host(2), contacts[0].clone());
-            let mut own = Ring::new(Some(mine), host(0), contacts[1].clone());
+            let mut other = HostRing::new(Some(theirs), host(2), contacts[0].clone());
+            let mut own = HostRing::new(Some(mine), host(0), contacts[1].clone());
             if connected {
                 own.join();
             }
@@ -286,7 +286,7 @@ mod tests {
     #[test]
     fn whoever_has_finalized_may_go() {
         let mut rings = three();
-        let tell = |ring: &Ring, stage: Stage| {
+        let tell = |ring: &HostRing, stage: Stage| {
             ring.neighbours.iter().for_each(|n| (&n.stream).write_all(&[stage as u8]).unwrap());
         };
         tell(&rings[1], Stage::Finalized);
@@ -304,7 +304,7 @@ mod tests {
     fn strangers_do_not_get_in() {
         let listener = Listener::new("127.0.0.1".parse().unwrap()).unwrap();
         let address = listener.listener.local_addr().unwrap();
-        let mut ring = Ring::new(Some(listener), host(0), Vec::new());
+        let mut ring = HostRing::new(Some(listener), host(0), Vec::new());
         let mut strangers: Vec<TcpStream> = (0..3).map(|_| TcpStream::connect(address).unwrap()).collect();
         strangers[0].write_all(&[7; HELLO]).unwrap();
         strangers[1].write_all(b"GET / HTTP/1.0\r\n\r\n").unwrap();

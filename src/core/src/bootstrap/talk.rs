@@ -10,7 +10,7 @@ pub const KEY_BYTES: usize = 32;
 
 /// From a PE.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Request {
+pub enum PeRequest {
     /// A value, for all after the next fence.
     Publish {
         /// Its name.
@@ -58,7 +58,7 @@ pub enum Reply {
     Hosts(Vec<(u32, u32)>),
 }
 
-impl Request {
+impl PeRequest {
     /// As a message.
     pub fn encode(&self) -> Vec<u8> {
         match self {
@@ -199,16 +199,16 @@ mod tests {
     #[test]
     fn messages_survive_the_way() {
         let requests = [
-            Request::Publish { key: "fabric".into(), value: vec![0, 1, 255] },
-            Request::Publish { key: String::new(), value: vec![] },
-            Request::Fence,
-            Request::Lookup { id: 7, pe: 1 << 30, key: "host".into() },
-            Request::Hosts,
-            Request::Abort { status: -3, message: "why".into() },
-            Request::Finish,
+            PeRequest::Publish { key: "fabric".into(), value: vec![0, 1, 255] },
+            PeRequest::Publish { key: String::new(), value: vec![] },
+            PeRequest::Fence,
+            PeRequest::Lookup { id: 7, pe: 1 << 30, key: "host".into() },
+            PeRequest::Hosts,
+            PeRequest::Abort { status: -3, message: "why".into() },
+            PeRequest::Finish,
         ];
         for request in requests {
-            assert_eq!(Request::decode(&request.encode()), Some(request));
+            assert_eq!(PeRequest::decode(&request.encode()), Some(request));
         }
         let replies = [
             Reply::Fenced,
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn damaged_messages_are_refused() {
         for message in [&[][..], &[9], &[1], &[1, 5, b'a'], &[1, 1, 255], &[3, 0, 0], &[5, 1]] {
-            assert_eq!(Request::decode(message), None, "{message:?}");
+            assert_eq!(PeRequest::decode(message), None, "{message:?}");
         }
         for message in [&[][..], &[9], &[2, 1], &[2, 1, 0, 0, 0], &[3, 1, 0, 0, 0, 1]] {
             assert_eq!(Reply::decode(message), None, "{message:?}");

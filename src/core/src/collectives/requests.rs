@@ -6,7 +6,7 @@
 
 use crate::base::{Cause, Fault, report};
 use crate::os::wait::{self, Backoff};
-use crate::request::{self, Request, State};
+use crate::request::{self, Request, RequestState};
 use crate::team::World;
 
 /// No such request: what the draft's routines give.
@@ -29,19 +29,19 @@ fn until<R>(w: &World, mut done: impl FnMut() -> Option<R>) -> Result<R, Fault> 
             return Ok(result);
         }
         progress(w)?;
-        backoff.turn();
+        backoff.step();
     }
 }
 
 /// Whether a request is complete, or was.
 fn is_complete(request: Request) -> bool {
-    request::state(request) != State::Pending
+    request::state(request) != RequestState::Pending
 }
 
 /// One look, after everything has gone on.
-fn look(w: &World, request: Request) -> Result<State, Fault> {
+fn look(w: &World, request: Request) -> Result<RequestState, Fault> {
     let state = request::state(request);
-    if state != State::Pending {
+    if state != RequestState::Pending {
         return Ok(state);
     }
     wait::assist();
@@ -61,7 +61,7 @@ pub fn wait_by_value(w: &World, request: Request) -> Result<(), Fault> {
 
 /// A number that no call has given is no handle.
 fn known(request: Request) -> Result<(), Fault> {
-    if request == Request::INVALID || request::state(request) != State::Unknown {
+    if request == Request::INVALID || request::state(request) != RequestState::Unknown {
         return Ok(());
     }
     let value = request.0 as i64;
@@ -72,7 +72,7 @@ fn known(request: Request) -> Result<(), Fault> {
 pub fn test_by_value(w: &World, request: Request) -> Result<i32, Fault> {
     w.map.ready()?;
     known(request)?;
-    if look(w, request)? == State::Pending {
+    if look(w, request)? == RequestState::Pending {
         return Ok(0);
     }
     if let Some(fault) = request::take_outcome(request) {
@@ -101,7 +101,7 @@ fn end(place: *mut Request, request: Request) -> i32 {
 }
 
 fn is_live(request: Request) -> bool {
-    matches!(request::state(request), State::Pending | State::Complete)
+    matches!(request::state(request), RequestState::Pending | RequestState::Complete)
 }
 
 /// Waits for the request at an address. 0, or negative where there is none, and where it came to an error.
@@ -123,7 +123,7 @@ pub fn test(w: &World, place: *mut Request) -> Result<i32, Fault> {
     if !is_live(request) {
         return Ok(INVALID);
     }
-    if look(w, request)? == State::Pending {
+    if look(w, request)? == RequestState::Pending {
         return Ok(1);
     }
     Ok(end(place, request))

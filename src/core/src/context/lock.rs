@@ -194,7 +194,7 @@ impl<V: Variable> Distant<'_, V> {
         let mine = V::Atomic::next(drawn.bits());
         let mut backoff = wait::Backoff::new(true);
         while V::Atomic::served(self.look()?) != mine {
-            backoff.turn();
+            backoff.step();
         }
         Ok(())
     }

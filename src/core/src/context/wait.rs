@@ -61,7 +61,7 @@ impl Cmp {
 }
 
 /// An integer that can be waited on.
-pub trait Word: Copy + PartialOrd {
+pub trait WaitWord: Copy + PartialOrd {
     /// Whether it has a sign.
     const SIGNED: bool;
 
@@ -89,7 +89,7 @@ pub trait Word: Copy + PartialOrd {
 
 macro_rules! word {
     ($($t:ty, $atomic:ty;)*) => { $(
-        impl Word for $t {
+        impl WaitWord for $t {
             const SIGNED: bool = <$t>::MIN != 0;
 
             #[inline(always)]
@@ -137,7 +137,13 @@ fn misaligned<T>(arg: &'static str, addr: *const T) -> Fault {
 
 /// Waits until one variable compares as asked; gives the value that did.
 #[inline]
-pub(super) fn wait_for<T: Word>(m: &Map, arg: &'static str, ivar: *const T, cmp: i32, value: T) -> Result<T, Fault> {
+pub(super) fn wait_for<T: WaitWord>(
+    m: &Map,
+    arg: &'static str,
+    ivar: *const T,
+    cmp: i32,
+    value: T,
+) -> Result<T, Fault> {
     let aligned = check_one(m, arg, ivar)?;
     let cmp = Cmp::new(cmp)?;
     let mut backoff = Backoff::new(m.oversubscribed);
@@ -147,7 +153,7 @@ pub(super) fn wait_for<T: Word>(m: &Map, arg: &'static str, ivar: *const T, cmp:
         if cmp.holds(now, value) {
             return Ok(now);
         }
-        if backoff.turn() {
+        if backoff.step() {
             note(ivar, cmp, value, now, None);
         }
     }
@@ -155,7 +161,7 @@ pub(super) fn wait_for<T: Word>(m: &Map, arg: &'static str, ivar: *const T, cmp:
 
 /// Notes what is waited for, for reports on jobs that hang.
 #[cold]
-fn note<T: Word>(ivar: *const T, cmp: Cmp, wanted: T, found: T, set: Option<(usize, bool)>) {
+fn note<T: WaitWord>(ivar: *const T, cmp: Cmp, wanted: T, found: T, set: Option<(usize, bool)>) {
     stall::waits_for(&Condition {
         addr: ivar as usize,
         bytes: size_of::<T>(),
@@ -169,13 +175,13 @@ fn note<T: Word>(ivar: *const T, cmp: Cmp, wanted: T, found: T, set: Option<(usi
 
 /// `shmem_wait_until`.
 #[inline]
-pub fn wait_until<T: Word>(m: &Map, ivar: *mut T, cmp: i32, value: T) -> Result<(), Fault> {
+pub fn wait_until<T: WaitWord>(m: &Map, ivar: *mut T, cmp: i32, value: T) -> Result<(), Fault> {
     wait_for(m, "ivar", ivar, cmp, value).map(drop)
 }
 
 /// `shmem_test`: 1 where the comparison holds, else 0.
 #[inline]
-pub fn test<T: Word>(m: &Map, ivar: *mut T, cmp: i32, value: T) -> Result<i32, Fault> {
+pub fn test<T: WaitWord>(m: &Map, ivar: *mut T, cmp: i32, value: T) -> Result<i32, Fault> {
     let aligned = check_one(m, "ivar", ivar)?;
     // SAFETY: checked above.
     let now = unsafe { if aligned { T::look(ivar) } else { T::look_anywhere(ivar) } };
@@ -213,7 +219,7 @@ struct Set<T> {
     values: Values<T>,
 }
 
-impl<T: Word> Set<T> {
+impl<T: WaitWord> Set<T> {
     fn new(
         m: &Map,
         ivars: *const T,
@@ -272,7 +278,7 @@ impl<T: Word> Set<T> {
             if let Some(value) = ready() {
                 return value;
             }
-            if backoff.turn()
+            if backoff.step()
                 && let Some(first) = self.members().next()
             {
                 self.note(first, false);
@@ -317,7 +323,7 @@ impl<T: Word> Set<T> {
         let mut backoff = Backoff::new(m.oversubscribed);
         for i in self.members() {
             while !self.holds(i) {
-                if backoff.turn() {
+                if backoff.step() {
                     self.note(i, true);
                 }
             }
@@ -377,13 +383,13 @@ fn random() -> usize {
 macro_rules! sets {
     ($($name:ident, $vector:ident, ($($indices:ident: $it:ty)?) -> $ret:ty, $body:expr;)*) => { $(
         #[doc = concat!("`shmem_", stringify!($name), "`.")]
-        pub fn $name<T: Word>(
+        pub fn $name<T: WaitWord>(
             m: &Map, ivars: *const T, nelems: usize, $($indices: $it,)? status: *const i32, cmp: i32, value: T,
         ) -> Result<$ret, Fault> {
             $body(Set::new(m, ivars, nelems, status, cmp, Values::Same(value))?, m $(, $indices)?)
         }
         #[doc = concat!("`shmem_", stringify!($vector), "`: a value for each variable.")]
-        pub fn $vector<T: Word>(
+        pub fn $vector<T: WaitWord>(
             m: &Map, ivars: *const T, nelems: usize, $($indices: $it,)? status: *const i32, cmp: i32, values: *const T,
         ) -> Result<$ret, Fault> {
             $body(Set::new(m, ivars, nelems, status, cmp, Values::Each(values))?, m $(, $indices)?)

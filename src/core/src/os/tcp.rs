@@ -18,7 +18,7 @@ pub struct Connection {
 
 /// How a connection is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct State {
+pub struct TcpState {
     /// Something was sent, data or the question whether anyone is there, that is not answered.
     pub waits: bool,
     /// Since when nothing has come.
@@ -67,7 +67,7 @@ pub fn decode(bytes: &[u8]) -> Option<(IpAddr, u16)> {
 }
 
 /// The state of a connection; `None`: it is none that is established.
-pub fn state(fd: RawFd) -> Option<State> {
+pub fn state(fd: RawFd) -> Option<TcpState> {
     const ESTABLISHED: u8 = 1;
     // SAFETY: zeroes are a valid value.
     let mut info: libc::tcp_info = unsafe { std::mem::zeroed() };
@@ -79,7 +79,7 @@ pub fn state(fd: RawFd) -> Option<State> {
         return None;
     }
     let silent = info.tcpi_last_ack_recv.min(info.tcpi_last_data_recv);
-    Some(State {
+    Some(TcpState {
         waits: info.tcpi_unacked > 0 || info.tcpi_probes > 0 || info.tcpi_retransmits > 0,
         silent: Duration::from_millis(silent.into()),
     })

@@ -81,7 +81,7 @@ impl Backoff {
 
     /// One turn of waiting. Gives whether the wait has become slow: now and then there is time for a look around.
     #[inline]
-    pub fn turn(&mut self) -> bool {
+    pub fn step(&mut self) -> bool {
         self.turns += 1;
         if assist() {
             self.spins = self.spins.min(SPINS_WITH_HOOK);
@@ -126,7 +126,7 @@ pub fn until<R>(oversubscribed: bool, mut ready: impl FnMut() -> Option<R>) -> R
         if let Some(value) = ready() {
             return value;
         }
-        backoff.turn();
+        backoff.step();
     }
 }
 
@@ -142,7 +142,7 @@ pub fn until_or<R, E>(
         if let Some(value) = ready() {
             return Ok(value);
         }
-        if backoff.turn()
+        if backoff.step()
             && let Some(why) = hopeless()
         {
             return Err(why);

@@ -1,6 +1,6 @@
 //! Schedules that nobody holds a request of: the next quiet or barrier completes them.
 
-use super::{Request, State, advance, release, state, take_outcome};
+use super::{Request, RequestState, advance, release, state, take_outcome};
 use crate::base::Fault;
 use crate::os::wait::Backoff;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +15,7 @@ fn all() -> MutexGuard<'static, Vec<Request>> {
 
 /// Leaves a request to the next quiet or barrier.
 pub fn detach(request: Request) {
-    if request != Request::COMPLETE && matches!(state(request), State::Pending | State::Complete) {
+    if request != Request::COMPLETE && matches!(state(request), RequestState::Pending | RequestState::Complete) {
         let mut all = all();
         all.push(request);
         COUNT.store(all.len(), Ordering::Relaxed);
@@ -39,9 +39,9 @@ pub fn complete_detached(oversubscribed: bool) -> Result<(), Fault> {
     let mut backoff = Backoff::new(oversubscribed);
     let mut outcome = None;
     for request in waiting {
-        while state(request) == State::Pending {
+        while state(request) == RequestState::Pending {
             advance()?;
-            backoff.turn();
+            backoff.step();
         }
         outcome = outcome.or_else(|| take_outcome(request));
         release(request);

@@ -20,7 +20,7 @@ mod table;
 pub use detached::{complete_detached, detach, has_detached};
 pub use outcomes::take_outcome;
 pub use schedules::{Schedule, are_running};
-pub use table::{Request, State};
+pub use table::{Request, RequestState};
 
 use crate::base::Fault;
 use crate::transport::{Event, EventSlot};
@@ -85,7 +85,7 @@ pub fn advance() -> Result<bool, Fault> {
 }
 
 /// Where a request is; it moves nothing on.
-pub fn state(request: Request) -> State {
+pub fn state(request: Request) -> RequestState {
     TABLE.state(request)
 }
 

@@ -35,7 +35,7 @@ impl Request {
 
 /// Where a request is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum RequestState {
     /// Under way.
     Pending,
     /// Complete, and not ended yet.
@@ -159,16 +159,18 @@ impl Table {
         is_it.then_some(slot)
     }
 
-    pub fn state(&self, request: Request) -> State {
+    pub fn state(&self, request: Request) -> RequestState {
         if request == Request::COMPLETE {
-            return State::Complete;
+            return RequestState::Complete;
         }
-        let Some(slot) = self.slot(request.slot()).filter(|_| request.generation() > 0) else { return State::Unknown };
+        let Some(slot) = self.slot(request.slot()).filter(|_| request.generation() > 0) else {
+            return RequestState::Unknown;
+        };
         match self.live(request) {
-            Some(slot) if slot.scheduled.load(Ordering::Acquire) || !slot.event.is_complete() => State::Pending,
-            Some(_) => State::Complete,
-            None if request.generation() <= slot.generation.load(Ordering::Relaxed) => State::Stale,
-            None => State::Unknown,
+            Some(slot) if slot.scheduled.load(Ordering::Acquire) || !slot.event.is_complete() => RequestState::Pending,
+            Some(_) => RequestState::Complete,
+            None if request.generation() <= slot.generation.load(Ordering::Relaxed) => RequestState::Stale,
+            None => RequestState::Unknown,
         }
     }
 
@@ -210,16 +212,16 @@ mod tests {
     #[test]
     fn handles_go_stale_and_wild_ones_are_told_apart() {
         let (first, _) = TABLE.insert(true);
-        assert_eq!(TABLE.state(first), State::Pending);
+        assert_eq!(TABLE.state(first), RequestState::Pending);
         TABLE.live(first).unwrap().scheduled.store(false, Ordering::Release);
-        assert_eq!(TABLE.state(first), State::Complete);
+        assert_eq!(TABLE.state(first), RequestState::Complete);
         TABLE.remove(first);
         TABLE.remove(first);
-        assert_eq!(TABLE.state(first), State::Stale);
-        assert_eq!(TABLE.state(Request::INVALID), State::Unknown);
-        assert_eq!(TABLE.state(Request(first.0 + (1 << 40))), State::Unknown);
-        assert_eq!(TABLE.state(Request(1 << 32 | 0x00ff_ffff)), State::Unknown);
-        assert_eq!(TABLE.state(Request::COMPLETE), State::Complete);
+        assert_eq!(TABLE.state(first), RequestState::Stale);
+        assert_eq!(TABLE.state(Request::INVALID), RequestState::Unknown);
+        assert_eq!(TABLE.state(Request(first.0 + (1 << 40))), RequestState::Unknown);
+        assert_eq!(TABLE.state(Request(1 << 32 | 0x00ff_ffff)), RequestState::Unknown);
+        assert_eq!(TABLE.state(Request::COMPLETE), RequestState::Complete);
     }
 
     #[test]
@@ -228,6 +230,6 @@ mod tests {
         let distinct: std::collections::HashSet<u64> = all.iter().map(|request| request.0).collect();
         assert_eq!(distinct.len(), all.len());
         all.iter().for_each(|request| TABLE.remove(*request));
-        assert!(all.iter().all(|request| TABLE.state(*request) == State::Stale));
+        assert!(all.iter().all(|request| TABLE.state(*request) == RequestState::Stale));
     }
 }

@@ -11,7 +11,7 @@
 use super::death::{self, Describe, Words};
 use super::{Process, WIREUP, exit, kills};
 use crate::bootstrap::job::{ExitKind, ExitRequest, PeState};
-use crate::bootstrap::ring::{Host, Ring, Stage};
+use crate::bootstrap::ring::{Host, HostRing, Stage};
 use crate::os::crash::{self, Note};
 use crate::os::oom::Kills;
 use crate::os::other::{self, Ended, Other};
@@ -39,21 +39,21 @@ const LINE: Duration = Duration::from_millis(600);
 /// The same in a process that crashes, which waits by itself.
 const OWN_LINE: Duration = Duration::from_secs(4);
 /// A launcher that ends the job in good order may be gone for so long before this PE ends.
-const FAREWELL: Duration = Duration::from_millis(200);
+const ORDERLY_END: Duration = Duration::from_millis(200);
 
 /// What other threads have for the one that watches.
 struct Door {
     wakeup: Wakeup,
     words: Words,
     /// To be taken over.
-    ring: Mutex<Option<Ring>>,
+    ring: Mutex<Option<HostRing>>,
     /// The ring's connections, over which the others hear how far this PE is.
     streams: Mutex<Vec<OwnedFd>>,
 }
 
 impl Door {
     /// How far this PE is goes over the connections that a ring has now.
-    fn tell_over(&self, ring: &Ring) {
+    fn tell_over(&self, ring: &HostRing) {
         let streams = ring.streams().filter_map(mmap::duplicate_raw).collect();
         *self.streams.lock().unwrap_or_else(PoisonError::into_inner) = streams;
     }
@@ -82,7 +82,7 @@ struct Monitor {
     crash: Option<&'static Note>,
     mates: Vec<Mate>,
     server: Option<Server>,
-    ring: Option<Ring>,
+    ring: Option<HostRing>,
     /// A host that is gone, and since when.
     gone: Option<(Host, Instant)>,
     /// Ctrl-C came, and the program has only taken a note of it.
@@ -96,7 +96,7 @@ pub(super) fn start(process: &'static Process, launched: bool, segment: Option<&
     let Some(wireup) = WIREUP.get() else {
         // Where a launcher of ours looks on, it tells of the crash.
         if launched {
-            watch_crash(process, None);
+            install_crash_handler(process, None);
         }
         return;
     };
@@ -107,7 +107,7 @@ pub(super) fn start(process: &'static Process, launched: bool, segment: Option<&
     let monitor = Monitor {
         process,
         door,
-        crash: Some(watch_crash(process, Some(door.wakeup.fd()))),
+        crash: Some(install_crash_handler(process, Some(door.wakeup.fd()))),
         mates: mates(process),
         server: Some(wireup.server().map_or_else(|| Server::Parent(Other::new(other::parent())), Server::Connection)),
         ring: None,
@@ -129,13 +129,13 @@ pub(super) fn start(process: &'static Process, launched: bool, segment: Option<&
 }
 
 /// Crashes of this process are noted in its slot.
-fn watch_crash(process: &'static Process, wake: Option<RawFd>) -> &'static Note {
+fn install_crash_handler(process: &'static Process, wake: Option<RawFd>) -> &'static Note {
     let slot = process.job.pe(process.pe);
     crash::install(slot.crash(), slot.place(), wake)
 }
 
 /// This host's neighbours are watched from now on.
-pub(super) fn join(ring: Ring) {
+pub(super) fn join(ring: HostRing) {
     let Some(door) = DOOR.get() else { return };
     door.tell_over(&ring);
     *door.ring.lock().unwrap_or_else(PoisonError::into_inner) = Some(ring);
@@ -192,7 +192,7 @@ impl Monitor {
             Some(Server::Parent(other)) => fds.extend(other.fd().map(|fd| (fd, For::Input))),
             None => {}
         }
-        fds.extend(self.ring.iter().flat_map(Ring::fds).map(|fd| (fd, For::Input)));
+        fds.extend(self.ring.iter().flat_map(HostRing::fds).map(|fd| (fd, For::Input)));
         fds
     }
 
@@ -202,7 +202,7 @@ impl Monitor {
         let parent = matches!(&self.server, Some(Server::Parent(other)) if blind(other));
         let asks = parent
             || self.mates.iter().any(|mate| mate.other.as_ref().is_none_or(blind))
-            || self.ring.as_ref().is_some_and(Ring::is_waiting)
+            || self.ring.as_ref().is_some_and(HostRing::is_waiting)
             || self.gone.is_some()
             || self.interrupted.is_some()
             || self.ending.is_some();
@@ -251,7 +251,7 @@ impl Monitor {
                 // Nobody of this host is left to do it.
                 if self.mates.is_empty() {
                     exit::tell_launcher(status, text);
-                    std::thread::sleep(FAREWELL);
+                    std::thread::sleep(ORDERLY_END);
                 }
             }
         }
@@ -316,7 +316,7 @@ impl Monitor {
             return;
         }
         self.server = None;
-        std::thread::sleep(FAREWELL);
+        std::thread::sleep(ORDERLY_END);
         if exit::is_leaving() {
             return;
         }

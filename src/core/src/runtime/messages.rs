@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::{NETWORK, fail, map, world};
-use crate::am::{Handler, Job, Messages};
+use crate::am::{Handler, MessagePaths, Messages};
 use crate::base::Fault;
 use crate::memory::Map;
 use crate::memory::segments::INTERNAL;
@@ -62,7 +62,7 @@ pub(super) fn open(m: &'static Map, internal: *mut u8) {
     };
     // SAFETY: segments and internal areas stay mapped, and others write there at any time already.
     let local = unsafe { registry::within_host(request) };
-    MESSAGES.open(Job {
+    MESSAGES.open(MessagePaths {
         me: m.me,
         npes: m.npes,
         oversubscribed: m.oversubscribed,

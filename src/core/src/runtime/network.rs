@@ -166,7 +166,7 @@ fn close_ring(wireup: &dyn Wireup, listener: Option<ring::Listener>, hosts: &[u3
     let Ok(value) = wireup.lookup(next, RING) else { return };
     let pes = hosts.get(place + 1).copied().unwrap_or(wireup.npes()) - wireup.pe();
     let own = ring::Host { pe: wireup.pe(), pes, name: process::host_name() };
-    let mut ring = ring::Ring::new(listener, own, value);
+    let mut ring = ring::HostRing::new(listener, own, value);
     // Before the program goes on: it may end at once.
     ring.join();
     liveness::join(ring);

@@ -30,7 +30,7 @@ const PASSED: usize = 16 << 20;
 
 /// One algorithm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Row {
+pub struct Algorithm {
     /// Collective.
     pub collective: &'static str,
     /// Name in `SHMEM_COLLECTIVES`.
@@ -39,12 +39,12 @@ pub struct Row {
     pub help: &'static str,
 }
 
-const fn row(collective: &'static str, name: &'static str, help: &'static str) -> Row {
-    Row { collective, name, help }
+const fn row(collective: &'static str, name: &'static str, help: &'static str) -> Algorithm {
+    Algorithm { collective, name, help }
 }
 
 /// Every algorithm there is to choose from.
-pub const TABLE: &[Row] = &[
+pub const TABLE: &[Algorithm] = &[
     row("barrier", "dissemination", "rounds of messages to PEs 1, 2, 4 ... further on"),
     row("barrier", "counter", "all count themselves in on one PE, the last lets all go"),
     row("broadcast", "flat", "all read from the root"),
@@ -147,14 +147,14 @@ pub enum Carry {
 }
 
 /// An algorithm's place in [`TABLE`].
-pub trait Number: Copy {
+pub trait InTable: Copy {
     /// It.
     fn number(self) -> u8;
 }
 
 macro_rules! numbers {
     ($($of:ty)*) => { $(
-        impl Number for $of {
+        impl InTable for $of {
             #[inline(always)]
             fn number(self) -> u8 {
                 self as u8
@@ -347,10 +347,10 @@ mod tests {
                 hosts_fcollect,
                 hosts_alltoall,
             } = Choice::parse(&format!("{}:{}", row.collective, row.name)).unwrap();
-            let near = [barrier.map(Number::number), broadcast.map(Number::number), reduce.map(Number::number)];
-            let more = [fcollect.map(Number::number), scan.map(Number::number), hosts_broadcast.map(Number::number)];
-            let far = [hosts_reduce.map(Number::number), hosts_fcollect.map(Number::number)];
-            let all = near.into_iter().chain(more).chain(far).chain([hosts_alltoall.map(Number::number)]);
+            let near = [barrier.map(InTable::number), broadcast.map(InTable::number), reduce.map(InTable::number)];
+            let more = [fcollect.map(InTable::number), scan.map(InTable::number), hosts_broadcast.map(InTable::number)];
+            let far = [hosts_reduce.map(InTable::number), hosts_fcollect.map(InTable::number)];
+            let all = near.into_iter().chain(more).chain(far).chain([hosts_alltoall.map(InTable::number)]);
             assert_eq!(all.flatten().map(usize::from).collect::<Vec<_>>(), [number], "{row:?}");
         }
     }

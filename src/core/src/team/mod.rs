@@ -22,7 +22,7 @@ pub mod sync_block;
 
 pub use api::{create_ctx, ctx_create, ctx_destroy, ctx_get_team, get_config, my_pe, n_pes, team_ptr, translate_pe};
 pub use barrier::{central_counter, dissemination};
-pub use chosen::{chosen, want_algorithms, watch_algorithms};
+pub use chosen::{chosen, observe_algorithms, want_algorithms};
 pub use ids::ALWAYS;
 pub use members::{Members, TeamView};
 pub use split::{destroy, split_2d, split_aset, split_strided};
@@ -281,7 +281,7 @@ pub type ContextWatcher = fn(usize, usize, (i32, i32, i32));
 static CONTEXT_WATCHER: std::sync::OnceLock<ContextWatcher> = std::sync::OnceLock::new();
 
 /// From now on this one is told of new contexts. Once a process.
-pub fn watch_contexts(watcher: ContextWatcher) {
+pub fn observe_contexts(watcher: ContextWatcher) {
     let _ = CONTEXT_WATCHER.set(watcher);
 }
 

@@ -1,7 +1,7 @@
 //! A job of threads.
 
 use crate::fabric::{End, Hub};
-use pellucid_core::am::{Job, Messages};
+use pellucid_core::am::{MessagePaths, Messages};
 use pellucid_core::memory::Map;
 use pellucid_core::memory::map::Peer;
 use pellucid_core::memory::segments::INTERNAL;
@@ -202,7 +202,14 @@ fn open_mail(w: &'static World, internal: usize) {
     // SAFETY: the memory is the host's until all PEs have ended, and zero.
     let local: &'static SharedMemory = Box::leak(Box::new(unsafe { SharedMemory::new(request) }));
     let (me, npes) = (m.me, m.npes);
-    messages.open(Job { me, npes, oversubscribed: true, local: Some(local), remote: None, segments: Vec::new() });
+    messages.open(MessagePaths {
+        me,
+        npes,
+        oversubscribed: true,
+        local: Some(local),
+        remote: None,
+        segments: Vec::new(),
+    });
     w.common.mail.open(messages, assist);
     MESSAGES.set(Some(messages));
 }

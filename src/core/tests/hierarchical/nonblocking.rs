@@ -4,7 +4,7 @@ use crate::job::{HEAP, Pe, Shape, run};
 use crate::random::Random;
 use pellucid_core::collectives::nonblocking::{self, Group};
 use pellucid_core::collectives::{asets, kernel, requests};
-use pellucid_core::request::{Request, State};
+use pellucid_core::request::{Request, RequestState};
 use pellucid_core::team::aset::{self, Opaque};
 use pellucid_core::{collectives, request};
 
@@ -90,7 +90,7 @@ fn round(pe: &Pe, seed: u64) {
         let (number, mut request) = begun.swap_remove(own.below(begun.len() as u64) as usize);
         assert_eq!(requests::wait(pe.w, &raw mut request), Ok(0));
         check(pe, number, &calls[number]);
-        assert_ne!(request::state(request), State::Pending);
+        assert_ne!(request::state(request), RequestState::Pending);
     }
     calls.iter().for_each(|call| aset::delete(call.set).unwrap());
     collectives::sync_all(pe.w).unwrap();

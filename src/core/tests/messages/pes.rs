@@ -3,7 +3,7 @@
 
 use super::delayed;
 use super::job;
-use pellucid_core::am::{Handler, Job, Messages};
+use pellucid_core::am::{Handler, MessagePaths, Messages};
 use pellucid_core::transport::shm::{LANES, LaneMemory, SharedMemory};
 use pellucid_core::transport::{Atomics, Directory, OpenRequest, SegmentId, Transport};
 use std::sync::Arc;
@@ -177,7 +177,7 @@ pub fn job(way: Way, npes: usize) -> Option<Vec<Pe>> {
             _ => None,
         };
         let messages = leak(Messages::new());
-        messages.open(Job {
+        messages.open(MessagePaths {
             me: me as i32,
             npes: npes as i32,
             oversubscribed: true,

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::{FORMAT, MOST_PES, ReadError, VERSION};
-use crate::merge::Source;
+use crate::merge::PeSource;
 use crate::model::{Job, Pe, Profile};
 
 /// A profile as far as it could be read.

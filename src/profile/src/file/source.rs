@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::directory::parse_job;
 use super::write::{number_of, pe_files};
 use super::{JOB_FILE, ReadError, decode};
-use crate::merge::{Head, Source};
+use crate::merge::{Head, PeSource};
 use crate::model::{Job, Pe};
 
 /// Bytes at the begin of a PE file that have its number and its host.
@@ -83,7 +83,7 @@ impl Directory {
     }
 }
 
-impl Source for Directory {
+impl PeSource for Directory {
     fn job(&self) -> Option<Job> {
         self.job.clone()
     }

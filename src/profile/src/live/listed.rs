@@ -9,7 +9,7 @@ const PIDS: usize = 8;
 
 /// What a PE does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct ListedPe {
     /// World number.
     pub pe: u32,
     /// Its process.
@@ -20,8 +20,8 @@ pub struct Line {
 
 /// A line for PEs of which the same is true, but for how long: `PEs 0 to 2 of 4 (pids 7, 8, 9): in shmem_quiet for 1.9
 /// to 2.0 s`. `of` follows the PEs: ` of 4 on host b`.
-pub fn listed(lines: &[Line], of: &str) -> Vec<String> {
-    let mut groups: Vec<(Parts<'_>, Vec<&Line>)> = Vec::new();
+pub fn listed(lines: &[ListedPe], of: &str) -> Vec<String> {
+    let mut groups: Vec<(Parts<'_>, Vec<&ListedPe>)> = Vec::new();
     for line in lines {
         let parts = Parts::of(&line.text);
         match groups.iter_mut().find(|(known, _)| known.is_like(&parts)) {
@@ -40,7 +40,7 @@ pub fn listed(lines: &[Line], of: &str) -> Vec<String> {
     text
 }
 
-fn group(parts: &Parts<'_>, members: &[&Line], of: &str) -> String {
+fn group(parts: &Parts<'_>, members: &[&ListedPe], of: &str) -> String {
     let pes: Vec<u32> = members.iter().map(|line| line.pe).collect();
     let pids: Vec<String> = members.iter().filter(|line| line.pid != 0).map(|line| line.pid.to_string()).collect();
     let pids = match pids.len() {
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn those_that_do_the_same_have_one_line() {
-        let line = |pe, text: &str| Line { pe, pid: 70 + pe, text: text.into() };
+        let line = |pe, text: &str| ListedPe { pe, pid: 70 + pe, text: text.into() };
         let lines = [
             line(0, "in shmem_quiet for 1.9 s, called from f"),
             line(1, "in shmem_quiet for 2.0 s, called from g"),
@@ -119,9 +119,9 @@ mod tests {
                 "PE 4 of 5 (pid 74): waits for 7 stones",
             ]
         );
-        let many: Vec<Line> = (0..100).map(|pe| line(pe, "same")).collect();
+        let many: Vec<ListedPe> = (0..100).map(|pe| line(pe, "same")).collect();
         assert_eq!(listed(&many, ""), ["PEs 0 to 99 (pids 70, 71, 72, 73, 74, 75, 76, 77, ...): same"]);
-        let many: Vec<Line> = (0..100).map(|pe| line(pe, &pe.to_string())).collect();
+        let many: Vec<ListedPe> = (0..100).map(|pe| line(pe, &pe.to_string())).collect();
         assert_eq!(listed(&many, "").last().unwrap(), "and 36 more PEs");
     }
 }

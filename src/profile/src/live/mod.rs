@@ -14,7 +14,7 @@ use crate::segment::{CurrentOp, Phase, Segment};
 
 pub use describe::{activity, activity_at, object, operation};
 pub use inactivity::Inactivity;
-pub use listed::{Line, listed};
+pub use listed::{ListedPe, listed};
 pub use waits::{For, Wait, Waits};
 
 /// How far a PE is.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::fold::Fold;
 use super::meetings::{self, Late, Meetings};
 use super::plan::{Limits, Plan};
-use super::{Merged, Source, fold_all};
+use super::{Merged, PeSource, fold_all};
 use crate::model::Profile;
 use crate::segment::Segment;
 use crate::snapshot::{self, Seen};

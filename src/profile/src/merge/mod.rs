@@ -73,7 +73,7 @@ const THREADS: usize = 4;
 const MANY: usize = 64;
 
 /// Where PEs come from: memory, or files of which one is read at a time.
-pub trait Source: Sync {
+pub trait PeSource: Sync {
     /// The job, where it is known.
     fn job(&self) -> Option<Job>;
     /// How many there are.
@@ -97,7 +97,7 @@ pub struct Head {
     pub host: String,
 }
 
-impl Source for Profile {
+impl PeSource for Profile {
     fn job(&self) -> Option<Job> {
         Some(self.job.clone())
     }
@@ -169,12 +169,12 @@ pub struct Merged {
 
 impl Merged {
     /// Adds up the PEs of `source`, and tells `progress` how many of how many are done.
-    pub fn new(source: &dyn Source, progress: impl FnMut(usize, usize)) -> Merged {
+    pub fn new(source: &dyn PeSource, progress: impl FnMut(usize, usize)) -> Merged {
         Merged::with_limits(source, Limits::default(), progress)
     }
 
     /// As [`Merged::new`], keeping as much as said.
-    pub fn with_limits(source: &dyn Source, limits: Limits, mut progress: impl FnMut(usize, usize)) -> Merged {
+    pub fn with_limits(source: &dyn PeSource, limits: Limits, mut progress: impl FnMut(usize, usize)) -> Merged {
         let job = source.job();
         let (npes, host) = job.as_ref().map_or((0, ""), |job| (job.npes, job.host.as_str()));
         let mut plan = Plan::new(source, npes, host, limits);
@@ -215,7 +215,7 @@ impl From<&Profile> for Merged {
 
 /// Adds up all PEs, each thread those that come next.
 fn fold_all<'p>(
-    source: &dyn Source,
+    source: &dyn PeSource,
     plan: &'p Plan,
     add: fn(&mut Fold<'p>, &Pe),
     progress: &mut dyn FnMut(usize, usize),

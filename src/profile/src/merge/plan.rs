@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::efficiency::LastArrivals;
 use super::matrix::{Groups, SIZES};
-use super::{Head, Source};
+use super::{Head, PeSource};
 
 /// Most rows that are kept of what grows with the job. What is beyond is summed up, or stood for by others.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,7 @@ pub(super) struct Plan {
 
 impl Plan {
     /// For the PEs of `source`, in a job of `npes` of which `host` started.
-    pub(super) fn new(source: &dyn Source, npes: u32, host: &str, limits: Limits) -> Plan {
+    pub(super) fn new(source: &dyn PeSource, npes: u32, host: &str, limits: Limits) -> Plan {
         let mut heads: Vec<Head> = (0..source.len()).filter_map(|at| source.head(at)).collect();
         heads.sort_by_key(|head| head.pe);
         let npes = heads.last().map_or(0, |last| last.pe as usize + 1).max(npes as usize);

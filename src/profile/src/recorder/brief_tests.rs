@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::tests::TURN;
-use super::{apart, attach, brief, sampled, set_site, sized};
+use super::{attach, brief, outlined, sampled, set_site, sized};
 use crate::model::{Pe, Routine};
 use crate::op::{OPS, find};
 use crate::segment::{JobInfo, Segment, create};
@@ -142,7 +142,7 @@ fn calls_without_a_peer_are_counted_in_front_of_the_probe_and_a_quiet_only_where
         let counted = |op: u16| {
             let in_front = brief::sampled::<true>(op, -1, 0, 0);
             if !in_front {
-                apart::sampled(op, -1, 0, 0, || ());
+                outlined::sampled(op, -1, 0, 0, || ());
             }
             u64::from(in_front)
         };
@@ -150,7 +150,7 @@ fn calls_without_a_peer_are_counted_in_front_of_the_probe_and_a_quiet_only_where
         let quiets: u64 = (0..ROUNDS).map(|_| counted(QUIET)).sum();
         for _ in 0..ROUNDS {
             if !brief::sized::<true>(NBI, 2, 0, 8) {
-                apart::sized(NBI, 2, 0, 8, || ());
+                outlined::sized(NBI, 2, 0, 8, || ());
             }
         }
         let while_open = counted(QUIET);
@@ -171,9 +171,9 @@ fn what_is_called_from_the_probe_counts_as_what_is_inlined() {
     const ROUNDS: u64 = 10_000;
     let pe = profile_of(|| {
         for _ in 0..ROUNDS {
-            apart::sampled(P, 2, 0, 4, || ());
-            [0, 8, 1024, 1025].into_iter().for_each(|bytes| apart::sized(PUT, 3, 0, bytes, || ()));
-            apart::timed(id("shmem_barrier_all"), -1, 0, 0, || ());
+            outlined::sampled(P, 2, 0, 4, || ());
+            [0, 8, 1024, 1025].into_iter().for_each(|bytes| outlined::sized(PUT, 3, 0, bytes, || ()));
+            outlined::timed(id("shmem_barrier_all"), -1, 0, 0, || ());
         }
         true
     });

@@ -6,7 +6,6 @@
 //! but as exact. Nothing here allocates, locks or (after a thread's first call) enters the kernel.
 
 mod algorithms;
-pub mod apart;
 mod attach;
 pub mod brief;
 mod claim;
@@ -24,6 +23,7 @@ mod locks;
 mod modules;
 mod names;
 mod network;
+pub mod outlined;
 #[cfg(feature = "counters")]
 mod perf;
 mod read;

@@ -10,7 +10,7 @@ use perf_event::events::{Cache, CacheOp, CacheResult, Event, Hardware, Software,
 use perf_event::{Builder, Counter, Group};
 
 use super::claim;
-use crate::counters::{KNOWN, Kind};
+use crate::counters::{CounterKind, KNOWN};
 use crate::segment::extra::{COUNTER_MISSING, COUNTER_ON, COUNTER_USER, COUNTERS, CounterHead};
 use crate::segment::layout::{Region, SLOTS, Slot};
 
@@ -102,7 +102,7 @@ fn missing(head: &CounterHead, why: &str) {
 fn open_one(known: usize) -> io::Result<(Counter, bool)> {
     let (mut counter, kernel) = match builder(known, true, true).build() {
         Ok(counter) => (counter, true),
-        Err(error) if is_refused(&error) && KNOWN[known].kind != Kind::SoftwareInKernel => {
+        Err(error) if is_refused(&error) && KNOWN[known].kind != CounterKind::SoftwareInKernel => {
             (builder(known, false, true).build()?, false)
         }
         Err(error) => return Err(error),
@@ -118,7 +118,7 @@ fn is_refused(error: &io::Error) -> bool {
 /// Why there is no such counter; `policy` is what forbids it where something does.
 fn reason(known: usize, error: &io::Error, policy: &str) -> String {
     match error.raw_os_error() {
-        Some(libc::ENOENT | libc::ENODEV | libc::EOPNOTSUPP) if KNOWN[known].kind == Kind::Hardware => {
+        Some(libc::ENOENT | libc::ENODEV | libc::EOPNOTSUPP) if KNOWN[known].kind == CounterKind::Hardware => {
             format!("the processor has none, or the virtual machine does not pass it on ({error})")
         }
         Some(libc::EACCES) => format!("EACCES, {error}: {policy}"),

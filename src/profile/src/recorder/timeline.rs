@@ -80,7 +80,7 @@ pub(super) fn settle(slot: &Slot, op: u16, start: u64, end: u64) {
         before.store(sum, Relaxed);
     }
     let scale = |ticks: u64| clock::scale_ns(ticks, mult);
-    crate::timeline::spread(&mut slices, (get(&line.settled), end), (kind_of(op), start), added, scale);
+    crate::timeline::distribute(&mut slices, (get(&line.settled), end), (kind_of(op), start), added, scale);
     line.settled.store(end, Relaxed);
     look_again_after(slot, end);
     if let Some(region) = claim::region_unchecked() {

@@ -50,10 +50,10 @@ pub fn balance(pes: &[PeRow]) -> Vec<Balance> {
         ("in collectives", WAITING[2].1),
         ("in locks", WAITING[3].1),
     ];
-    whole.into_iter().chain(waiting).filter_map(|(what, pick)| spread(what, pes, pick)).collect()
+    whole.into_iter().chain(waiting).filter_map(|(what, pick)| balance_of(what, pes, pick)).collect()
 }
 
-fn spread(what: &'static str, pes: &[PeRow], pick: Pick) -> Option<Balance> {
+fn balance_of(what: &'static str, pes: &[PeRow], pick: Pick) -> Option<Balance> {
     let times: Vec<(u32, u64)> = pes.iter().map(|pe| (pe.pe, pick(pe))).collect();
     let mean_ns = times.iter().map(|&(_, ns)| ns as f64).sum::<f64>() / times.len() as f64;
     let min = times.iter().copied().min_by_key(|&(pe, ns)| (ns, pe))?;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::balance::{WAITING, balance};
 use super::symbols::Symbols;
 use super::{Options, View, merge, notes, sort, view, views};
-use crate::merge::{LARGEST, Merged, PeRow, Source};
+use crate::merge::{LARGEST, Merged, PeRow, PeSource};
 use crate::model::{End, Pe, Progress, Routine};
 use crate::size::{Distance, size_bounds};
 
@@ -20,7 +20,7 @@ pub const SCHEMA_VERSION: u32 = 1;
 /// # Errors
 /// Those of `out`.
 pub fn json(
-    (profile, source): (&Merged, &dyn Source),
+    (profile, source): (&Merged, &dyn PeSource),
     options: &Options,
     problems: &[String],
     symbols: &dyn Symbols,
@@ -67,7 +67,7 @@ pub fn json(
 }
 
 /// The PEs one by one, so that there is never more than one in memory.
-fn with_pes(mut object: Value, source: &dyn Source, options: &Options, out: &mut dyn io::Write) -> io::Result<()> {
+fn with_pes(mut object: Value, source: &dyn PeSource, options: &Options, out: &mut dyn io::Write) -> io::Result<()> {
     object["per_pe"] = json!([]);
     let text = format!("{object:#}");
     let (begin, end) = text.rsplit_once("[]").unwrap_or((&text, ""));

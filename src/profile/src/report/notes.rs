@@ -31,34 +31,7 @@ pub fn notes(profile: &Merged, symbols: &dyn Symbols) -> Vec<String> {
         if let Some(text) = end_note(pe, ended) {
             add(pe.pe, text);
         }
-        if pe.level_changes > 0 {
-            add(pe.pe, "the program changed the profiling level: only part of the run was recorded".to_owned());
-        }
-        if pe.overflowed > 0 {
-            add(
-                pe.pe,
-                format!(
-                    "no room for the latencies and sizes of {} more routines (their calls, bytes, totals are complete)",
-                    pe.overflowed
-                ),
-            );
-        }
-        if pe.region_errors > 0 {
-            let count = pe.region_errors;
-            let first = pe.region_error.as_deref().map(|(path, address)| place(Some((path, *address)), symbols));
-            let first = first.map(|place| format!(", the first at {place}")).unwrap_or_default();
-            let what = "begins and ends of regions or markers could not be kept: wrong order, or no room";
-            add(pe.pe, format!("{count} {what}{first}"));
-        }
-        if pe.shared_calls > 0 {
-            add(
-                pe.pe,
-                format!(
-                    "{} calls came from threads beyond {SLOTS} at a time: recorded at a higher cost",
-                    units::count(pe.shared_calls)
-                ),
-            );
-        }
+        limits(pe, symbols).into_iter().for_each(|text| add(pe.pe, text));
     }
     let unplaced: u64 =
         profile.sites.iter().filter(|row| row.routine.is_empty()).map(|row| row.sum.calls).fold(0, u64::saturating_add);
@@ -74,6 +47,34 @@ pub fn notes(profile: &Merged, symbols: &dyn Symbols) -> Vec<String> {
         notes.push(format!("up to {threads} threads a PE: their times add up and may exceed the run time"));
     }
     notes.extend(symbols.notes());
+    notes
+}
+
+/// Limits that the recorder met in a PE.
+fn limits(pe: &PeRow, symbols: &dyn Symbols) -> Vec<String> {
+    let mut notes = Vec::new();
+    if pe.level_changes > 0 {
+        notes.push("the program changed the profiling level: only part of the run was recorded".to_owned());
+    }
+    if pe.overflowed > 0 {
+        notes.push(format!(
+            "no room for the latencies and sizes of {} more routines (their calls, bytes, totals are complete)",
+            pe.overflowed
+        ));
+    }
+    if pe.region_errors > 0 {
+        let count = pe.region_errors;
+        let first = pe.region_error.as_deref().map(|(path, address)| place(Some((path, *address)), symbols));
+        let first = first.map(|place| format!(", the first at {place}")).unwrap_or_default();
+        let what = "begins and ends of regions or markers could not be kept: wrong order, or no room";
+        notes.push(format!("{count} {what}{first}"));
+    }
+    if pe.shared_calls > 0 {
+        notes.push(format!(
+            "{} calls came from threads beyond {SLOTS} at a time: recorded at a higher cost",
+            units::count(pe.shared_calls)
+        ));
+    }
     notes
 }
 

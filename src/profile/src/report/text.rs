@@ -124,21 +124,10 @@ fn by_routine(profile: &Merged, options: &Options) -> String {
         table.line(&format!("... and {cut} more routines"));
     }
     if kinds > 1 {
-        let none = String::new();
-        row(
-            &mut table,
-            "all",
-            &[
-                units::count(calls),
-                payload(bytes),
-                units::time(total as f64),
-                none.clone(),
-                none.clone(),
-                none.clone(),
-                none,
-                units::percent(spent as f64, run_time),
-            ],
-        );
+        let mut cells = <[String; 8]>::default();
+        (cells[0], cells[1], cells[2]) = (units::count(calls), payload(bytes), units::time(total as f64));
+        cells[7] = units::percent(spent as f64, run_time);
+        row(&mut table, "all", &cells);
     }
     for r in &setup {
         row(&mut table, &r.name, &routine_cells(r, run_time));

@@ -542,7 +542,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_come_apart_again() {
+    fn keys_are_split_again() {
         for (address, op, region) in [(0, 0, 0), (0x7fff_1234_5678, 4094, 63), (0x40_1136, 17, 1)] {
             let key = key(address, op, u64::from(region) << KEY_REGION);
             assert_eq!(split_key(key), (address, op, region));

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_come_apart_again() {
+    fn keys_are_split_again() {
         for (pe, address) in [(0, 0), (3, 0x7fff_1234_5678), (1 << 20, 64)] {
             assert_eq!(peer(key(pe, address)), pe);
             assert!(set(key(pe, address), 4095) + WAYS <= LINES);

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_come_apart_again() {
+    fn numbers_are_split_again() {
         for lock in [(0, 0), (1, 0), (0, 0x1234_5678), (1, 8)] {
             assert_eq!(object(number(lock)), lock);
             assert_ne!(number(lock), 0);

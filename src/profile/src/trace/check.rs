@@ -4,16 +4,16 @@ use std::mem::offset_of;
 
 use crc32fast::Hasher;
 
-use super::format::{CLOSED, ChunkHead, Head, WITH_REASONS};
+use super::format::{CLOSED, ChunkHead, TraceHead, WITH_REASONS};
 
 /// The fields of a head that change while the PE runs, as ranges of bytes; then those that close it.
 const CHANGING: [(usize, usize); 3] = [
-    (offset_of!(Head, offset_ns), offset_of!(Head, dropped)),
-    (offset_of!(Head, dropped), offset_of!(Head, chunks)),
-    (offset_of!(Head, check), offset_of!(Head, lost) + 24),
+    (offset_of!(TraceHead, offset_ns), offset_of!(TraceHead, dropped)),
+    (offset_of!(TraceHead, dropped), offset_of!(TraceHead, chunks)),
+    (offset_of!(TraceHead, check), offset_of!(TraceHead, lost) + 24),
 ];
 
-/// What [`Head::check`] has to be in a file of this version.
+/// What [`TraceHead::check`] has to be in a file of this version.
 pub(super) fn head(bytes: &[u8], version: u32) -> u32 {
     let mut hasher = Hasher::new();
     let mut at = 0;
@@ -22,15 +22,15 @@ pub(super) fn head(bytes: &[u8], version: u32) -> u32 {
         at = end;
     }
     if version < WITH_REASONS {
-        at = offset_of!(Head, end_check) + 4;
+        at = offset_of!(TraceHead, end_check) + 4;
     }
     hasher.update(&bytes[at..]);
     hasher.finalize()
 }
 
-/// What [`Head::end_check`] has to be.
+/// What [`TraceHead::end_check`] has to be.
 pub(super) fn closed_head(bytes: &[u8]) -> u32 {
-    around(bytes, offset_of!(Head, end_check), 4)
+    around(bytes, offset_of!(TraceHead, end_check), 4)
 }
 
 /// What [`ChunkHead::closed`] has to be.

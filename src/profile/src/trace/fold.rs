@@ -12,7 +12,7 @@
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::switch;
-use super::writer::{self, Held, Hold};
+use super::writer::{self, Hold, WriterGuard};
 use crate::op::{self, Class, MAX_OPS, Timing};
 use crate::segment::layout::{ROW_OVERFLOW, Slot};
 use crate::size::{DISTANCES, size_class};
@@ -248,7 +248,7 @@ pub(crate) fn enter(slot: &Slot, op: u16, left: u32, bytes: usize) -> Short {
         return Short::Event(left == 0, crate::recorder::now(slot));
     }
     let mut writer = match if on { writer::hold(slot) } else { writer::hold_made(slot) } {
-        Hold::Held(writer) => writer,
+        Hold::Writer(writer) => writer,
         Hold::Busy => return interrupted(slot, op, left, on),
         Hold::Missing => return Short::Sample,
     };
@@ -321,12 +321,12 @@ pub(crate) fn rearm(slot: &Slot, op: u16, sampled: bool, now: u64) {
 }
 
 /// The writer of a slot, where calls may be folded.
-fn folding(slot: &Slot) -> Option<Held> {
+fn folding(slot: &Slot) -> Option<WriterGuard> {
     if !switch::is_attached_fast() || switch::is_full() {
         return None;
     }
     match writer::hold_made(slot) {
-        Hold::Held(writer) => Some(writer),
+        Hold::Writer(writer) => Some(writer),
         Hold::Busy | Hold::Missing => None,
     }
 }
@@ -336,7 +336,7 @@ pub(crate) fn timed(slot: &Slot, op: u16, bytes: u64, now: u64) -> bool {
     if switch::is_full() || !is_sized(op) || is_always(op) {
         return false;
     }
-    let Hold::Held(mut writer) = writer::hold(slot) else { return false };
+    let Hold::Writer(mut writer) = writer::hold(slot) else { return false };
     let fold = &mut writer.fold;
     fold.begin(slot, None);
     if fold.pay(now) {
@@ -355,7 +355,7 @@ pub(super) fn switched(slot: &Slot, on: bool, now: u64) {
     if switch::is_full() {
         return;
     }
-    let Hold::Held(mut writer) = (if on { writer::hold(slot) } else { writer::hold_made(slot) }) else { return };
+    let Hold::Writer(mut writer) = (if on { writer::hold(slot) } else { writer::hold_made(slot) }) else { return };
     if on {
         writer.fold.begin(slot, None);
         writer.fold.wake(slot, now);

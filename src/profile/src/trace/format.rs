@@ -1,7 +1,7 @@
 //! The trace file. All numbers are little-endian.
 //!
 //! ```text
-//! file     Head (4096 bytes) | chunk 0 | chunk 1 | ...
+//! file     TraceHead (4096 bytes) | chunk 0 | chunk 1 | ...
 //! chunk    ChunkHead (64 bytes) | records, as many bytes as the head says
 //! call     routine (11 bits) and kind (5) | five lengths of 3 bits | gap | time | address | bytes | peer
 //! calls    kind (as above), routine | three lengths of 3 bits | time | number | bytes
@@ -24,7 +24,8 @@
 //! [`ChunkHead::closed`], when the next one is begun. The chunk in use has none until its file is closed: by the PE at
 //! its exit, or by the launcher after the PE has ended. A file of a PE that was killed with its launcher is not closed:
 //! its newest chunk may have no checksum, and a chunk may be under way to being written anew (`sequence` 0). The head
-//! has two: [`Head::check`] of what is known at the begin, [`Head::end_check`] of all of it once the file is closed.
+//! has two: [`TraceHead::check`] of what is known at the begin, [`TraceHead::end_check`] of all of it once the file is
+//! closed.
 
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64};
 
@@ -37,7 +38,7 @@ pub const MAGIC: u64 = u64::from_le_bytes(*b"PELLTRAC");
 pub const VERSION: u32 = 5;
 /// The first with checksums.
 pub const CHECKED: u32 = 3;
-/// The first whose heads say why events are not there ([`Head::lost`]).
+/// The first whose heads say why events are not there ([`TraceHead::lost`]).
 pub const WITH_REASONS: u32 = 4;
 /// The first with teams and roots of collectives.
 pub const WITH_TEAMS: u32 = 4;
@@ -45,7 +46,7 @@ pub const WITH_TEAMS: u32 = 4;
 pub const WITH_MORE_ROUTINES: u32 = 5;
 /// The oldest that is read.
 pub const OLDEST: u32 = 2;
-/// [`Head::state`] of a file that is closed.
+/// [`TraceHead::state`] of a file that is closed.
 pub const CLOSED: u32 = u32::from_le_bytes(*b"CLOS");
 /// First eight bytes of a chunk.
 pub const CHUNK_MAGIC: u64 = u64::from_le_bytes(*b"PELLCHNK");
@@ -90,7 +91,7 @@ pub const KIND_TEAM: u16 = 7;
 
 /// First page of a file.
 #[repr(C, align(4096))]
-pub struct Head {
+pub struct TraceHead {
     /// [`MAGIC`].
     pub magic: AtomicU64,
     /// [`VERSION`].
@@ -123,7 +124,7 @@ pub struct Head {
     pub offset_ns: [AtomicI64; 2],
     /// See `offset_ns`.
     pub offset_ticks: [AtomicU64; 2],
-    /// Events that are not there: overwritten, without room, or for one of the reasons of [`Head::lost`].
+    /// Events that are not there: overwritten, without room, or for one of the reasons of [`TraceHead::lost`].
     pub dropped: AtomicU64,
     /// Error number that ended the growth of the file before its bound; 0: none.
     pub error: AtomicU32,
@@ -184,7 +185,7 @@ pub struct ChunkHead {
 }
 
 const _: () = {
-    assert!(size_of::<Head>() == HEAD_BYTES);
+    assert!(size_of::<TraceHead>() == HEAD_BYTES);
     assert!(size_of::<ChunkHead>() == CHUNK_HEAD_BYTES);
     assert!(NOTE_BYTES < CHUNK_BYTES - CHUNK_HEAD_BYTES);
 };

@@ -6,7 +6,7 @@ use std::mem::offset_of;
 use std::os::unix::fs::FileExt;
 
 use super::check;
-use super::format::{CHUNK_BYTES, CHUNK_HEAD_BYTES, CHUNK_MAGIC, CLOSED, ChunkHead, HEAD_BYTES, Head};
+use super::format::{CHUNK_BYTES, CHUNK_HEAD_BYTES, CHUNK_MAGIC, CLOSED, ChunkHead, HEAD_BYTES, TraceHead};
 use super::losses::Losses;
 use super::read::{Facts, Trace, TraceFile};
 use crate::file::ReadError;
@@ -124,14 +124,14 @@ fn close_head(file: &File, facts: &Facts, chunks: u32, drift: Option<Drift>) -> 
     file.read_exact_at(&mut head, 0)?;
     let mut put = |at: usize, bytes: &[u8]| head[at..at + bytes.len()].copy_from_slice(bytes);
     if let Some(Drift { counter_ns, offset_ns }) = drift {
-        put(offset_of!(Head, offset_ns) + 8, &offset_ns.to_le_bytes());
-        put(offset_of!(Head, offset_ticks) + 8, &facts.ticks(counter_ns).to_le_bytes());
+        put(offset_of!(TraceHead, offset_ns) + 8, &offset_ns.to_le_bytes());
+        put(offset_of!(TraceHead, offset_ticks) + 8, &facts.ticks(counter_ns).to_le_bytes());
     }
     if facts.checked {
-        put(offset_of!(Head, state), &CLOSED.to_le_bytes());
-        put(offset_of!(Head, written), &facts.closed.unwrap_or(chunks).to_le_bytes());
+        put(offset_of!(TraceHead, state), &CLOSED.to_le_bytes());
+        put(offset_of!(TraceHead, written), &facts.closed.unwrap_or(chunks).to_le_bytes());
         let check = check::closed_head(&head);
-        head[offset_of!(Head, end_check)..][..4].copy_from_slice(&check.to_le_bytes());
+        head[offset_of!(TraceHead, end_check)..][..4].copy_from_slice(&check.to_le_bytes());
     }
     file.write_all_at(&head, 0)
 }

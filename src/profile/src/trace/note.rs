@@ -29,7 +29,7 @@ pub(super) fn root(slot: &Slot, op: u16, team: usize) -> i32 {
 pub(super) fn note(kind: u16, text: &str, value: i64) {
     let Some((slot, now)) = crate::recorder::own_slot() else { return };
     let mut writer = match hold(slot) {
-        Hold::Held(writer) => writer,
+        Hold::Writer(writer) => writer,
         Hold::Busy => return missed(slot),
         Hold::Missing => return switch::lost(),
     };
@@ -52,7 +52,7 @@ impl Writer {
         if context != self.context {
             self.note_context(context, now);
         }
-        self.at <= self.last || self.turn(self.thread, now)
+        self.at <= self.last || self.next_chunk(self.thread, now)
     }
 
     /// Says which team the collective at hand is on. False: there is no room.
@@ -62,7 +62,7 @@ impl Writer {
             self.note_team(slot, team, now);
         }
         // A new chunk begins with the world.
-        if self.at > self.last && self.turn(self.thread, now) && team != 0 {
+        if self.at > self.last && self.next_chunk(self.thread, now) && team != 0 {
             self.note_team(slot, team, now);
         }
         self.at <= self.last
@@ -93,7 +93,7 @@ impl Writer {
         }
         // SAFETY: only addresses are compared: the chunk ends CALL_BYTES behind `last`.
         let fits = !self.chunk.is_null() && self.at.addr() + 20 + length <= self.last.addr() + CALL_BYTES;
-        if !fits && !self.turn(self.thread, now) {
+        if !fits && !self.next_chunk(self.thread, now) {
             return self.drop_one();
         }
         let mut record = [0; NOTE_BYTES];

@@ -18,7 +18,7 @@ use crate::text::visible_path;
 struct Place {
     writer: AtomicPtr<Writer>,
     /// The head of its file; null where there is none.
-    head: AtomicPtr<Head>,
+    head: AtomicPtr<TraceHead>,
     /// The writer is in use: what a signal handler of the same thread does meanwhile is dropped, and counted.
     busy: AtomicBool,
 }
@@ -32,7 +32,7 @@ static PLACES: [Place; SLOTS] = [const {
     }
 }; SLOTS];
 /// Where events of threads without a slot are counted.
-static SHARED: AtomicPtr<Head> = AtomicPtr::new(std::ptr::null_mut());
+static SHARED: AtomicPtr<TraceHead> = AtomicPtr::new(std::ptr::null_mut());
 
 /// The file of a thread, and where it is in it.
 pub(super) struct Writer {
@@ -53,7 +53,7 @@ pub(super) struct Writer {
     pub(super) team: usize,
     /// `None`: the file could not be made.
     room: Option<Room>,
-    head: *const Head,
+    head: *const TraceHead,
     /// Chunk in use, and how many were begun.
     index: u32,
     sequence: u64,
@@ -65,7 +65,7 @@ pub(super) struct Writer {
 #[inline(never)]
 pub(crate) fn event(slot: &Slot, op: u16, peer: i32, start: u64, end: u64) {
     let mut writer = match hold(slot) {
-        Hold::Held(writer) => writer,
+        Hold::Writer(writer) => writer,
         Hold::Busy => return missed(slot),
         Hold::Missing => return switch::lost(),
     };
@@ -95,12 +95,12 @@ pub(crate) fn event(slot: &Slot, op: u16, peer: i32, start: u64, end: u64) {
 }
 
 /// A writer, for as long as one call uses it.
-pub(super) struct Held {
+pub(super) struct WriterGuard {
     writer: *mut Writer,
     busy: &'static AtomicBool,
 }
 
-impl std::ops::Deref for Held {
+impl std::ops::Deref for WriterGuard {
     type Target = Writer;
 
     fn deref(&self) -> &Writer {
@@ -110,14 +110,14 @@ impl std::ops::Deref for Held {
     }
 }
 
-impl std::ops::DerefMut for Held {
+impl std::ops::DerefMut for WriterGuard {
     fn deref_mut(&mut self) -> &mut Writer {
         // SAFETY: as above.
         unsafe { &mut *self.writer }
     }
 }
 
-impl Drop for Held {
+impl Drop for WriterGuard {
     #[inline(always)]
     fn drop(&mut self) {
         compiler_fence(SeqCst);
@@ -128,7 +128,7 @@ impl Drop for Held {
 /// What there is of a slot's writer.
 pub(super) enum Hold {
     /// Here it is.
-    Held(Held),
+    Writer(WriterGuard),
     /// The calling thread was interrupted while it used it.
     Busy,
     /// The slot has none.
@@ -159,7 +159,7 @@ fn hold_or(slot: &Slot, make: impl FnOnce(&Slot, usize) -> Option<*mut Writer>) 
     compiler_fence(SeqCst);
     let writer = Some(place.writer.load(Relaxed)).filter(|writer| !writer.is_null()).or_else(|| make(slot, index));
     match writer {
-        Some(writer) => Hold::Held(Held { writer, busy: &place.busy }),
+        Some(writer) => Hold::Writer(WriterGuard { writer, busy: &place.busy }),
         None => {
             place.busy.store(false, Relaxed);
             Hold::Missing
@@ -269,16 +269,16 @@ impl Writer {
     #[inline(never)]
     pub(super) fn prepare(&mut self, thread: u32, now: u64) -> bool {
         if self.at > self.last {
-            return self.turn(thread, now);
+            return self.next_chunk(thread, now);
         }
         self.note(KIND_THREAD, "", i64::from(thread), now);
         self.thread = thread;
-        self.at <= self.last || self.turn(thread, now)
+        self.at <= self.last || self.next_chunk(thread, now)
     }
 
     /// Begins the next chunk: a new one, or the oldest.
     #[cold]
-    pub(super) fn turn(&mut self, thread: u32, now: u64) -> bool {
+    pub(super) fn next_chunk(&mut self, thread: u32, now: u64) -> bool {
         if self.room.as_ref().is_some_and(Room::is_lost) {
             self.lose();
         }
@@ -419,7 +419,7 @@ fn open(slot: &Slot, index: usize) -> Option<*mut Writer> {
             None
         }
     };
-    let head = room.as_ref().map_or(std::ptr::null(), |room| room.head().cast::<Head>().cast_const());
+    let head = room.as_ref().map_or(std::ptr::null(), |room| room.head().cast::<TraceHead>().cast_const());
     if !head.is_null() {
         // SAFETY: `Room` vouches for a mapped head.
         job.describe(unsafe { &*head }, index, Some(slot));
@@ -459,7 +459,7 @@ pub(super) fn open_shared(job: &Job) {
         return;
     }
     let Ok(room) = Room::create(&job.directory, &file_name(job.pe, SLOTS), 1) else { return };
-    let head = room.head().cast::<Head>();
+    let head = room.head().cast::<TraceHead>();
     // SAFETY: `Room` vouches for a mapped head; the mapping stays.
     job.describe(unsafe { &*head }, SLOTS, None);
     SHARED.store(head, Release);
@@ -482,7 +482,7 @@ pub(super) fn count_shared(events: u64, reason: Reason) {
     }
 }
 
-impl Head {
+impl TraceHead {
     /// Events that are not there, for another reason than room.
     fn count(&self, events: u64, reason: Reason) {
         self.dropped.fetch_add(events, Relaxed);
@@ -497,7 +497,7 @@ impl Job {
     }
 
     /// Fills in the head of a file.
-    fn describe(&self, head: &Head, index: usize, slot: Option<&Slot>) {
+    fn describe(&self, head: &TraceHead, index: usize, slot: Option<&Slot>) {
         let job = self.header;
         head.version.store(VERSION, Relaxed);
         head.pe.store(self.pe, Relaxed);

@@ -6,6 +6,12 @@ use super::Value;
 use crate::Topic;
 use crate::help::Choice;
 
+/// The launcher's program, and what follows it.
+const PROGRAM: &str = "    if [[ -n $command ]]; then\n        \
+    declare -F _command_offset >/dev/null && ((at <= COMP_CWORD)) && _command_offset $at && return\n        \
+    words=\n    elif [[ $cur != -* && $files == -f ]]; then\n        \
+    COMPREPLY=($(compgen -c -- \"$cur\"))\n    fi\n";
+
 /// The completion of a tool and its commands, under each of these names. `topics` begins with the tool itself.
 pub fn bash(topics: &[&Topic], names: &[&str]) -> String {
     let (tool, commands) = topics.split_first().expect("the tool itself");
@@ -35,12 +41,7 @@ pub fn bash(topics: &[&Topic], names: &[&str]) -> String {
         text.push_str("'\n");
         text.push_str(&values(tool));
         if tool.words[0] == "oshrun" {
-            text.push_str(
-                "    if [[ -n $command ]]; then\n        \
-                 declare -F _command_offset >/dev/null && ((at <= COMP_CWORD)) && _command_offset $at && \
-                 return\n        words=\n    elif [[ $cur != -* && $files == -f ]]; then\n        \
-                 COMPREPLY=($(compgen -c -- \"$cur\"))\n    fi\n",
-            );
+            text.push_str(PROGRAM);
         }
     } else {
         text.push_str("    case $command in\n");

@@ -87,7 +87,7 @@ const MOST: usize = 50;
 /// What a row must have of the largest difference to be shown.
 const LEAST_SHARE: f64 = 0.002;
 /// In how many of the pairs the sign has to be the same.
-const AGREE: f64 = 0.8;
+const CONSISTENT: f64 = 0.8;
 /// Pairs from which on that is asked for.
 const ENOUGH_PAIRS: usize = 5;
 
@@ -114,7 +114,7 @@ pub fn find(base_runs: &[&Run], new_runs: &[&Run], base: &Side, new: &Side) -> C
     let mut causes: Vec<Cause> = found.into_iter().map(|(_, cause)| cause).collect();
     causes.sort_by(|a, b| b.parts.sum().abs().total_cmp(&a.parts.sum().abs()));
     causes.retain(|cause| {
-        cause.parts.sum().abs() > LEAST_SHARE * largest && (pairs.len() < ENOUGH_PAIRS || cause.agree >= AGREE)
+        cause.parts.sum().abs() > LEAST_SHARE * largest && (pairs.len() < ENOUGH_PAIRS || cause.agree >= CONSISTENT)
     });
     causes.truncate(MOST);
     let shown: f64 = causes.iter().map(|cause| cause.parts.sum()).sum();

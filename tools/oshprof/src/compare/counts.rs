@@ -137,7 +137,7 @@ pub fn compare(base: &Side, new: &Side) -> Counts {
         }
     }
     moved::take(&mut different, &mut counts.moved);
-    different.extend(beyond_sites(base, new, &different, &counts.varying));
+    different.extend(outside_sites(base, new, &different, &counts.varying));
     set_effects(&mut different);
     counts.changed = different;
     counts
@@ -185,7 +185,7 @@ fn change(base: &Side, old: Option<&Site>, now: Option<&Site>) -> Change {
 }
 
 /// What no call site shows: other sizes in as many bytes, other partners, failures.
-fn beyond_sites(base: &Side, new: &Side, changed: &[Change], varying: &[Change]) -> Vec<Change> {
+fn outside_sites(base: &Side, new: &Side, changed: &[Change], varying: &[Change]) -> Vec<Change> {
     let is_told = |op: &str| changed.iter().chain(varying).any(|change| change.op == op);
     let row = |op: &str, detail: String, base: Range, new: Range| Change {
         op: op.to_owned(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::run::{Run, class_of};
 use crate::stats::median;
-use crate::stats::sequence::{self, Finding, Tested};
+use crate::stats::sequence::{self, TestResult, Tested};
 
 /// A metric and its pairs.
 #[derive(Clone, Debug, Default)]
@@ -31,10 +31,10 @@ impl Metric {
     /// What is known, as JSON has it.
     pub fn verdict(&self) -> &'static str {
         match self.tested.map(|t| t.finding) {
-            Some(Finding::Slower) => "slower",
-            Some(Finding::Faster) => "faster",
-            Some(Finding::NoEffect) => "no effect",
-            Some(Finding::Open) => "inconclusive",
+            Some(TestResult::Slower) => "slower",
+            Some(TestResult::Faster) => "faster",
+            Some(TestResult::NoEffect) => "no effect",
+            Some(TestResult::Open) => "inconclusive",
             None => "not tested",
         }
     }

@@ -2,7 +2,7 @@
 //! pairs are those of a machine, once loud and once quiet, and not of a model.
 
 use super::metric::{FEWEST, Metric, PRIMARY, test};
-use crate::stats::sequence::{Finding, is_decided, looks};
+use crate::stats::sequence::{TestResult, is_decided, looks};
 
 /// On a machine that others used.
 const LOUD: &str = include_str!("../../tests/recorded/loud.tsv");
@@ -61,7 +61,7 @@ fn replay(values: &[Vec<(f64, f64)>], most: usize) -> Vec<Metric> {
     metrics
 }
 
-fn has(metrics: &[Metric], finding: Finding) -> bool {
+fn has(metrics: &[Metric], finding: TestResult) -> bool {
     metrics.iter().any(|metric| metric.tested.is_some_and(|t| t.finding == finding))
 }
 
@@ -74,7 +74,7 @@ fn recorded_gates_come_to_what_they_came_to() {
         // Times were recorded in whole microseconds: a verdict at the edge may come out otherwise.
         let is_otherwise = |gate: &&Gate| {
             let found = replay(&gate.values, gate.values[0].len());
-            has(&found, Finding::Slower) != (gate.verdict == "regression")
+            has(&found, TestResult::Slower) != (gate.verdict == "regression")
         };
         let otherwise = gates.iter().filter(is_otherwise).count();
         assert!(otherwise * 100 <= gates.len(), "{otherwise} of {} come to something else", gates.len());
@@ -120,10 +120,10 @@ fn noise_makes_no_regressions(gates: &[Gate]) {
                 }
             }
         }
-        wrong += usize::from(has(&replay(&values, 40), Finding::Slower));
+        wrong += usize::from(has(&replay(&values, 40), TestResult::Slower));
         // The same, where the new side takes 5 % longer.
         values[0].iter_mut().for_each(|pair| pair.1 *= 1.05);
-        ruled_out += usize::from(replay(&values, 40)[0].tested.is_some_and(|t| t.finding == Finding::NoEffect));
+        ruled_out += usize::from(replay(&values, 40)[0].tested.is_some_and(|t| t.finding == TestResult::NoEffect));
     }
     assert!(wrong * 100 <= many, "{wrong} of {many} equal programs are slower");
     assert!(ruled_out * 100 <= many, "5 % are no effect in {ruled_out} of {many}");

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use pellucid_profile::detail::Traffic;
 use pellucid_profile::file::Directory;
-use pellucid_profile::merge::{Merged, Source};
+use pellucid_profile::merge::{Merged, PeSource};
 use pellucid_profile::model::{Job, Pe, Progress, Routine};
 use pellucid_profile::op::{self, Class};
 use pellucid_profile::report::stored::Lines;

@@ -7,7 +7,7 @@ use super::metric::{self, Metric};
 use super::remarks::{self, Remark};
 use super::run::{Run, Shape};
 use super::side::Side;
-use crate::stats::sequence::Finding;
+use crate::stats::sequence::TestResult;
 
 /// Exit status of a regression.
 pub const REGRESSION: u8 = 3;
@@ -270,7 +270,7 @@ impl Comparison {
 
     /// What it comes to.
     pub fn decide(&mut self, rules: &Rules, paired: bool) {
-        let of = |finding: Finding| {
+        let of = |finding: TestResult| {
             self.metrics.iter().filter(|m| m.primary).any(|m| m.tested.is_some_and(|t| t.finding == finding))
         };
         let more = |change: &Change| change.accepted.is_none() && change.delta() > (0, 0);
@@ -278,11 +278,11 @@ impl Comparison {
         let counts = rules.counts == CountsMode::Fail;
         self.verdict = if !self.reasons.is_empty() {
             Verdict::NotComparable
-        } else if of(Finding::Slower) || (counts && (varying || self.changes(Effect::Worse).next().is_some())) {
+        } else if of(TestResult::Slower) || (counts && (varying || self.changes(Effect::Worse).next().is_some())) {
             Verdict::Regression
-        } else if paired && of(Finding::Open) {
+        } else if paired && of(TestResult::Open) {
             Verdict::Inconclusive
-        } else if of(Finding::Faster) || (counts && self.changes(Effect::Better).next().is_some()) {
+        } else if of(TestResult::Faster) || (counts && self.changes(Effect::Better).next().is_some()) {
             Verdict::Improvement
         } else {
             Verdict::Ok

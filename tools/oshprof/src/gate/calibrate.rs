@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use super::command::Failure;
 use super::{Request, Runner, machine};
 use crate::compare::verdict::Rules;
-use crate::stats::sequence::Finding;
+use crate::stats::sequence::TestResult;
 use crate::{emit, print};
 
 /// What should be visible with the pairs that a gate runs at most.
@@ -41,7 +41,7 @@ pub(super) fn run(request: &Request) -> Result<ExitCode, Failure> {
             );
             out.push_str(&format!("{text}\n"));
         }
-        if matches!(t.finding, Finding::Slower | Finding::Faster) {
+        if matches!(t.finding, TestResult::Slower | TestResult::Faster) {
             out.push_str(&format!(
                 "warning: {} differs between equal programs: something drifts with the order\n",
                 metric.name
@@ -51,7 +51,7 @@ pub(super) fn run(request: &Request) -> Result<ExitCode, Failure> {
     for doubt in machine::doubts(&facts, found.sides[0].shape.npes) {
         out.push_str(&format!("note: {doubt}\n"));
     }
-    if request.options.output.form == emit::Form::Text {
+    if request.options.output.form == emit::OutputForm::Text {
         return Ok(print(&out));
     }
     // For programs: as a comparison that never fails.

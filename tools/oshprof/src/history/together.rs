@@ -8,7 +8,7 @@ use super::store::Entry;
 use crate::stats::median;
 
 /// How much series have to correlate.
-const ALIKE: f64 = 0.9;
+const CORRELATED: f64 = 0.9;
 /// Commits that both must have.
 const FEWEST: usize = 10;
 /// Runs over which noise is taken out by their median.
@@ -46,7 +46,7 @@ impl Seen {
     fn is_like(&self, other: &Seen) -> bool {
         let (a, b) = (&self.finding, &other.finding);
         (&a.commit, a.is_worse, a.is_suspected) == (&b.commit, b.is_worse, b.is_suspected)
-            && correlation(&self.series, &other.series) > ALIKE
+            && correlation(&self.series, &other.series) > CORRELATED
     }
 }
 

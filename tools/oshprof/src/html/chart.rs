@@ -4,7 +4,7 @@ mod strip;
 
 use std::fmt::Write as _;
 
-use pellucid_profile::merge::{LARGEST_CHART, Merged, PeRow};
+use pellucid_profile::merge::{LARGEST_CHART, Matrix, Merged, PeRow};
 use pellucid_profile::model::Routine;
 use pellucid_profile::op::Class;
 use pellucid_profile::report::grid::Grid;
@@ -229,68 +229,77 @@ fn sizes(profile: &Merged) -> String {
 }
 
 fn matrix(profile: &Merged) -> String {
-    let m = profile.matrix(LARGEST_CHART);
+    let m = &profile.matrix(LARGEST_CHART);
     if m.calls.iter().flatten().all(|&calls| calls == 0) {
         return String::new();
     }
-    let heat = |title: &str, rows: &[Vec<u64>], shown: fn(u64) -> String| {
-        let count = rows.len();
-        let cell = (380.0 / count as f64).min(48.0);
-        let side = cell * count as f64;
-        let most = rows.iter().flatten().copied().max().unwrap_or(1).max(1) as f64;
-        let mut out = format!(
-            "<div class=\"chart\"><h4>{title}, from (row) to (column)</h4><svg viewBox=\"0 0 470 {:.0}\" role=\"img\">",
-            side + 26.0
-        );
-        // As many labels as there is room for.
-        let every = (count as f64 * 14.0 / side).ceil().max(1.0) as usize;
-        for at in (0..count).step_by(every) {
-            let middle = (at as f64 + 0.5) * cell;
-            let label = shortened(&m.labels[at], if m.by_pe { 6 } else { 9 });
-            let _ =
-                write!(out, "<text x=\"62\" y=\"{:.1}\" class=\"end dim\">{}</text>", middle + 26.0, escape(&label));
-            if m.by_pe && (every == 1 && cell >= 18.0 || at % (every * 2) == 0) {
-                let _ = write!(
-                    out,
-                    "<text x=\"{:.1}\" y=\"14\" class=\"mid dim\">{}</text>",
-                    70.0 + middle,
-                    escape(&label)
-                );
-            }
-        }
-        for (from, row) in rows.iter().enumerate() {
-            for (to, &value) in row.iter().enumerate() {
-                // By the logarithm: a matrix has cells that differ by powers of ten.
-                let shade = if value == 0 { 0.0 } else { 0.12 + 0.88 * (value as f64).ln_1p() / most.ln_1p() };
-                let (class, shade) = if value == 0 { ("grid", 0.5) } else { ("a", shade) };
-                let _ = write!(
-                    out,
-                    "<rect x=\"{:.2}\" y=\"{:.2}\" width=\"{:.2}\" height=\"{:.2}\" class=\"{class}\" \
-                     opacity=\"{shade:.2}\"><title>{} to {}: {}</title></rect>",
-                    70.0 + to as f64 * cell,
-                    22.0 + from as f64 * cell,
-                    cell * 0.96,
-                    cell * 0.96,
-                    escape(&m.labels[from]),
-                    escape(&m.labels[to]),
-                    shown(value)
-                );
-            }
-        }
-        let unit = if m.by_pe { "PE" } else { "group of PEs" };
-        let _ = write!(
-            out,
-            "</svg><p class=\"key\"><span><i class=\"none\"></i>nothing</span><span><i class=\"some\"></i>to</span>\
-             <span><i class=\"most\"></i>{} from one {unit} to one</span></p></div>",
-            escape(&shown(most as u64))
-        );
-        out
-    };
     format!(
         "<div class=\"charts\">{}{}</div>",
-        heat("bytes", &m.bytes, shown_bytes),
-        heat("calls", &m.calls, shown_count)
+        heat(m, "bytes", &m.bytes, shown_bytes),
+        heat(m, "calls", &m.calls, shown_count)
     )
+}
+
+/// One matrix: a square a cell, darker for more.
+fn heat(m: &Matrix, title: &str, rows: &[Vec<u64>], shown: fn(u64) -> String) -> String {
+    let count = rows.len();
+    let cell = cell_side(count);
+    let side = cell * count as f64;
+    let mut out = format!(
+        "<div class=\"chart\"><h4>{title}, from (row) to (column)</h4><svg viewBox=\"0 0 470 {:.0}\" role=\"img\">",
+        side + 26.0
+    );
+    // As many labels as there is room for.
+    let every = (count as f64 * 14.0 / side).ceil().max(1.0) as usize;
+    for at in (0..count).step_by(every) {
+        let middle = (at as f64 + 0.5) * cell;
+        let label = shortened(&m.labels[at], if m.by_pe { 6 } else { 9 });
+        let _ = write!(out, "<text x=\"62\" y=\"{:.1}\" class=\"end dim\">{}</text>", middle + 26.0, escape(&label));
+        if m.by_pe && (every == 1 && cell >= 18.0 || at % (every * 2) == 0) {
+            let _ =
+                write!(out, "<text x=\"{:.1}\" y=\"14\" class=\"mid dim\">{}</text>", 70.0 + middle, escape(&label));
+        }
+    }
+    cells(&mut out, m, rows, shown);
+    let unit = if m.by_pe { "PE" } else { "group of PEs" };
+    let _ = write!(
+        out,
+        "</svg><p class=\"key\"><span><i class=\"none\"></i>nothing</span><span><i class=\"some\"></i>to</span>\
+         <span><i class=\"most\"></i>{} from one {unit} to one</span></p></div>",
+        escape(&shown(most(rows) as u64))
+    );
+    out
+}
+
+fn cells(out: &mut String, m: &Matrix, rows: &[Vec<u64>], shown: fn(u64) -> String) {
+    let (side, most) = (cell_side(rows.len()), most(rows));
+    for (from, row) in rows.iter().enumerate() {
+        for (to, &value) in row.iter().enumerate() {
+            // By the logarithm: a matrix has cells that differ by powers of ten.
+            let shade = if value == 0 { 0.0 } else { 0.12 + 0.88 * (value as f64).ln_1p() / most.ln_1p() };
+            let (class, shade) = if value == 0 { ("grid", 0.5) } else { ("a", shade) };
+            let _ = write!(
+                out,
+                "<rect x=\"{:.2}\" y=\"{:.2}\" width=\"{:.2}\" height=\"{:.2}\" class=\"{class}\" \
+                 opacity=\"{shade:.2}\"><title>{} to {}: {}</title></rect>",
+                70.0 + to as f64 * side,
+                22.0 + from as f64 * side,
+                side * 0.96,
+                side * 0.96,
+                escape(&m.labels[from]),
+                escape(&m.labels[to]),
+                shown(value)
+            );
+        }
+    }
+}
+
+fn cell_side(count: usize) -> f64 {
+    (380.0 / count as f64).min(48.0)
+}
+
+fn most(rows: &[Vec<u64>]) -> f64 {
+    rows.iter().flatten().copied().max().unwrap_or(1).max(1) as f64
 }
 
 /// What each PE made the others lose.

@@ -21,7 +21,7 @@ const LOOKS: [usize; 5] = [10, 14, 20, 28, 40];
 
 /// What is known of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Finding {
+pub enum TestResult {
     /// It takes longer.
     Slower,
     /// It takes less time.
@@ -52,7 +52,7 @@ pub struct Tested {
     /// Standard deviation of a run, of logarithms.
     pub noise: f64,
     /// What is known.
-    pub finding: Finding,
+    pub finding: TestResult,
 }
 
 impl Tested {
@@ -79,10 +79,10 @@ pub fn test(metrics: &[&[f64]], min_effect: f64) -> Vec<Tested> {
     let faster = holm(&tested.iter().map(|t| t.p_faster).collect::<Vec<_>>(), level);
     for (at, t) in tested.iter_mut().enumerate() {
         t.finding = match () {
-            () if slower[at] && t.effect > matters => Finding::Slower,
-            () if faster[at] && t.effect < -matters => Finding::Faster,
-            () if t.p_below <= BETA => Finding::NoEffect,
-            () => Finding::Open,
+            () if slower[at] && t.effect > matters => TestResult::Slower,
+            () if faster[at] && t.effect < -matters => TestResult::Faster,
+            () if t.p_below <= BETA => TestResult::NoEffect,
+            () => TestResult::Open,
         };
     }
     tested
@@ -99,13 +99,13 @@ fn one(differences: &[f64], matters: f64) -> Tested {
         p_below: p_less(&from_limit),
         alpha: if differences.len() < FULL { ALPHA / 2.0 } else { ALPHA },
         noise: noise(differences),
-        finding: Finding::Open,
+        finding: TestResult::Open,
     }
 }
 
 /// Whether nothing that is known can change: a metric is slower, or none is open.
 pub fn is_decided(tested: &[Tested]) -> bool {
-    tested.iter().any(|t| t.finding == Finding::Slower) || tested.iter().all(|t| t.finding != Finding::Open)
+    tested.iter().any(|t| t.finding == TestResult::Slower) || tested.iter().all(|t| t.finding != TestResult::Open)
 }
 
 #[cfg(test)]
@@ -126,7 +126,7 @@ mod tests {
         let fast: Vec<f64> = quiet.iter().map(|d| d - 0.05).collect();
         let loud: Vec<f64> = (0..20).map(|at| if at % 2 == 0 { 0.3 } else { -0.3 + 0.001 * f64::from(at) }).collect();
         let findings = |metrics: &[&[f64]]| test(metrics, 0.02).iter().map(|t| t.finding).collect::<Vec<_>>();
-        use Finding::*;
+        use TestResult::*;
         assert_eq!(findings(&[&quiet, &slow, &fast, &loud]), [NoEffect, Slower, Faster, Open]);
         assert!(is_decided(&test(&[&quiet, &slow, &loud], 0.02)) && !is_decided(&test(&[&quiet, &loud], 0.02)));
         assert!(is_decided(&test(&[&quiet, &fast], 0.02)));

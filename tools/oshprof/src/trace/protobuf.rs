@@ -50,7 +50,7 @@ mod tests {
     use super::Message;
 
     #[test]
-    fn wire_format() {
+    fn fields_and_lengths() {
         // The examples of protobuf's own description of its encoding.
         assert_eq!(Message::default().number(1, 150).0, [0x08, 0x96, 0x01]);
         assert_eq!(Message::default().text(2, "testing").0, b"\x12\x07testing");

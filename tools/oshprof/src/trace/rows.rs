@@ -82,7 +82,7 @@ pub(super) fn is_update(op: &Op) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pellucid_profile::trace::read::Context;
+    use pellucid_profile::trace::read::EventContext;
 
     #[test]
     fn updates_and_waits() {
@@ -103,7 +103,7 @@ mod tests {
         assert!(is_wait_for_one(of("shmem_signal_wait_until")) && is_wait_for_one(of("shmem_long_wait_until")));
         assert!(!is_wait_for_one(of("shmem_long_wait_until_all")));
         let call = |name: &str, context| Call { op: op::find(name).unwrap(), context, ..Call::default() };
-        let known = |number, team: &str| Some(std::sync::Arc::new(Context { number, team: team.into() }));
+        let known = |number, team: &str| Some(std::sync::Arc::new(EventContext { number, team: team.into() }));
         assert_eq!(context(&call("shmem_ctx_long_p", None)), "explicit");
         assert_eq!(context(&call("shmem_long_p", None)), "default");
         assert_eq!(context(&call("shmem_ctx_long_p", known(1, ""))), "default");

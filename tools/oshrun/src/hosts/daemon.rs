@@ -6,9 +6,9 @@ use super::agent::Invitation;
 use super::key_values::DaemonKeyValues;
 use super::link::Link;
 use super::message::Order;
-use super::snapshots::Snapshots;
+use super::snapshots::HostSnapshots;
 use crate::bind::{Bind, Wanted};
-use crate::cpus;
+use crate::cpus::{self, Binding};
 use crate::files;
 use crate::handover;
 use crate::job::{Failure, raise_limit, start_all};
@@ -87,7 +87,7 @@ fn try_run() -> Result<i32, Failure> {
     let pes = order.first..order.first + order.pes;
     let snapshots = ready.profile.as_ref().filter(|_| order.profile == Some(true));
     // Without the thread, a PE that asks for a snapshot goes on without.
-    let snapshots = snapshots.and_then(|profile| Snapshots::serve(profile.as_fd(), &ready.companions).ok());
+    let snapshots = snapshots.and_then(|profile| HostSnapshots::serve(profile.as_fd(), &ready.companions).ok());
     let remote = remote(&order, link, ready.trace, snapshots);
     let output = Output::new(STREAMS).map_err(|error| Failure::needs("wait for events", error))?;
     let (pes_here, verdict) = (Pes::new(order.first), Verdict::default());
@@ -101,7 +101,7 @@ fn try_run() -> Result<i32, Failure> {
     }
     let launch = Launch { plan: &ready.plan, watchdog: watchdog.fd(), limit, mask };
     let started = start_all(&launch, pes, order.label, &mut supervisor);
-    let refused = started.and_then(|()| supervisor.watch_wireups()).err().map(|error| {
+    let refused = started.and_then(|()| supervisor.poll_wireups()).err().map(|error| {
         let error = CannotRun::refused(&order.program, &error);
         (error.status(), format!("host {}: {error}", order.host))
     });
@@ -112,7 +112,7 @@ fn try_run() -> Result<i32, Failure> {
 }
 
 /// What this host has to do with the one that `oshrun` was started on.
-fn remote(order: &Order, link: Link, trace: Option<OutputDir>, snapshots: Option<Snapshots>) -> Remote {
+fn remote(order: &Order, link: Link, trace: Option<OutputDir>, snapshots: Option<HostSnapshots>) -> Remote {
     let pes = order.first..order.first + order.pes;
     Remote {
         link,
@@ -158,22 +158,19 @@ fn prepare(order: &Order) -> Result<Ready, Failure> {
     let origin =
         Origin { counter_ns: order.start_counter_ns, realtime_ns: order.start_realtime, launcher_pid: order.root_pid };
     let profile =
-        match Profile::with_origin(pes.clone(), order.npes, &order.program, &order.args, order.profile, Some(origin)) {
-            Ok(profile) => Some(profile),
-            // It would have shown long waits only.
-            Err(_) if order.profile.is_none() => None,
-            Err(error) => return Err(needs("make the profile segment", &error)),
-        };
+        Profile::with_origin(pes.clone(), order.npes, &order.program, &order.args, order.profile, Some(origin));
+    let profile = match profile {
+        Ok(profile) => Some(profile),
+        // It would have shown long waits only.
+        Err(_) if order.profile.is_none() => None,
+        Err(error) => return Err(needs("make the profile segment", &error)),
+    };
     let trace = match order.trace {
         true => Some(trace_directory().map_err(|error| needs("write the trace", &error))?),
         false => None,
     };
     let refused = |message: String| Failure { status: 2, message: at(message) };
-    let bind = Some(&order.bind).filter(|bind| !bind.is_empty()).map(|bind| Bind::parse(bind));
-    let wanted =
-        Wanted { bind: bind.transpose().map_err(refused)?, cores: Some(order.cores).filter(|cores| *cores > 0) };
-    let threads = plan::threads(&order.environment);
-    let binding = cpus::bind(pes.len(), &wanted, threads.as_deref()).map_err(refused)?;
+    let binding = binding(order, pes.len()).map_err(refused)?;
     let files = match order.output.as_str() {
         "" => Vec::new(),
         pattern => files::open(pattern, pes.clone(), plan::job_id(&order.environment)).map_err(refused)?,
@@ -200,6 +197,12 @@ fn prepare(order: &Order) -> Result<Ready, Failure> {
         None => Arc::default(),
     };
     Ok(Ready { plan, job, profile, trace, companions })
+}
+
+fn binding(order: &Order, pes: usize) -> Result<Binding, String> {
+    let bind = Some(&order.bind).filter(|bind| !bind.is_empty()).map(|bind| Bind::parse(bind));
+    let wanted = Wanted { bind: bind.transpose()?, cores: Some(order.cores).filter(|cores| *cores > 0) };
+    cpus::bind(pes, &wanted, plan::threads(&order.environment).as_deref())
 }
 
 /// A directory of this host: the files go to the head at the end.

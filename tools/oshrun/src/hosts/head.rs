@@ -18,7 +18,7 @@ use crate::ending::Ending;
 use crate::input::{Next, Relay};
 use crate::job::Failure;
 use crate::options::Options;
-use crate::output::{Failure as Stream, Output};
+use crate::output::{Output, StreamFailure as Stream};
 use crate::pes::Pes;
 use crate::results::Kept;
 use crate::signals::{self, Meaning};
@@ -174,7 +174,7 @@ impl Head<'_> {
                 if let Some(relay) = &mut self.relay {
                     if token == TERMINAL { relay.read() } else { relay.write() }
                 }
-                self.watch_input();
+                self.poll_input();
             }
             LISTENER => self.accept(),
             LINKS.. => self.read_link(token),
@@ -252,9 +252,9 @@ impl Head<'_> {
                 self.deadline.iter_mut().for_each(|deadline| *deadline += paused);
                 self.lost.iter_mut().for_each(|lost| lost.since += paused);
                 self.send_all(&ToDaemon::Signal { number: libc::SIGCONT });
-                self.watch_input();
+                self.poll_input();
             }
-            Meaning::Resume => self.watch_input(),
+            Meaning::Resume => self.poll_input(),
             Meaning::Child | Meaning::Other => {}
         }
     }
@@ -272,7 +272,7 @@ impl Head<'_> {
     }
 
     /// Waits for what the relay of the terminal needs next.
-    fn watch_input(&mut self) {
+    fn poll_input(&mut self) {
         let Some(relay) = &mut self.relay else { return };
         let next = relay.next();
         let terminal = io::stdin();

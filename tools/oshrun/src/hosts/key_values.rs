@@ -3,7 +3,7 @@
 
 use super::message::{KeyValue, ToHead};
 use super::pack::Bytes;
-use pellucid_core::bootstrap::talk::{Reply, Request};
+use pellucid_core::bootstrap::talk::{PeRequest, Reply};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -45,14 +45,14 @@ impl DaemonKeyValues {
     }
 
     /// A PE of this host has said something.
-    pub fn request(&mut self, from: u32, request: Request) -> Vec<Do> {
+    pub fn request(&mut self, from: u32, request: PeRequest) -> Vec<Do> {
         match request {
-            Request::Publish { key, value } => {
+            PeRequest::Publish { key, value } => {
                 self.known.insert((from, key.clone()), Bytes(value.clone()));
                 self.fresh.push(KeyValue { pe: from, key, value: Bytes(value) });
                 Vec::new()
             }
-            Request::Fence => {
+            PeRequest::Fence => {
                 self.come[(from - self.pes.start) as usize] += 1;
                 if self.come.iter().all(|fences| *fences > self.reported) {
                     self.reported += 1;
@@ -60,7 +60,7 @@ impl DaemonKeyValues {
                 }
                 Vec::new()
             }
-            Request::Lookup { id, pe, key } => {
+            PeRequest::Lookup { id, pe, key } => {
                 let name = (pe, key);
                 if let Some(value) = self.known.get(&name) {
                     return vec![Do::Answer(from, Reply::Value { id, value: Some(value.0.clone()) })];
@@ -73,9 +73,9 @@ impl DaemonKeyValues {
                 let (pe, key) = name;
                 if waiting.len() == 1 { vec![Do::Tell(ToHead::Wanted { pe, key })] } else { Vec::new() }
             }
-            Request::Hosts => vec![Do::Answer(from, Reply::Hosts(self.hosts.clone()))],
-            Request::Abort { status, message } => vec![Do::Abort(from, status, message)],
-            Request::Finish => Vec::new(),
+            PeRequest::Hosts => vec![Do::Answer(from, Reply::Hosts(self.hosts.clone()))],
+            PeRequest::Abort { status, message } => vec![Do::Abort(from, status, message)],
+            PeRequest::Finish => Vec::new(),
         }
     }
 
@@ -146,12 +146,12 @@ mod tests {
         actions.into_iter().map(answer).collect()
     }
 
-    fn publish(value: u8) -> Request {
-        Request::Publish { key: "k".into(), value: vec![value] }
+    fn publish(value: u8) -> PeRequest {
+        PeRequest::Publish { key: "k".into(), value: vec![value] }
     }
 
-    fn lookup(id: u32, pe: u32) -> Request {
-        Request::Lookup { id, pe, key: "k".into() }
+    fn lookup(id: u32, pe: u32) -> PeRequest {
+        PeRequest::Lookup { id, pe, key: "k".into() }
     }
 
     #[test]
@@ -163,8 +163,8 @@ mod tests {
             for pe in 2 * host..2 * host + 2 {
                 assert!(daemon.request(pe, publish(pe as u8)).is_empty());
             }
-            assert!(daemon.request(2 * host, Request::Fence).is_empty());
-            let ToHead::Fence { key_values } = told(daemon.request(2 * host + 1, Request::Fence)) else { panic!() };
+            assert!(daemon.request(2 * host, PeRequest::Fence).is_empty());
+            let ToHead::Fence { key_values } = told(daemon.request(2 * host + 1, PeRequest::Fence)) else { panic!() };
             assert_eq!(key_values.len(), 2);
             assert_eq!(head.fence(host as usize, key_values), host == 1);
         }
@@ -190,9 +190,9 @@ mod tests {
         assert_eq!(answers(daemon.request(0, lookup(1, 0))), [(0, Reply::Value { id: 1, value: None })]);
         daemon.request(0, lookup(2, 1));
         assert_eq!(answers(daemon.lookup(1, "k".into(), head.get(1, "k"))), [(0, Reply::Value { id: 2, value: None })]);
-        assert_eq!(answers(daemon.request(0, Request::Hosts)), [(0, Reply::Hosts(vec![(2, 1)]))]);
+        assert_eq!(answers(daemon.request(0, PeRequest::Hosts)), [(0, Reply::Hosts(vec![(2, 1)]))]);
         assert!(matches!(
-            daemon.request(0, Request::Abort { status: 3, message: "m".into() }).as_slice(),
+            daemon.request(0, PeRequest::Abort { status: 3, message: "m".into() }).as_slice(),
             [Do::Abort(0, 3, message)] if message == "m"
         ));
     }

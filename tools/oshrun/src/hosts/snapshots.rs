@@ -17,7 +17,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The thread that reads snapshots. Dropping it ends it.
-pub struct Snapshots {
+pub struct HostSnapshots {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
@@ -37,7 +37,7 @@ struct State {
     over: bool,
 }
 
-impl Snapshots {
+impl HostSnapshots {
     /// Serves the PEs of this segment.
     pub fn serve(fd: BorrowedFd<'_>, companions: &Arc<Companions>) -> io::Result<Self> {
         let requests = Requests::serve(fd)?;
@@ -91,7 +91,7 @@ impl Shared {
     }
 }
 
-impl Drop for Snapshots {
+impl Drop for HostSnapshots {
     fn drop(&mut self) {
         self.shared.lock().over = true;
         self.shared.changed.notify_all();

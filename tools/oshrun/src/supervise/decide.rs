@@ -5,10 +5,10 @@ use crate::ending::Ending;
 use crate::hosts::message::ToHead;
 use crate::profile::Profile;
 use crate::report::{self, Place, Who};
-use crate::source::{self, Lines};
+use crate::source::{self, Oshprof};
 use crate::sys::process::{self, Ended};
 use pellucid_core::bootstrap::job::PeState;
-use pellucid_profile::live::{For, Line, PeNow, State, Wait, Waits, activity_at, find, listed, operation};
+use pellucid_profile::live::{For, ListedPe, PeNow, State, Wait, Waits, activity_at, find, listed, operation};
 use pellucid_profile::segment::{CurrentOp, Phase};
 use std::time::{Duration, Instant};
 
@@ -225,14 +225,14 @@ impl Supervisor {
                 (Some(outside), ..) => format!("{stopped}{outside}"),
                 // In an exit handler.
                 (None, Some(now), Some(current)) if place.state == PeState::Finalized => {
-                    format!("{stopped}{}", operation(now, current, &Lines))
+                    format!("{stopped}{}", operation(now, current, &Oshprof))
                 }
-                (None, Some(now), _) => activity_at(now, &Lines),
+                (None, Some(now), _) => activity_at(now, &Oshprof),
                 (None, None, _) => format!("{stopped}{}", place.at_end()),
             }
         };
-        let line = |&pe: &u32| Line { pe, pid: self.pes.get(pe).pid.try_into().unwrap_or(0), text: text(pe) };
-        let lines: Vec<Line> = pes.iter().map(line).collect();
+        let line = |&pe: &u32| ListedPe { pe, pid: self.pes.get(pe).pid.try_into().unwrap_or(0), text: text(pe) };
+        let lines: Vec<ListedPe> = pes.iter().map(line).collect();
         listed(&lines, &self.of_job())
     }
 

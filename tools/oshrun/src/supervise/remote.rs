@@ -9,14 +9,14 @@ use crate::hosts::key_values::{DaemonKeyValues, Do};
 use crate::hosts::link::Link;
 use crate::hosts::list;
 use crate::hosts::message::{ToDaemon, ToHead};
-use crate::hosts::snapshots::Snapshots;
+use crate::hosts::snapshots::HostSnapshots;
 use crate::report::Place;
 use crate::signals::{self, Meaning};
 use crate::sink::To;
 use crate::sys::epoll::Interest;
 use crate::sys::process;
 use pellucid_core::bootstrap::job::PeState;
-use pellucid_core::bootstrap::talk::Request;
+use pellucid_core::bootstrap::talk::PeRequest;
 use pellucid_core::os::packet;
 use pellucid_profile::output::OutputDir;
 use std::io;
@@ -51,7 +51,7 @@ pub struct Remote {
     /// The job is over.
     pub over: bool,
     /// Snapshots that PEs ask for.
-    pub snapshots: Option<Snapshots>,
+    pub snapshots: Option<HostSnapshots>,
 }
 
 impl Supervisor {
@@ -143,7 +143,7 @@ impl Supervisor {
 
     fn send_snapshot(&mut self) {
         let Some(remote) = &mut self.remote else { return };
-        let Some((number, pes)) = remote.snapshots.as_ref().and_then(Snapshots::take) else { return };
+        let Some((number, pes)) = remote.snapshots.as_ref().and_then(HostSnapshots::take) else { return };
         let mut sender = Sender::new(pes, number, Vec::new());
         while let Ok(Some(piece)) = sender.next() {
             remote.link.send(&piece, &self.epoll);
@@ -228,7 +228,7 @@ impl Supervisor {
         let Some(remote) = &mut self.remote else { return };
         let Some(socket) = remote.wireups.get(place).and_then(Option::as_ref) else { return };
         let actions = match packet::receive(socket, false) {
-            Ok(message) if !message.is_empty() => match Request::decode(&message) {
+            Ok(message) if !message.is_empty() => match PeRequest::decode(&message) {
                 Some(request) => remote.key_values.request(first + place as u32, request),
                 None => Vec::new(),
             },
@@ -271,7 +271,7 @@ impl Supervisor {
     }
 
     /// Waits for what PEs say about other hosts, and for snapshots.
-    pub fn watch_wireups(&self) -> io::Result<()> {
+    pub fn poll_wireups(&self) -> io::Result<()> {
         let Some(remote) = &self.remote else { return Ok(()) };
         for (place, socket) in remote.wireups.iter().enumerate() {
             if let Some(socket) = socket {

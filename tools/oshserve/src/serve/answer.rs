@@ -18,7 +18,7 @@ const SCRAPER: &str = "x-prometheus-scrape-timeout-seconds";
 
 /// A format of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum Encoding {
     /// Text 0.0.4.
     Text,
     /// OpenMetrics 1.0.
@@ -74,9 +74,9 @@ fn metrics(asked: &Asked, jobs: &Jobs) -> Response<Vec<u8>> {
     let scrapes = asked.headers.contains_key(SCRAPER) && asked.method == Method::GET;
     let families = jobs.page(scrapes.then_some(from));
     let (kind, body) = match negotiate(&accept) {
-        Format::Protobuf => (protobuf::CONTENT_TYPE, protobuf::encode(&families)),
-        Format::OpenMetrics => (openmetrics::CONTENT_TYPE, openmetrics::encode(&families).into_bytes()),
-        Format::Text => match text::encode(&families) {
+        Encoding::Protobuf => (protobuf::CONTENT_TYPE, protobuf::encode(&families)),
+        Encoding::OpenMetrics => (openmetrics::CONTENT_TYPE, openmetrics::encode(&families).into_bytes()),
+        Encoding::Text => match text::encode(&families) {
             Ok(page) => (text::CONTENT_TYPE, page.into_bytes()),
             Err(error) => return plain(StatusCode::INTERNAL_SERVER_ERROR, &format!("{error}\n")),
         },
@@ -106,23 +106,23 @@ fn quality(choice: &str) -> f64 {
 }
 
 /// The format that whoever asks likes best; text where it names none of ours.
-pub fn negotiate(accept: &str) -> Format {
+pub fn negotiate(accept: &str) -> Encoding {
     let known = |choice: &str| {
         let has = |part: &str| choice.split(';').any(|one| one.trim() == part);
         match choice.split(';').next().unwrap_or_default().trim() {
             "application/vnd.google.protobuf"
                 if has("proto=io.prometheus.client.MetricFamily") && has("encoding=delimited") =>
             {
-                Some(Format::Protobuf)
+                Some(Encoding::Protobuf)
             }
             "application/openmetrics-text" if has("version=1.0.0") || !choice.contains("version=") => {
-                Some(Format::OpenMetrics)
+                Some(Encoding::OpenMetrics)
             }
-            "text/plain" | "*/*" | "text/*" => Some(Format::Text),
+            "text/plain" | "*/*" | "text/*" => Some(Encoding::Text),
             _ => None,
         }
     };
-    let mut best = (Format::Text, 0.0);
+    let mut best = (Encoding::Text, 0.0);
     for choice in accept.split(',') {
         if let Some(format) = known(choice)
             && quality(choice) > best.1
@@ -177,12 +177,12 @@ mod tests {
                      application/openmetrics-text;version=1.0.0;q=0.8,text/plain;version=0.0.4;q=0.5,*/*;q=0.1";
         let three = "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,\
                      application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;q=0.4,*/*;q=0.2";
-        assert_eq!(negotiate(open), Format::OpenMetrics);
-        assert_eq!(negotiate(proto), Format::Protobuf);
-        assert_eq!(negotiate(three), Format::OpenMetrics);
+        assert_eq!(negotiate(open), Encoding::OpenMetrics);
+        assert_eq!(negotiate(proto), Encoding::Protobuf);
+        assert_eq!(negotiate(three), Encoding::OpenMetrics);
         for text in ["", "*/*", "text/html", "application/openmetrics-text;version=9", "a;q=x,,;;q="] {
-            assert_eq!(negotiate(text), Format::Text, "{text}");
+            assert_eq!(negotiate(text), Encoding::Text, "{text}");
         }
-        assert_eq!(negotiate("application/openmetrics-text;version=1.0.0;q=0"), Format::Text);
+        assert_eq!(negotiate("application/openmetrics-text;version=1.0.0;q=0"), Encoding::Text);
     }
 }

@@ -112,14 +112,14 @@ fn follow(mut stream: UnixStream, jobs: &Jobs) -> io::Result<()> {
 }
 
 /// The words of a message, and the descriptor that came with it.
-pub type Message = (HashMap<String, String>, Option<OwnedFd>);
+pub type JobMessage = (HashMap<String, String>, Option<OwnedFd>);
 
 /// Name and value of each line, and the descriptor. `None`: nothing came, as where somebody only looks whether we are
 /// there.
 ///
 /// # Errors
 /// What the system answered, or what is wrong with the message.
-pub fn first_message(stream: &UnixStream) -> io::Result<Option<Message>> {
+pub fn first_message(stream: &UnixStream) -> io::Result<Option<JobMessage>> {
     let (mut text, mut fd) = (Vec::new(), None);
     let mut part = [0_u8; 4096];
     loop {

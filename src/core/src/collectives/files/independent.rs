@@ -1,6 +1,6 @@
 //! Reading and writing by one PE on its own.
 
-use super::{File, Handle, background, get};
+use super::{File, FileHandle, background, get};
 use crate::base::{Cause, Fault};
 use crate::collectives::nonblocking::give;
 use crate::memory::Map;
@@ -63,7 +63,14 @@ pub(super) fn word(direction: Direction) -> &'static str {
     }
 }
 
-fn at(m: &Map, handle: Handle, sym: *mut u8, bytes: usize, offset: i64, direction: Direction) -> Result<isize, Fault> {
+fn at(
+    m: &Map,
+    handle: FileHandle,
+    sym: *mut u8,
+    bytes: usize,
+    offset: i64,
+    direction: Direction,
+) -> Result<isize, Fault> {
     m.ready()?;
     let file = get(handle)?;
     let own = Own::new(m, sym, bytes, offset)?;
@@ -71,18 +78,18 @@ fn at(m: &Map, handle: Handle, sym: *mut u8, bytes: usize, offset: i64, directio
 }
 
 /// Reads at an offset, and gives how many bytes there were; fewer than asked for at the end of the file.
-pub fn read_at(m: &Map, file: Handle, sym: *mut u8, bytes: usize, offset: i64) -> Result<isize, Fault> {
+pub fn read_at(m: &Map, file: FileHandle, sym: *mut u8, bytes: usize, offset: i64) -> Result<isize, Fault> {
     at(m, file, sym, bytes, offset, Direction::Read)
 }
 
 /// Writes at an offset, and gives how many bytes were written: all.
-pub fn write_at(m: &Map, file: Handle, sym: *mut u8, bytes: usize, offset: i64) -> Result<isize, Fault> {
+pub fn write_at(m: &Map, file: FileHandle, sym: *mut u8, bytes: usize, offset: i64) -> Result<isize, Fault> {
     at(m, file, sym, bytes, offset, Direction::Write)
 }
 
 fn at_nb(
     w: &World,
-    handle: Handle,
+    handle: FileHandle,
     (sym, bytes, offset): (*mut u8, usize, i64),
     direction: Direction,
     request: *mut Request,
@@ -110,7 +117,7 @@ fn at_nb(
 /// Begins [`read_at`]; a read that comes to the end of the file is an error of its request.
 pub fn read_at_nb(
     w: &World,
-    file: Handle,
+    file: FileHandle,
     sym: *mut u8,
     bytes: usize,
     offset: i64,
@@ -122,7 +129,7 @@ pub fn read_at_nb(
 /// Begins [`write_at`].
 pub fn write_at_nb(
     w: &World,
-    file: Handle,
+    file: FileHandle,
     sym: *mut u8,
     bytes: usize,
     offset: i64,

@@ -46,9 +46,9 @@ static OPEN: Slab<Arc<File>, FILES> = Slab::new();
 /// `shmemx_file_t`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(transparent)]
-pub struct Handle(usize);
+pub struct FileHandle(usize);
 
-impl Handle {
+impl FileHandle {
     /// `SHMEMX_FILE_INVALID`.
     pub const INVALID: Self = Self(0);
 }
@@ -81,12 +81,12 @@ impl File {
 const OF_FILES: u64 = 1 << 61;
 
 #[inline]
-fn get(handle: Handle) -> Result<&'static Arc<File>, Fault> {
+fn get(handle: FileHandle) -> Result<&'static Arc<File>, Fault> {
     OPEN.get(handle.0).ok_or_else(|| unknown(handle))
 }
 
 #[cold]
-fn unknown(handle: Handle) -> Fault {
+fn unknown(handle: FileHandle) -> Fault {
     Fault::from(Cause::BadFile { handle: handle.0, gone: OPEN.was_used(handle.0) })
 }
 
@@ -125,16 +125,16 @@ pub fn open(
     path: *const c_char,
     flags: i32,
     mode: i32,
-    place: *mut Handle,
+    place: *mut FileHandle,
 ) -> Result<i32, Fault> {
     w.map.ready()?;
-    for (arg, is_null, bytes) in [("path", path.is_null(), 1), ("file", place.is_null(), size_of::<Handle>())] {
+    for (arg, is_null, bytes) in [("path", path.is_null(), 1), ("file", place.is_null(), size_of::<FileHandle>())] {
         if is_null {
             return Err(Fault::from(Cause::Null { arg, bytes }));
         }
     }
     // SAFETY: not null; the caller vouches for a handle there.
-    unsafe { place.write_unaligned(Handle::INVALID) };
+    unsafe { place.write_unaligned(FileHandle::INVALID) };
     let Some(members) = Group::Team(team).members(w)? else { return Ok(code::ARGUMENT) };
     if flags & os::APPEND != 0 {
         let expected = "flags without O_APPEND, with which offsets would be ignored";
@@ -145,7 +145,7 @@ pub fn open(
     let file = Arc::new(open_together(w, team, members, path, (flags, mode as u32))?);
     let handle = OPEN.insert(file).ok_or_else(|| Fault::from(Cause::Os { what: "4096 files are open", error: 24 }))?;
     // SAFETY: as above.
-    unsafe { place.write_unaligned(Handle(handle)) };
+    unsafe { place.write_unaligned(FileHandle(handle)) };
     Ok(0)
 }
 
@@ -206,7 +206,7 @@ fn open_together(
 }
 
 /// Ends a file on all members. Operations that were begun with it go on.
-pub fn close(w: &'static World, handle: Handle) -> Result<i32, Fault> {
+pub fn close(w: &'static World, handle: FileHandle) -> Result<i32, Fault> {
     w.map.ready()?;
     as_one(w, handle, Kind::FileClose, 0, |_| Ok(0))?;
     OPEN.remove(handle.0);
@@ -214,7 +214,7 @@ pub fn close(w: &'static World, handle: Handle) -> Result<i32, Fault> {
 }
 
 /// Has what all members have written reach the disk.
-pub fn sync(w: &'static World, handle: Handle) -> Result<i32, Fault> {
+pub fn sync(w: &'static World, handle: FileHandle) -> Result<i32, Fault> {
     w.map.ready()?;
     // Each host has a memory of its own in front of the disk, if not of this file.
     let is_first = |file: &File| together::first_on_host(w, file) == file.me;
@@ -230,7 +230,7 @@ pub fn sync(w: &'static World, handle: Handle) -> Result<i32, Fault> {
 
 /// Writes how many bytes a file has, as member 0 sees it, to `*size` of all members.
 #[allow(unsafe_code)]
-pub fn size(w: &'static World, handle: Handle, size: *mut i64) -> Result<i32, Fault> {
+pub fn size(w: &'static World, handle: FileHandle, size: *mut i64) -> Result<i32, Fault> {
     w.map.ready()?;
     if size.is_null() {
         return Err(Fault::from(Cause::Null { arg: "size", bytes: size_of::<i64>() }));
@@ -242,7 +242,7 @@ pub fn size(w: &'static World, handle: Handle, size: *mut i64) -> Result<i32, Fa
 }
 
 /// Gives a file as many bytes.
-pub fn truncate(w: &'static World, handle: Handle, bytes: i64) -> Result<i32, Fault> {
+pub fn truncate(w: &'static World, handle: FileHandle, bytes: i64) -> Result<i32, Fault> {
     w.map.ready()?;
     if bytes < 0 {
         return Err(Fault::from(Cause::BadValue { arg: "size", value: bytes, expected: "a size of at least 0" }));
@@ -255,7 +255,7 @@ pub fn truncate(w: &'static World, handle: Handle, bytes: i64) -> Result<i32, Fa
 /// member is one of all.
 fn as_one(
     w: &'static World,
-    handle: Handle,
+    handle: FileHandle,
     kind: Kind,
     argument: u64,
     what: impl FnOnce(&File) -> Result<i64, i32> + 'static,

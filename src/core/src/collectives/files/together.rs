@@ -1,7 +1,7 @@
 //! Reading and writing by all members of a file's team in one call.
 
 use super::plan::{Outcome, Plan, Want, checked};
-use super::{File, Handle, background, get, independent, same, start};
+use super::{File, FileHandle, background, get, independent, same, start};
 use crate::base::{Cause, Fault};
 use crate::collectives::inter_host::FlatCall;
 use crate::collectives::nonblocking::{complete, give};
@@ -112,7 +112,7 @@ fn told(outcomes: &[Outcome], members: &[usize], i: usize) -> [u64; 6] {
 
 fn begin(
     w: &'static World,
-    handle: Handle,
+    handle: FileHandle,
     how: How,
     want: impl FnOnce() -> Result<Want, Fault>,
 ) -> Result<Request, Fault> {
@@ -124,7 +124,12 @@ fn begin(
 }
 
 /// A call that waits. Gives 0.
-fn wait(w: &'static World, handle: Handle, how: How, want: impl FnOnce() -> Result<Want, Fault>) -> Result<i32, Fault> {
+fn wait(
+    w: &'static World,
+    handle: FileHandle,
+    how: How,
+    want: impl FnOnce() -> Result<Want, Fault>,
+) -> Result<i32, Fault> {
     complete(w, begin(w, handle, how, want).map(Some)).map(|()| 0)
 }
 
@@ -133,7 +138,7 @@ macro_rules! directions {
         #[doc = concat!(stringify!($direction), "s, each member at an offset of its own. Gives 0.")]
         pub fn $at_all(
             w: &'static World,
-            file: Handle,
+            file: FileHandle,
             sym: *mut u8,
             bytes: usize,
             offset: i64,
@@ -145,7 +150,7 @@ macro_rules! directions {
         #[doc = concat!("Begins [`", stringify!($at_all), "`].")]
         pub fn $at_all_nb(
             w: &'static World,
-            file: Handle,
+            file: FileHandle,
             sym: *mut u8,
             bytes: usize,
             offset: i64,
@@ -156,7 +161,7 @@ macro_rules! directions {
         }
 
         #[doc = concat!(stringify!($direction), "s, one member's bytes behind the other's. Gives 0.")]
-        pub fn $ordered(w: &'static World, file: Handle, sym: *mut u8, bytes: usize) -> Result<i32, Fault> {
+        pub fn $ordered(w: &'static World, file: FileHandle, sym: *mut u8, bytes: usize) -> Result<i32, Fault> {
             let how = How { direction: Direction::$direction, ordered: true, in_background: false };
             wait(w, file, how, || checked(&w.map, sym, (bytes, 1, 0), 0))
         }
@@ -164,7 +169,7 @@ macro_rules! directions {
         #[doc = concat!(stringify!($direction), "s `nblocks` blocks, `stride` bytes apart in the file. Gives 0.")]
         pub fn $strided_all(
             w: &'static World,
-            file: Handle,
+            file: FileHandle,
             sym: *mut u8,
             block: usize,
             nblocks: usize,

@@ -31,7 +31,7 @@ pub(super) fn transport(map: &Map) -> Result<&'static dyn Transport, Fault> {
 impl<'w> InterHostCall<'w> {
     /// Begins the next collective.
     pub fn begin(w: &'w World, team: &'w Team, hierarchy: &'w Hierarchy, signature: u64) -> Result<Self, Fault> {
-        if hierarchy.counter.far_ahead() {
+        if hierarchy.counter.is_ahead() {
             sync(w, team, hierarchy)?;
         }
         Ok(Self::next(w, team, hierarchy, signature))

@@ -55,7 +55,7 @@ impl Count {
         self.calls
     }
 
-    fn far_ahead(self) -> bool {
+    fn is_ahead(self) -> bool {
         self.calls.wrapping_sub(self.synchronized) >= AHEAD
     }
 }
@@ -113,13 +113,13 @@ impl Common {
     pub fn begin(&self, key: u64, parts: u32, synchronized: bool) -> (u32, bool) {
         let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
         let count = groups.entry(key).or_default();
-        let far_ahead = !synchronized && count.calls.wrapping_sub(count.synchronized) >= AHEAD * parts;
+        let is_ahead = !synchronized && count.calls.wrapping_sub(count.synchronized) >= AHEAD * parts;
         let first = count.calls.wrapping_add(1);
         count.calls = count.calls.wrapping_add(parts);
-        if synchronized || far_ahead {
+        if synchronized || is_ahead {
             count.synchronized = count.calls;
         }
-        (first, far_ahead)
+        (first, is_ahead)
     }
 
     /// The groups that there have been: their keys, and collectives begun.
@@ -235,7 +235,7 @@ impl CallCounter {
     }
 
     /// Whether all must meet before the next collective.
-    fn far_ahead(&self) -> bool {
-        self.0.get().far_ahead()
+    fn is_ahead(&self) -> bool {
+        self.0.get().is_ahead()
     }
 }

@@ -62,7 +62,7 @@ impl Patience<'_> {
                 (backoff, query) = (Backoff::new(self.oversubscribed), PeerQuery::new());
             }
             request::advance()?;
-            if self.transport.is_some_and(|transport| transport.progress()) || !backoff.turn() {
+            if self.transport.is_some_and(|transport| transport.progress()) || !backoff.step() {
                 return Ok(());
             }
             match (self.transport, waits.missing.load(Ordering::Relaxed)) {

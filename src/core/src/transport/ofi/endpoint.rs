@@ -149,7 +149,7 @@ impl Endpoint {
                 continue;
             }
             drop(state);
-            backoff.turn();
+            backoff.step();
             // Others come first: this thread would take the lock again before they have woken.
             for _ in 0..100 {
                 if self.wanting.load(Ordering::Relaxed) == 0 {

@@ -5,7 +5,7 @@
 //! nothing else is said: so the progress thread looks at what it knows of connections to hosts of the job. Kernels
 //! answer for processes that are stopped or slow, hence silence is the network's or the host's, never the program's.
 
-use crate::os::tcp::{self, Connection, State};
+use crate::os::tcp::{self, Connection, TcpState};
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
@@ -109,7 +109,7 @@ impl HostLiveness {
 
 /// Since when a connection waits for an answer, if it does; `before`: what was the case at the last look. How long
 /// nothing has come is no measure by itself: perhaps nobody had anything to say.
-fn waiting_since(state: State, before: Option<Instant>, now: Instant) -> Option<Instant> {
+fn waiting_since(state: TcpState, before: Option<Instant>, now: Instant) -> Option<Instant> {
     let since = before.filter(|since| state.silent >= now.duration_since(*since));
     state.waits.then(|| since.unwrap_or(now))
 }
@@ -122,7 +122,7 @@ mod tests {
     fn only_silence_after_a_question_counts() {
         let start = Instant::now();
         let at = |ms: u64| start + Duration::from_millis(ms);
-        let state = |waits, ms| State { waits, silent: Duration::from_millis(ms) };
+        let state = |waits, ms| TcpState { waits, silent: Duration::from_millis(ms) };
         // Nothing was said for an hour, and now something is.
         assert_eq!(waiting_since(state(false, 3_600_000), None, at(0)), None);
         assert_eq!(waiting_since(state(true, 3_600_000), None, at(0)), Some(at(0)));

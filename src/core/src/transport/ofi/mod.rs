@@ -134,7 +134,7 @@ impl Fabric {
             hosts: Arc::default(),
         };
         post_receives(&mut state)?;
-        watch_forks();
+        observe_forks();
         let endpoint = Arc::new(Endpoint::new(state, settings.oversubscribed, npes));
         let thread = progress::Thread::start(endpoint.clone())?;
         Ok(Self {
@@ -166,7 +166,7 @@ fn post_receives(state: &mut EndpointState) -> Result<(), Fault> {
 }
 
 /// Has a forked child know that the endpoint is its parent's.
-fn watch_forks() {
+fn observe_forks() {
     static FORKS: AtomicBool = AtomicBool::new(false);
     extern "C" fn nothing() {}
     if !FORKS.swap(true, Ordering::AcqRel) {

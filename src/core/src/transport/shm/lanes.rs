@@ -3,7 +3,7 @@
 //! Everyone puts messages into a PE's rings, and it takes them out. A ring is memory that nobody has touched until the
 //! first message comes. A request finds room in its receiver's ring or waits. A reply that finds none stays with its
 //! sender, who looks for room again whenever it looks for messages, and takes no further requests while as many as
-//! [`HELD`] are kept so: replies never wait, and what they take is bounded.
+//! [`MOST_BACKLOG`] are kept so: replies never wait, and what they take is bounded.
 #![allow(unsafe_code)]
 
 use super::ring::{Cells, Ring, Stamp};
@@ -24,7 +24,7 @@ pub const LANES: usize = 2 * RING;
 /// Payload of a medium message at most.
 const MEDIUM: usize = 32 << 10;
 /// Replies kept back, beyond which no requests are taken.
-const HELD: usize = 64;
+const MOST_BACKLOG: usize = 64;
 
 const _: () = assert!(MEDIUM + 2 * CELL + 4 * MAX_ARGS <= CELL * CELLS / 2);
 
@@ -124,8 +124,8 @@ pub struct Lanes {
     peers: Vec<Peer>,
     receivers: [Receiver; 2],
     /// Replies for which there was no room.
-    held: Mutex<VecDeque<(i32, Owned)>>,
-    held_count: AtomicUsize,
+    backlog: Mutex<VecDeque<(i32, Owned)>>,
+    backlog_len: AtomicUsize,
 }
 
 /// Where the parts of an entry are.
@@ -160,7 +160,7 @@ impl Lanes {
             |lane: Lane| AtomicU64::new(View(view.0.wrapping_add(lane as usize * RING)).head().load(Ordering::Acquire));
         let receivers =
             [Lane::Request, Lane::Reply].map(|lane| Receiver { busy: AtomicBool::new(false), position: at(lane) });
-        Self { memory, me, peers, receivers, held: Mutex::default(), held_count: AtomicUsize::new(0) }
+        Self { memory, me, peers, receivers, backlog: Mutex::default(), backlog_len: AtomicUsize::new(0) }
     }
 
     /// Whether a PE has rings here.
@@ -194,9 +194,9 @@ impl Lanes {
     /// has checked the message against the limits.
     #[inline]
     pub fn try_send(&self, lane: Lane, to: i32, message: &Outgoing<'_>) -> bool {
-        if lane == Lane::Reply && self.held_count.load(Ordering::Relaxed) > 0 {
+        if lane == Lane::Reply && self.backlog_len.load(Ordering::Relaxed) > 0 {
             self.hold(to, message);
-            self.send_held();
+            self.send_backlog();
             return true;
         }
         let room = self.put(lane, to, message);
@@ -209,18 +209,18 @@ impl Lanes {
 
     #[cold]
     fn hold(&self, to: i32, message: &Outgoing<'_>) {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        held.push_back((to, Owned::new(message)));
-        self.held_count.store(held.len(), Ordering::Relaxed);
+        let mut backlog = self.backlog.lock().unwrap_or_else(PoisonError::into_inner);
+        backlog.push_back((to, Owned::new(message)));
+        self.backlog_len.store(backlog.len(), Ordering::Relaxed);
     }
 
     /// Looks for room for replies that found none.
     #[cold]
-    fn send_held(&self) {
+    fn send_backlog(&self) {
         // Another thread, or the one that a signal handler has interrupted, looks already.
-        let Ok(mut held) = self.held.try_lock() else { return };
-        held.retain(|(to, message)| !self.put(Lane::Reply, *to, &message.message()));
-        self.held_count.store(held.len(), Ordering::Relaxed);
+        let Ok(mut backlog) = self.backlog.try_lock() else { return };
+        backlog.retain(|(to, message)| !self.put(Lane::Reply, *to, &message.message()));
+        self.backlog_len.store(backlog.len(), Ordering::Relaxed);
     }
 
     /// Puts a message into a ring; false where there is no room.
@@ -266,7 +266,7 @@ impl Lanes {
     /// Whether replies wait here for room.
     #[inline(always)]
     pub fn holds(&self) -> bool {
-        self.held_count.load(Ordering::Relaxed) > 0
+        self.backlog_len.load(Ordering::Relaxed) > 0
     }
 
     /// Whether a message of a lane may have come.
@@ -287,8 +287,8 @@ impl Lanes {
         most: usize,
         run: &mut dyn FnMut(&mut Incoming<'_>) -> Result<(), Fault>,
     ) -> Result<usize, Fault> {
-        if self.held_count.load(Ordering::Relaxed) > 0 {
-            self.send_held();
+        if self.backlog_len.load(Ordering::Relaxed) > 0 {
+            self.send_backlog();
         }
         let receiver = &self.receivers[lane as usize];
         if !self.is_ready(lane) || receiver.busy.swap(true, Ordering::Acquire) {
@@ -299,7 +299,7 @@ impl Lanes {
         let ring = Ring(&view);
         let mut position = receiver.position.load(Ordering::Relaxed);
         let mut count = 0;
-        while count < most && (lane == Lane::Reply || self.held_count.load(Ordering::Relaxed) < HELD) {
+        while count < most && (lane == Lane::Reply || self.backlog_len.load(Ordering::Relaxed) < MOST_BACKLOG) {
             let Some(stamp) = ring.next(&mut position) else { break };
             // SAFETY: the entry is whole, and this PE's alone until it is given back below.
             let result =
@@ -374,6 +374,6 @@ impl Lanes {
             let sent = peer.sent.load(Ordering::Relaxed);
             sent == 0 || self.view(self.memory.first + i as i32, Lane::Request).head().load(Ordering::Acquire) >= sent
         };
-        self.held_count.load(Ordering::Relaxed) == 0 && self.peers.iter().enumerate().all(handled)
+        self.backlog_len.load(Ordering::Relaxed) == 0 && self.peers.iter().enumerate().all(handled)
     }
 }

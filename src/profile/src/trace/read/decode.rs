@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::super::check;
 use super::super::format::*;
-use super::{Call, Calls, Context, Event, TraceFile, What};
+use super::{Call, Calls, Event, EventContext, TraceFile, What};
 use crate::detail::TeamKey;
 use crate::file::ReadError;
 use crate::file::cursor::Cursor;
@@ -192,7 +192,7 @@ impl TraceFile {
             }
             KIND_CONTEXT => {
                 let number = value as u64;
-                last.context = (number != 0).then(|| Arc::new(Context { number, team: text }));
+                last.context = (number != 0).then(|| Arc::new(EventContext { number, team: text }));
                 return Ok(None);
             }
             KIND_TEAM => {
@@ -257,6 +257,6 @@ struct Last {
     addr: u64,
     bytes: u64,
     peer: u32,
-    context: Option<Arc<Context>>,
+    context: Option<Arc<EventContext>>,
     team: Option<TeamKey>,
 }

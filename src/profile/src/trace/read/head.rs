@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::super::check;
 use super::super::format::{
-    CHECKED, CHUNK_BYTES, CLOSED, HEAD_BYTES, Head, MAGIC, OLDEST, OP_BITS, OP_BITS_BEFORE, VERSION,
+    CHECKED, CHUNK_BYTES, CLOSED, HEAD_BYTES, MAGIC, OLDEST, OP_BITS, OP_BITS_BEFORE, TraceHead, VERSION,
     WITH_MORE_ROUTINES, WITH_REASONS, WITH_TEAMS,
 };
 use crate::clock;
@@ -65,18 +65,18 @@ fn version(path: &Path, head: &[u8]) -> Result<u32, ReadError> {
     let corrupt =
         |at: usize, what: &str| ReadError::Corrupt { path: path.to_owned(), offset: at as u64, what: what.to_owned() };
     let number = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| head[at + i]));
-    if number(offset_of!(Head, magic)) != MAGIC {
+    if number(offset_of!(TraceHead, magic)) != MAGIC {
         return Err(corrupt(0, "does not begin as a trace file does"));
     }
-    let at = offset_of!(Head, version);
+    let at = offset_of!(TraceHead, version);
     let version = u32::from_le_bytes(std::array::from_fn(|i| head[at + i]));
     if !(OLDEST..=VERSION).contains(&version) {
         return Err(ReadError::Version { path: path.to_owned(), found: u64::from(version), expected: VERSION });
     }
     let table = if version < WITH_MORE_ROUTINES { op::EARLIER_TABLE_HASH } else { op::TABLE_HASH };
-    if number(offset_of!(Head, ops_hash)) != table {
+    if number(offset_of!(TraceHead, ops_hash)) != table {
         let what = "written by a library with another table of routines: use the oshprof of that build";
-        return Err(corrupt(offset_of!(Head, ops_hash), what));
+        return Err(corrupt(offset_of!(TraceHead, ops_hash), what));
     }
     Ok(version)
 }
@@ -105,48 +105,49 @@ impl Facts {
             String::from_utf8_lossy(&field[..end]).into_owned()
         };
         let version = version(path, bytes)?;
-        let chunk = half(offset_of!(Head, chunk_bytes));
+        let at = offset_of!(TraceHead, chunk_bytes);
+        let chunk = half(at);
         if chunk as usize != CHUNK_BYTES {
-            return Err(corrupt(offset_of!(Head, chunk_bytes), format!("chunks of {chunk} bytes, not {CHUNK_BYTES}")));
+            return Err(corrupt(at, format!("chunks of {chunk} bytes, not {CHUNK_BYTES}")));
         }
-        let (pe, npes) = (half(offset_of!(Head, pe)), half(offset_of!(Head, npes)));
+        let (pe, npes) = (half(offset_of!(TraceHead, pe)), half(offset_of!(TraceHead, npes)));
         if pe >= npes {
-            return Err(corrupt(offset_of!(Head, pe), format!("PE {pe} of a job of {npes}")));
+            return Err(corrupt(offset_of!(TraceHead, pe), format!("PE {pe} of a job of {npes}")));
         }
-        let mult = number(offset_of!(Head, clock_mult));
+        let mult = number(offset_of!(TraceHead, clock_mult));
         if mult == 0 {
-            return Err(corrupt(offset_of!(Head, clock_mult), "a tick takes no time".to_owned()));
+            return Err(corrupt(offset_of!(TraceHead, clock_mult), "a tick takes no time".to_owned()));
         }
         let pair = |at: usize| [number(at), number(at + 8)];
         let (checked, has_reasons) = (version >= CHECKED, version >= WITH_REASONS);
-        let state = half(offset_of!(Head, state));
+        let state = half(offset_of!(TraceHead, state));
         let whole = match (checked, state) {
             (false, _) => true,
-            (true, 0) => half(offset_of!(Head, check)) == check::head(&bytes[..HEAD_BYTES], version),
-            (true, _) => half(offset_of!(Head, end_check)) == check::closed_head(&bytes[..HEAD_BYTES]),
+            (true, 0) => half(offset_of!(TraceHead, check)) == check::head(&bytes[..HEAD_BYTES], version),
+            (true, _) => half(offset_of!(TraceHead, end_check)) == check::closed_head(&bytes[..HEAD_BYTES]),
         };
         Ok(Facts {
             pe,
             npes,
-            slot: half(offset_of!(Head, slot)),
-            pid: half(offset_of!(Head, pid)),
-            host: text(offset_of!(Head, host), 64),
-            program: text(offset_of!(Head, program), 512),
-            start_realtime: number(offset_of!(Head, start_realtime)),
-            launcher_pid: half(offset_of!(Head, launcher_pid)),
-            dropped: number(offset_of!(Head, dropped)),
-            lost: std::array::from_fn(|i| if has_reasons { number(offset_of!(Head, lost) + 8 * i) } else { 0 }),
-            error: half(offset_of!(Head, error)),
-            memory: std::array::from_fn(|i| number(offset_of!(Head, memory) + 8 * i)),
-            offset_ns: pair(offset_of!(Head, offset_ns)).map(|n| n as i64),
+            slot: half(offset_of!(TraceHead, slot)),
+            pid: half(offset_of!(TraceHead, pid)),
+            host: text(offset_of!(TraceHead, host), 64),
+            program: text(offset_of!(TraceHead, program), 512),
+            start_realtime: number(offset_of!(TraceHead, start_realtime)),
+            launcher_pid: half(offset_of!(TraceHead, launcher_pid)),
+            dropped: number(offset_of!(TraceHead, dropped)),
+            lost: std::array::from_fn(|i| if has_reasons { number(offset_of!(TraceHead, lost) + 8 * i) } else { 0 }),
+            error: half(offset_of!(TraceHead, error)),
+            memory: std::array::from_fn(|i| number(offset_of!(TraceHead, memory) + 8 * i)),
+            offset_ns: pair(offset_of!(TraceHead, offset_ns)).map(|n| n as i64),
             checked,
             has_teams: version >= WITH_TEAMS,
             op_bits: if version < WITH_MORE_ROUTINES { OP_BITS_BEFORE } else { OP_BITS },
-            closed: (checked && state == CLOSED).then(|| half(offset_of!(Head, written))),
+            closed: (checked && state == CLOSED).then(|| half(offset_of!(TraceHead, written))),
             whole,
-            start_ticks: number(offset_of!(Head, start_ticks)),
+            start_ticks: number(offset_of!(TraceHead, start_ticks)),
             mult,
-            offset_ticks: pair(offset_of!(Head, offset_ticks)),
+            offset_ticks: pair(offset_of!(TraceHead, offset_ticks)),
         })
     }
 

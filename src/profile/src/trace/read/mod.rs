@@ -73,7 +73,7 @@ pub struct Call {
     /// Bytes.
     pub bytes: u64,
     /// Its context, for routines that take one.
-    pub context: Option<Arc<Context>>,
+    pub context: Option<Arc<EventContext>>,
     /// Of a collective: the team or active set that it is on; `None` where that is not known.
     pub team: Option<TeamKey>,
     /// Of a collective with a root: the root's world number.
@@ -82,7 +82,7 @@ pub struct Call {
 
 /// A context.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Context {
+pub struct EventContext {
     /// Its handle; 1 is the default context.
     pub number: u64,
     /// Its team, for people; empty where it is not known.

@@ -75,7 +75,7 @@ impl Location {
     }
 
     /// The records of a collective from `start` to `end`.
-    pub(super) fn meet(
+    pub(super) fn collective(
         &mut self,
         library: &Library,
         meeting: &Meeting,

@@ -175,19 +175,7 @@ impl<'a> Archive<'a> {
         let start = event.start_ns.max(location.last_ns.min(event.end_ns));
         location.last_ns = location.last_ns.max(event.end_ns);
         location.open_window(library, WINDOW, start)?;
-        let some = |bytes: u64| (bytes != 0).then_some(bytes);
-        let values = match &event.what {
-            What::Call(call) => [
-                call.peer.map(u64::from),
-                some(call.bytes),
-                (call.addr != 0).then_some(call.addr),
-                None,
-                call.context.as_ref().map(|context| context.number),
-            ],
-            What::Calls(calls) => [None, some(calls.bytes), None, Some(calls.count), None],
-            What::RegionBegin(_) | What::RegionEnd(_) | What::Marker(..) => [None; 5],
-        };
-        for (id, value) in (0..).zip(values) {
+        for (id, value) in (0..).zip(attribute_values(&event.what)) {
             if let Some(value) = value {
                 // SAFETY: the list is ours; the library empties it when it writes the next event.
                 library.check("an attribute", unsafe { (library.add_u64)(attributes, id, value) })?;
@@ -198,7 +186,7 @@ impl<'a> Archive<'a> {
                 location.enter(library, attributes, start, region)?;
                 let rank = call.peer.and_then(|peer| self.ranks.get(&peer)).copied();
                 if let Some(meeting) = meeting {
-                    location.meet(library, &meeting, (start, event.end_ns))?;
+                    location.collective(library, &meeting, (start, event.end_ns))?;
                 }
                 location.communicate(library, call, rank, (start, event.end_ns))?;
                 location.leave(library, event.end_ns)
@@ -317,5 +305,18 @@ fn role(op: &Op) -> u8 {
         Class::Amo => ROLE_ATOMIC,
         Class::Barrier => ROLE_BARRIER,
         _ => ROLE_FUNCTION,
+    }
+}
+
+/// The attributes of an event, in the order of their ids: peer, bytes, address, calls, context.
+fn attribute_values(what: &What) -> [Option<u64>; 5] {
+    let some = |value: u64| (value != 0).then_some(value);
+    match what {
+        What::Call(call) => {
+            let context = call.context.as_ref().map(|context| context.number);
+            [call.peer.map(u64::from), some(call.bytes), some(call.addr), None, context]
+        }
+        What::Calls(calls) => [None, some(calls.bytes), None, Some(calls.count), None],
+        What::RegionBegin(_) | What::RegionEnd(_) | What::Marker(..) => [None; 5],
     }
 }

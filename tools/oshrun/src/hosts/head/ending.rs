@@ -136,7 +136,7 @@ impl Head<'_> {
         }
         self.ask_when_due(now);
         if self.relay.as_ref().is_some_and(Relay::is_resumed) {
-            self.watch_input();
+            self.poll_input();
         }
         if self.prompt.is_some_and(|due| now >= due) {
             self.prompt = None;

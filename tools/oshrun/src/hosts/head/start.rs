@@ -11,7 +11,7 @@ use crate::hosts::listeners::Listeners;
 use crate::hosts::message::{Order, ToDaemon};
 use crate::input::Relay;
 use crate::job::{self, Failure, raise_limit};
-use crate::options::{Options, Profile as Choice};
+use crate::options::{Options, ProfileChoice as Choice};
 use crate::output::Output;
 use crate::pes::Pes;
 use crate::results::{self, Kept};
@@ -122,7 +122,7 @@ impl<'a> Head<'a> {
                 break;
             }
         }
-        head.watch_input();
+        head.poll_input();
         Ok((head, watchdog))
     }
 
