@@ -76,3 +76,41 @@ fn a_name_is_found_as_a_whole_word_of_code() {
     assert!(!has("// OFI_INTERFACE", "OFI_INTERFACE") && !has("\"SHMEM_OFI_INTERFACE\"", "OFI_INTERFACE"));
     assert!(has("pub mod ofi;", "ofi") && has("ofi::ROW", "ofi") && !has("a profile of it", "ofi"));
 }
+
+/// Files that a page names: paths that end as those of code do, in text and in drawings.
+fn named_files(text: &str) -> BTreeSet<String> {
+    let is_part = |c: char| c.is_alphanumeric() || "_-./".contains(c);
+    let words = text.split(|c: char| !is_part(c)).map(|word| word.trim_matches(['.', '/']));
+    let endings = [".rs", ".c", ".s", ".py", ".csv", ".list"];
+    words.filter(|word| endings.iter().any(|ending| word.ends_with(ending))).map(str::to_owned).collect()
+}
+
+#[test]
+fn files_that_pages_name_are_there() {
+    let root = tree::workspace();
+    let folders = ["src", "pshmem", "tools", "tests", "examples", "include"];
+    let kinds = [".rs", ".c", ".s", ".py", ".csv", ".list"];
+    let all: Vec<String> = folders
+        .iter()
+        .flat_map(|folder| tree::files(&root.join(folder), &["target", "node_modules"], &kinds))
+        .map(|path| format!("/{}", path.strip_prefix(root).expect("below the root").display()))
+        .collect();
+    let mut pages = vec![root.join("ARCHITECTURE.md"), root.join("README.md"), root.join("tests/README.md")];
+    pages.extend(tree::files(&root.join("docs/contributing"), &[], &[".md"]));
+    let mut missing = Vec::new();
+    for page in &pages {
+        let named = named_files(&std::fs::read_to_string(page).expect("a page"));
+        let is_there = |name: &String| all.iter().any(|path| path.ends_with(&format!("/{name}")));
+        let lost = named.iter().filter(|name| !is_there(name));
+        missing.extend(lost.map(|name| format!("{}: {name}", page.display())));
+    }
+    assert!(missing.is_empty(), "files that are not there:\n{}", missing.join("\n"));
+    let drawn = named_files(&std::fs::read_to_string(&pages[0]).expect("the map"));
+    assert!(drawn.len() > 30, "ARCHITECTURE.md names {} files", drawn.len());
+}
+
+#[test]
+fn a_file_that_a_page_names_is_found() {
+    let named = named_files("(`team/barrier.rs`), memory/map.rs; see libsma.so, 1.6.csv's entries.s.");
+    assert_eq!(named.into_iter().collect::<Vec<_>>(), ["1.6.csv", "entries.s", "memory/map.rs", "team/barrier.rs"]);
+}
