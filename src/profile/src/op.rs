@@ -177,7 +177,7 @@ impl Op {
     }
 }
 
-/// A part of [`TEXTS`].
+/// A part of [`TEXT`].
 #[derive(Clone, Copy, Debug)]
 struct Text {
     at: u32,
@@ -186,11 +186,8 @@ struct Text {
 
 impl Text {
     const fn get(self) -> &'static str {
-        let (_, rest) = TEXTS.split_at(self.at as usize);
-        match str::from_utf8(rest.split_at(self.bytes as usize).0) {
-            Ok(text) => text,
-            Err(_) => panic!("the table has ASCII only"),
-        }
+        let (_, rest) = TEXT.split_at(self.at as usize);
+        rest.split_at(self.bytes as usize).0
     }
 }
 
@@ -236,6 +233,12 @@ static TEXTS: [u8; TEXT_BYTES] = {
         id += 1;
     }
     texts
+};
+
+/// The same as text: names are asked for so often that they are not checked each time.
+static TEXT: &str = match str::from_utf8(&TEXTS) {
+    Ok(text) => text,
+    Err(_) => panic!("the table is not UTF-8"),
 };
 
 /// Bit of [`TRAITS`]: puts, gets, atomics and signals, whose traffic is counted by peer. The two bits above say which.

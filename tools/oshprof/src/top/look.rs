@@ -103,7 +103,7 @@ impl Page {
 fn spent(pe: &model::Pe) -> (u64, u64) {
     let mut sums = (0_u64, 0_u64);
     for routine in &pe.routines {
-        let is_data = op::find(&routine.name).is_none_or(|op| timeline::kind_of(op) == DATA);
+        let is_data = op::lookup(&routine.name).is_none_or(|op| timeline::kind_of(op) == DATA);
         let sum = if is_data { &mut sums.1 } else { &mut sums.0 };
         *sum = sum.saturating_add(routine.spent_ns());
     }
