@@ -8,6 +8,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use flate2::read::GzDecoder;
+
 use crate::exporter::{Process, free_port, wait_for};
 use crate::{system, wheels};
 
@@ -26,6 +28,16 @@ impl Request {
     /// A header's value; empty where it is not there.
     pub fn header(&self, name: &str) -> &str {
         self.headers.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
+    }
+
+    /// The body, unpacked.
+    pub fn content(&self) -> Vec<u8> {
+        let mut content = Vec::new();
+        match self.header("content-encoding") {
+            "gzip" => _ = GzDecoder::new(self.body.as_slice()).read_to_end(&mut content).expect("gzip"),
+            _ => content.clone_from(&self.body),
+        }
+        content
     }
 }
 

@@ -1,12 +1,10 @@
 //! What `oshrun --metrics`, `--metrics-file`, `--metrics-push` and `SHMEM_METRICS` do with a job's metrics:
 //! Prometheus, a Pushgateway, a collector of OpenTelemetry, a file.
 
-use std::io::Read;
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::Command;
 
-use flate2::read::GzDecoder;
 use harness::collector::{Collector, Request, pushgateway, rotel};
 use harness::compile::Build;
 use harness::exporter::{Prometheus, free_port, get, sum, wait_for};
@@ -39,12 +37,7 @@ fn folder(name: &str) -> std::path::PathBuf {
 }
 
 fn decoded(request: &Request) -> ExportMetricsServiceRequest {
-    let mut body = Vec::new();
-    if request.header("content-encoding") == "gzip" {
-        GzDecoder::new(request.body.as_slice()).read_to_end(&mut body).expect("gzip");
-    } else {
-        body.clone_from(&request.body);
-    }
+    let body = request.content();
     match request.header("content-type") {
         "application/x-protobuf" => ExportMetricsServiceRequest::decode(body.as_slice()).expect("protobuf"),
         "application/json" => serde_json::from_slice(&body).expect("JSON"),
@@ -176,17 +169,19 @@ fn exports_while_the_job_runs() {
     assert!(counts.windows(2).all(|two| two[0] <= two[1]) && counts[counts.len() - 1] > 0, "{counts:?}");
 }
 
-/// A collector that others have made takes it all and hands it on.
+/// A collector that others have made takes it all, in both formats, and hands it on.
 #[test]
 fn a_real_collector_understands() {
-    let folder = folder("push-rotel");
-    let behind = Collector::start(Vec::new());
-    let Some(collector) = rotel(&folder, &behind.url()) else { return };
-    let job = job(&folder, 2, &["--metrics-push", &format!("http://{}", collector.address)]).arg(short());
-    let outcome = job.run().expect_code(0);
-    assert!(!outcome.stderr.contains("metrics"), "{}", outcome.describe());
-    let request = wait_for("what it hands on", || behind.taken().first().cloned());
-    assert_eq!(puts(&decoded(&request)), 2 * PUTS);
+    for format in ["http/protobuf", "http/json"] {
+        let folder = folder(&format!("push-rotel-{}", format.len()));
+        let behind = Collector::start(Vec::new());
+        let Some(collector) = rotel(&folder, &behind.url()) else { return };
+        let job = job(&folder, 2, &["--metrics-push", &format!("http://{}", collector.address)]).arg(short());
+        let outcome = job.env("OTEL_EXPORTER_OTLP_PROTOCOL", format).run().expect_code(0);
+        assert!(!outcome.stderr.contains("metrics"), "{}", outcome.describe());
+        let request = wait_for("what it hands on", || behind.taken().first().cloned());
+        assert_eq!(puts(&decoded(&request)), 2 * PUTS, "{format}");
+    }
 }
 
 #[test]

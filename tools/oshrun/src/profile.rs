@@ -10,7 +10,7 @@ use pellucid_profile::live::{Inactivity, PeNow};
 use pellucid_profile::model::{self, End};
 use pellucid_profile::output::OutputDir;
 use pellucid_profile::report::{self, Finished};
-use pellucid_profile::segment::{self, CurrentOp, JobInfo, Origin, Requests, Segment};
+use pellucid_profile::segment::{self, JobInfo, Origin, Requests, Segment};
 use pellucid_profile::snapshot::{self, Outcome, PeOutcome};
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -152,11 +152,6 @@ impl Profile {
     /// Words for where a PE crashed, by what it has noted.
     pub fn crashed(&self, pe: u32, noted: &(Option<u64>, Vec<u64>)) -> Option<String> {
         self.segment.crashed(pe, noted, source::line)
-    }
-
-    /// What the threads of a PE do, or did last.
-    pub fn current(&self, pe: u32) -> Vec<CurrentOp> {
-        self.segment.current(pe)
     }
 }
 

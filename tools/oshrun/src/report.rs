@@ -1,10 +1,10 @@
 //! What is said of PEs that die, hang or leave.
 
-use crate::source::{self, Oshprof};
+use crate::source::Oshprof;
 use crate::sys::process::Ended;
 use pellucid_core::bootstrap::job::PeState;
 use pellucid_core::os::signal;
-use pellucid_profile::live::{PeNow, Waits};
+use pellucid_profile::live::{PeNow, Waits, last_operation};
 use pellucid_profile::segment::{CurrentOp, Phase};
 use pellucid_profile::text::{ADVICE, has_line};
 
@@ -38,14 +38,19 @@ pub struct Place {
     pub joined: bool,
     /// Whether it ends without having called `shmem_finalize`, which is then done for it.
     pub unasked: bool,
-    /// What its threads do or did last, the most telling first.
-    pub threads: Vec<CurrentOp>,
+    /// What its threads do or did last, the most telling first; `None` where nothing is recorded.
+    pub now: Option<PeNow>,
 }
 
 impl Place {
+    /// What its threads do or did last, the most telling first.
+    pub fn threads(&self) -> &[CurrentOp] {
+        self.now.as_ref().map(|now| now.threads.as_slice()).unwrap_or_default()
+    }
+
     /// A phrase for a PE that has ended: `in shmem_barrier_all`.
     pub fn at_end(&self) -> String {
-        match (self.state, self.threads.first()) {
+        match (self.state, self.now.as_ref().and_then(|now| Some((now, now.threads.first()?)))) {
             (PeState::NotStarted, _) if !self.joined => "before shmem_init".into(),
             (PeState::Finalized, _) if self.unasked => {
                 "after its main had returned, or it had called exit, without shmem_finalize".into()
@@ -54,13 +59,13 @@ impl Place {
             (PeState::NotStarted, None) => "in shmem_init".into(),
             (PeState::Finalizing, None) => "in shmem_finalize".into(),
             (_, None) => "after shmem_init".into(),
-            (_, Some(current)) => current.phrase() + &current.called_from(source::line),
+            (_, Some((now, current))) => last_operation(now, current, &Oshprof),
         }
     }
 
     /// What is said of a PE that runs where its calls say nothing: it is not in the library, or has made none.
     pub fn outside(&self) -> Option<&'static str> {
-        match (self.state, self.threads.first()) {
+        match (self.state, self.threads().first()) {
             (PeState::NotStarted, _) if !self.joined => Some("not in the library: shmem_init was not called"),
             // Exit handlers may call the library after finalize.
             (PeState::Finalized, current) if current.is_none_or(|current| current.phase != Phase::Inside) => {
@@ -144,7 +149,8 @@ mod tests {
     }
 
     fn place(state: PeState, threads: Vec<CurrentOp>) -> Place {
-        Place { state, joined: state != PeState::NotStarted, unasked: false, threads }
+        let now = (!threads.is_empty()).then(|| PeNow { threads, ..PeNow::default() });
+        Place { state, joined: state != PeState::NotStarted, unasked: false, now }
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Words for what a PE does.
 
 use super::{PeNow, State};
-use crate::op::{self, Class};
 use crate::report::{NoSymbols, Symbols, place};
 use crate::segment::{CurrentOp, Phase};
 
@@ -40,21 +39,35 @@ pub fn activity_at(pe: &PeNow, symbols: &dyn Symbols) -> String {
 
 /// `in shmem_long_put (to PE 3, heap+0x40, 64 bytes) for 0.5 s, called from a.out+0x1234`
 pub fn operation(pe: &PeNow, current: &CurrentOp, symbols: &dyn Symbols) -> String {
-    let site = current.site.as_ref().map(|(path, address)| place(Some((path, *address)), symbols));
-    let site = site.map(|place| format!(", called from {place}")).unwrap_or_default();
+    let site = called_from(current, symbols);
     let routine = current.routine;
     let when = current.elapsed_ns.map(|ns| format!(" {}", seconds(ns))).unwrap_or_default();
     match (current.phase, pe.quiet_ns.filter(|ns| *ns >= QUIET_NS)) {
-        (Phase::Inside, _) => format!("in {routine}{} for{when}{site}", operands(pe, current, symbols)),
+        (Phase::Inside, _) => {
+            format!("in {routine}{} for{when}{site}", current.operands(|addr| object(pe, addr, symbols)))
+        }
         (Phase::Returned, _) if !when.is_empty() => format!("{} for{when}, since {routine}{}", outside(pe), at(pe)),
         // Such a call takes nanoseconds, or it would be noted as one that waits.
         (_, Some(ns)) => {
             let longer = if pe.at_least { " or longer" } else { "" };
             format!("{} for {}{longer}, since {routine}{}", outside(pe), seconds(ns), at(pe))
         }
-        (Phase::Entered, None) => format!("in or after {routine}{}", operands(pe, current, symbols)),
+        (Phase::Entered, None) => {
+            format!("in or after {routine}{}", current.operands(|addr| object(pe, addr, symbols)))
+        }
         (Phase::Returned, None) => format!("{}, last in {routine}", outside(pe)),
     }
+}
+
+/// `in shmem_long_put (to PE 3, heap+0x40, 64 bytes), called from main at solve.c:44`: where a PE was when it ended.
+pub fn last_operation(pe: &PeNow, current: &CurrentOp, symbols: &dyn Symbols) -> String {
+    current.phrase(|addr| object(pe, addr, symbols)) + &called_from(current, symbols)
+}
+
+/// `, called from main at solve.c:44`; empty where that is not known.
+fn called_from(current: &CurrentOp, symbols: &dyn Symbols) -> String {
+    let site = current.site.as_ref().map(|(path, address)| place(Some((path, *address)), symbols));
+    site.map(|place| format!(", called from {place}")).unwrap_or_default()
 }
 
 /// From when on a PE that is not seen to make a call computes.
@@ -72,20 +85,6 @@ fn outside(pe: &PeNow) -> &'static str {
 fn seconds(ns: u64) -> String {
     let seconds = ns as f64 / 1e9;
     if seconds < 1.0 { format!("{:.0} ms", seconds * 1e3) } else { format!("{seconds:.1} s") }
-}
-
-fn operands(pe: &PeNow, current: &CurrentOp, symbols: &dyn Symbols) -> String {
-    let direction = match op::get(current.op).map(|row| row.class) {
-        Some(Class::Put | Class::Signal) => "to ",
-        Some(Class::Get) => "from ",
-        Some(Class::Amo) => "on ",
-        _ => "",
-    };
-    let peer = current.peer.map(|peer| format!("{direction}PE {peer}"));
-    let addr = current.addr.filter(|addr| *addr != 0).map(|addr| object(pe, addr, symbols));
-    let bytes = current.bytes.filter(|bytes| *bytes != 0).map(|bytes| format!("{bytes} bytes"));
-    let parts: Vec<String> = peer.into_iter().chain(addr).chain(bytes).collect();
-    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
 }
 
 /// An address as an object in symmetric memory, by its name or an offset: what is the same on every PE.

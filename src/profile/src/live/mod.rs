@@ -12,7 +12,7 @@ use crate::op::{self, Class};
 use crate::segment::layout::{PE_ABSENT, PE_FINALIZED, PE_INITIALIZED, symmetric};
 use crate::segment::{CurrentOp, Phase, Segment};
 
-pub use describe::{activity, activity_at, object, operation};
+pub use describe::{activity, activity_at, last_operation, object, operation};
 pub use inactivity::Inactivity;
 pub use listed::{ListedPe, listed};
 pub use waits::{For, Wait, Waits};

@@ -48,10 +48,10 @@ impl Segment {
         let (place, skip) = match (first.1, current) {
             // A handler of the program's.
             (Whose::Program, Some(current)) if current.phase == Phase::Inside => {
-                let text = format!("{}, in {}{address}", current.phrase(), first.0);
+                let text = format!("{}, in {}{address}", current.phrase(self.objects(pe)), first.0);
                 return Some(with_line(&(text + &current.called_from(line))));
             }
-            (_, Some(current)) if current.phase == Phase::Inside => (current.phrase(), 0),
+            (_, Some(current)) if current.phase == Phase::Inside => (current.phrase(self.objects(pe)), 0),
             (Whose::Library, Some(current)) => (format!("in {}", current.routine), 0),
             _ => (format!("in {}", first.0), 1),
         };

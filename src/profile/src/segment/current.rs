@@ -7,7 +7,9 @@ use super::layout::{OWNER_NONE, Region, SLOTS, STATE_DONE, STATE_ENTERED, STATE_
 use super::map::Segment;
 use super::waiting::Condition;
 use crate::detail::TeamKey;
+use crate::live::{PeNow, object};
 use crate::op::{self, TOGETHER, traits};
+use crate::report::NoSymbols;
 
 /// Where a thread is relative to its last recorded operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +56,14 @@ impl Segment {
     /// Words for where a PE is now, or was when it ended: that of its most telling thread; empty where it recorded
     /// nothing. `line` is that of [`CurrentOp::called_from`].
     pub fn place(&self, pe: u32, line: impl Fn(&str, u64) -> Option<String>) -> String {
-        self.current(pe).first().map(|current| current.phrase() + &current.called_from(line)).unwrap_or_default()
+        let current = self.current(pe).into_iter().next();
+        current.map(|current| current.phrase(self.objects(pe)) + &current.called_from(line)).unwrap_or_default()
+    }
+
+    /// Names addresses of a PE: as objects in its symmetric memory, without those of its symbol table.
+    pub(super) fn objects(&self, pe: u32) -> impl Fn(u64) -> String {
+        let now = PeNow::look(self, pe, true);
+        move |addr| object(&now, addr, &NoSymbols)
     }
 
     /// The last operation of each thread of a PE: threads inside a routine first, then the most recent.

@@ -4,18 +4,19 @@ use super::current::{CurrentOp, Phase};
 use crate::op::{self, Class};
 
 impl CurrentOp {
-    /// `in shmem_long_put (to PE 3, address 0x7f0012, 8 bytes)`, `after its last routine shmem_quiet`
-    pub fn phrase(&self) -> String {
+    /// `in shmem_long_put (to PE 3, heap+0x40, 8 bytes)`, `after its last routine shmem_quiet`; `object` names an
+    /// address of the PE.
+    pub fn phrase(&self, object: impl Fn(u64) -> String) -> String {
         let routine = self.routine;
         match self.phase {
-            Phase::Inside => format!("in {routine}{}", self.operands()),
-            Phase::Entered => format!("in or after {routine}{}", self.operands()),
+            Phase::Inside => format!("in {routine}{}", self.operands(object)),
+            Phase::Entered => format!("in or after {routine}{}", self.operands(object)),
             Phase::Returned => format!("after its last routine {routine}"),
         }
     }
 
-    /// ` (to PE 3, address 0x7f0012, 8 bytes)`
-    fn operands(&self) -> String {
+    /// ` (to PE 3, heap+0x40, 8 bytes)`
+    pub(crate) fn operands(&self, object: impl Fn(u64) -> String) -> String {
         let direction = match op::get(self.op).map(|row| row.class) {
             Some(Class::Put | Class::Signal) => "to ",
             Some(Class::Get) => "from ",
@@ -24,7 +25,7 @@ impl CurrentOp {
         };
         let mut parts = Vec::new();
         parts.extend(self.peer.map(|peer| format!("{direction}PE {peer}")));
-        parts.extend(self.addr.filter(|addr| *addr != 0).map(|addr| format!("address {addr:#x}")));
+        parts.extend(self.addr.filter(|addr| *addr != 0).map(object));
         parts.extend(self.bytes.filter(|bytes| *bytes != 0).map(|bytes| format!("{bytes} bytes")));
         if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
     }

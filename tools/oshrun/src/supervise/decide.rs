@@ -119,7 +119,7 @@ impl Supervisor {
         }
         let deaf = |pe: u32| {
             let pid = self.pes.get(pe).pid;
-            let waits = self.place(pe).threads.first().is_some_and(|op| {
+            let waits = self.place(pe).threads().first().is_some_and(|op| {
                 op.phase == Phase::Inside && op.elapsed_ns.is_some_and(|ns| u128::from(ns) > since.elapsed().as_nanos())
             });
             waits && process::notes(pid, number)
@@ -147,7 +147,7 @@ impl Supervisor {
                 PeState::Finalizing => finalizing,
                 // Tools communicate from exit handlers. One that is not through with its own shmem_finalize waits for
                 // nobody.
-                PeState::Finalized => self.place(*other).threads.iter().any(in_another_than_finalize),
+                PeState::Finalized => self.place(*other).threads().iter().any(in_another_than_finalize),
                 _ => self.starting(*other),
             };
             inside && !process::is_held(slot.pid())
@@ -221,7 +221,7 @@ impl Supervisor {
             let stopped = if process::is_stopped(self.pes.get(pe).pid) { STOPPED } else { "" };
             let place = self.place(pe);
             let now = now.iter().find(|now| now.pe == pe && place.state != PeState::NotStarted);
-            match (place.outside(), now, place.threads.first()) {
+            match (place.outside(), now, place.threads().first()) {
                 (Some(outside), ..) => format!("{stopped}{outside}"),
                 // In an exit handler.
                 (None, Some(now), Some(current)) if place.state == PeState::Finalized => {
@@ -253,7 +253,7 @@ impl Supervisor {
             state: slot.state(),
             joined: slot.pid() != 0,
             unasked: slot.is_unasked(),
-            threads: self.profile.as_ref().map(|profile| profile.current(pe)).unwrap_or_default(),
+            now: self.profile.as_ref().map(|profile| profile.look(pe, true)),
         }
     }
 }
