@@ -111,9 +111,12 @@ pub fn oshprof() -> String {
     if is_ours { NAME.to_owned() } else { shell_word(&beside().unwrap_or(ours)) }
 }
 
-/// Lets `oshprof` go: it ends when nobody can ask it any more.
+/// Lets `oshprof` go: it ends when nobody can ask it any more. Whoever wants a line later starts another.
 pub fn close() {
-    *state() = State::Gone;
+    let mut state = state();
+    if matches!(*state, State::Reading(_)) {
+        *state = State::Unasked;
+    }
 }
 
 impl Reader {

@@ -2,7 +2,7 @@
 
 use super::{PeNow, State};
 use crate::report::{NoSymbols, Symbols, place};
-use crate::segment::{CurrentOp, Phase};
+use crate::segment::{CurrentOp, Phase, offset_in_memory};
 
 /// `in shmem_barrier_all for 3.2 s; thread 71 in shmem_quiet for 1.0 s`
 pub fn activity(pe: &PeNow) -> String {
@@ -89,17 +89,11 @@ fn seconds(ns: u64) -> String {
 
 /// An address as an object in symmetric memory, by its name or an offset: what is the same on every PE.
 pub fn object(pe: &PeNow, addr: u64, symbols: &dyn Symbols) -> String {
-    match pe.symmetric(addr) {
-        Some((0, offset)) => format!("heap+{offset:#x}"),
-        Some((_, offset)) => {
-            let program = pe.program.as_ref();
-            let found = program.and_then(|(path, base)| symbols.object(path, addr.checked_sub(*base)?));
-            match found {
-                Some((name, 0)) => name,
-                Some((name, within)) => format!("{name}+{within:#x}"),
-                None => format!("static+{offset:#x}"),
-            }
-        }
-        None => format!("address {addr:#x}"),
+    let is_static = pe.symmetric(addr).is_some_and(|(memory, _)| memory != 0);
+    let program = pe.program.as_ref().filter(|_| is_static);
+    match program.and_then(|(path, base)| symbols.object(path, addr.checked_sub(*base)?)) {
+        Some((name, 0)) => name,
+        Some((name, within)) => format!("{name}+{within:#x}"),
+        None => offset_in_memory(pe.memory, addr),
     }
 }

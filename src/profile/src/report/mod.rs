@@ -207,17 +207,14 @@ pub fn snapshot(segment: &Segment, dir: &OutputDir) -> Option<output::Error> {
 }
 
 /// As [`finish`], for a profile that was put together from several hosts.
-pub fn finish_merged(profile: Profile, dir: Option<&OutputDir>) -> Finished {
+pub fn finish_merged(profile: Profile, dir: Option<&OutputDir>, symbols: &dyn Symbols) -> Finished {
     let write_error = dir.and_then(|dir| file::write(&profile, dir).err());
-    let table = text(&Merged::from(&profile), &Options::default(), &NoSymbols);
+    let table = text(&Merged::from(&profile), &Options::default(), symbols);
     Finished { profile, table, write_error }
 }
 
 /// Reads the segment of a job that has ended, writes its profile directory where one is asked for, and renders the
 /// report.
-pub fn finish(segment: &Segment, outcome: &Outcome, dir: Option<&OutputDir>) -> Finished {
-    let profile = snapshot::take(segment, outcome);
-    let write_error = dir.and_then(|dir| file::write(&profile, dir).err());
-    let table = text(&Merged::from(&profile), &Options::default(), &NoSymbols);
-    Finished { profile, table, write_error }
+pub fn finish(segment: &Segment, outcome: &Outcome, dir: Option<&OutputDir>, symbols: &dyn Symbols) -> Finished {
+    finish_merged(snapshot::take(segment, outcome), dir, symbols)
 }

@@ -5,11 +5,10 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use super::extra::{TEAMS, split_key};
 use super::layout::{OWNER_NONE, Region, SLOTS, STATE_DONE, STATE_ENTERED, STATE_INSIDE, Slot};
 use super::map::Segment;
+use super::phrase::object;
 use super::waiting::Condition;
 use crate::detail::TeamKey;
-use crate::live::{PeNow, object};
 use crate::op::{self, TOGETHER, traits};
-use crate::report::NoSymbols;
 
 /// Where a thread is relative to its last recorded operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,8 +61,8 @@ impl Segment {
 
     /// Names addresses of a PE: as objects in its symmetric memory, without those of its symbol table.
     pub(super) fn objects(&self, pe: u32) -> impl Fn(u64) -> String {
-        let now = PeNow::look(self, pe, true);
-        move |addr| object(&now, addr, &NoSymbols)
+        let memory = self.region(pe).map(|region| region.head.memory.each_ref().map(|word| word.load(Relaxed)));
+        move |addr| object(memory.unwrap_or_default(), addr)
     }
 
     /// The last operation of each thread of a PE: threads inside a routine first, then the most recent.

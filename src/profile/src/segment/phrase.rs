@@ -1,7 +1,18 @@
 //! Words for where a PE is, or was when it ended.
 
 use super::current::{CurrentOp, Phase};
+use super::layout::symmetric;
 use crate::op::{self, Class};
+
+/// An address as an object in the symmetric memory of a PE, by its offset, which is the same on every PE: `heap+0x40`,
+/// `static+0x1a8`; else `address 0x7f0012`.
+pub(crate) fn object(memory: [u64; 4], addr: u64) -> String {
+    match symmetric(memory, addr) {
+        Some((0, offset)) => format!("heap+{offset:#x}"),
+        Some((_, offset)) => format!("static+{offset:#x}"),
+        None => format!("address {addr:#x}"),
+    }
+}
 
 impl CurrentOp {
     /// `in shmem_long_put (to PE 3, heap+0x40, 8 bytes)`, `after its last routine shmem_quiet`; `object` names an
