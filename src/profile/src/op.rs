@@ -133,14 +133,17 @@ pub fn needs_library(op: u16) -> bool {
 pub enum Timing {
     /// Too short to time each call: one call in about 128 is timed.
     Sampled,
-    /// Sampled up to [`SAMPLED_BYTES`], each larger call timed.
+    /// Sampled up to [`SAMPLED_BYTES`] or [`SAMPLED_BYTES_ON_HOST`], each larger call timed.
     Sized,
     /// Each call is timed.
     Timed,
 }
 
-/// Largest payload in bytes for which a [`Timing::Sized`] call is sampled.
+/// Largest payload in bytes for which a [`Timing::Sized`] call to a PE of another host is sampled.
 pub const SAMPLED_BYTES: usize = 1024;
+
+/// The same for one to a PE of this host, where a longer copy takes no longer than two readings of the clock.
+pub const SAMPLED_BYTES_ON_HOST: usize = 32 << 10;
 
 /// One row as the generator writes it.
 struct Row {

@@ -84,8 +84,8 @@ int main(int argc, char **argv)
     start(argc, argv);
     need(2);
     budget_ns *= 2;
-    long *word = symmetric(TIMED_BYTES);
-    static long near[TIMED_BYTES / sizeof(long)];
+    long *word = symmetric(LONG_BYTES);
+    static long near[LONG_BYTES / sizeof(long)];
     int pe = 1;
     shmem_barrier_all();
     if (me == 0) {

@@ -1,11 +1,11 @@
 /*
  * The calls whose interception is measured, as rows of (name, bytes, what runs at level 1, call without its prefix).
- * Short calls are sampled at level 1; transfers above 1 KiB have every call timed.
+ * Short calls are sampled at level 1; what may wait has every call timed, here a free of nothing.
  */
 #ifndef OSHBENCH_INTERCEPTION_H
 #define OSHBENCH_INTERCEPTION_H
 
-#define TIMED_BYTES 2048
+#define LONG_BYTES 2048
 
 #define CALLS(ROW)                                                      \
     ROW(p, 8, "level1", long_p(word, 1, pe))                            \
@@ -17,6 +17,7 @@
     ROW(add, 8, "level1", long_atomic_add(word, 1, pe))                 \
     ROW(swap, 8, "level1", long_atomic_swap(word, 1, pe))               \
     ROW(quiet, 0, "level1", quiet())                                    \
-    ROW(putmem, TIMED_BYTES, "timed", putmem(word, near, TIMED_BYTES, pe))
+    ROW(putmem, LONG_BYTES, "level1", putmem(word, near, LONG_BYTES, pe)) \
+    ROW(free, 0, "timed", free(NULL))
 
 #endif

@@ -70,8 +70,8 @@ static int traced(void)
     ptrace(PTRACE_TRACEME, 0, NULL, NULL);
     raise(SIGSTOP);
     shmem_init();
-    long *word = symmetric(TIMED_BYTES);
-    static long near[TIMED_BYTES / sizeof(long)];
+    long *word = symmetric(LONG_BYTES);
+    static long near[LONG_BYTES / sizeof(long)];
     int pe = shmem_my_pe();
     int row = 0;
     CALLS(STEPS_OF)

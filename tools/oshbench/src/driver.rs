@@ -138,7 +138,10 @@ impl Driver {
             Runs::Verify => self.run_verify(program.name, self.pes.unwrap_or(program.pes[0])),
             Runs::Turns => {
                 let pes = self.pes.map_or(program.pes.to_vec(), |pes| vec![pes]);
-                pes.into_iter().for_each(|pes| self.run_turns(group, program.name, pes));
+                pes.into_iter().for_each(|pes| self.run_turns(group, program.name, pes, &[("", "--trace=")]));
+            }
+            Runs::Levels => {
+                self.run_turns(group, program.name, program.pes[0], &[("level1", ""), ("kept", "--profile-dir=")]);
             }
             Runs::Overhead => self.run_overhead(group, self.pes.unwrap_or(program.pes[0])),
             Runs::Core => match self.example(program.name) {
@@ -306,15 +309,18 @@ impl Driver {
     }
 
     /// A program that may trace, and switches it on itself.
-    fn run_turns(&mut self, group: &'static Group, name: &str, pes: u32) {
+    fn run_turns(&mut self, group: &'static Group, name: &str, pes: u32, levels: &[(&str, &str)]) {
         let Some(library) = self.libraries.iter().find(|l| l.name == OURS).cloned() else { return };
         eprintln!("oshbench: {name}, {pes} PEs, {} repetitions", self.repetitions);
-        let directory = self.build.join("turns.trace");
+        let directory = self.build.join("turns.kept");
         let outcome = self.compile(library.compiler(), library.name, name).and_then(|path| {
-            for _ in 0..self.repetitions {
+            for (level, option) in levels.iter().cycle().take(levels.len() * self.repetitions as usize) {
                 overhead::clean(&directory);
                 let mut command = library.bare_job(pes, self.cores);
-                command.arg(format!("--trace={}", directory.display())).arg(&path);
+                if !option.is_empty() {
+                    command.arg(format!("{option}{}", directory.display()));
+                }
+                command.env("OSHBENCH_LEVEL", level).arg(&path);
                 if self.quick {
                     command.arg("--quick");
                 }

@@ -21,6 +21,8 @@ pub enum Runs {
     Overhead,
     /// Ours: a program that switches profile and trace on and off itself.
     Turns,
+    /// Ours: a program that switches its profile on and off itself, without a profile that is kept, then with one.
+    Levels,
     /// Every library; the driver times the whole job, and a plain process beside it.
     WholeJob,
 }
@@ -130,6 +132,12 @@ pub const GROUPS: &[Group] = &[
             pair("interception", Runs::Ours),
             Program { name: "interception_steps", pes: &[1], any_pes: false, runs: Runs::OursAlone },
         ],
+        only_named: false,
+    },
+    Group {
+        name: "profile",
+        about: "calls that feel the profile: off, on, and kept (call sites and peers): in turns, in one process",
+        programs: &[Program { name: "profile", pes: &[2], any_pes: false, runs: Runs::Levels }],
         only_named: false,
     },
     Group {

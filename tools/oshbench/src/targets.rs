@@ -82,6 +82,14 @@ const RULES: &[Rule] = &[
     rule(&["pcontrol-same"], Bound::Ns(20.0)),
     rule(&["pcontrol-switch"], Bound::Ns(300.0)),
     rule(&["region-of-1", "region-of-63"], Bound::Ns(100.0)),
+    rule(&["ping-pong/level1"], Bound::Limit { times: 1.0, plus: 8.0 }),
+    rule(&["barrier/level1", "sum/level1", "fcollect/level1"], Bound::Limit { times: 1.15, plus: 0.0 }),
+    rule(&["n_pes/level1", "my_pe/level1", "n_pes/kept", "my_pe/kept"], Bound::Limit { times: 1.0, plus: 1.0 }),
+    rule(&["p/kept", "g/kept", "fetch_add/kept"], Bound::Limit { times: 1.0, plus: 2.0 }),
+    rule(&["first-call/level1"], Bound::Ns(10e3)),
+    rule(&["calls-2-to-500/level1"], Bound::Limit { times: 1.0, plus: 10.0 }),
+    rule(&["small-update/level1"], Bound::Limit { times: 1.10, plus: 0.0 }),
+    rule(&["large-update/level1"], Bound::Limit { times: 1.05, plus: 0.0 }),
     rule(&["/off"], Bound::Limit { times: 1.0, plus: 1.0 }),
     rule(&["/level1"], Bound::Limit { times: 1.0, plus: 5.0 }),
     rule(&["/timed"], Bound::LimitAndStamps { plus: 10.0 }),
@@ -199,11 +207,11 @@ mod tests {
         let mut results = Results::default();
         results.add("interception", OURS, measured("p/off", "heap", 8, 2, 2.9));
         results.add("interception", OURS, measured("p/level1", "heap", 8, 2, 7.1));
-        results.add("interception", OURS, measured("putmem/timed", "heap", 2048, 2, 31.0));
+        results.add("interception", OURS, measured("free/timed", "heap", 0, 2, 31.0));
         results.add("interception", OURS, measured("two_time_stamps", "none", 0, 2, 20.0));
         let rows = results.rows();
         assert_eq!(met(&rows, "p/off", "heap"), Some(true), "2 + 1");
         assert_eq!(met(&rows, "p/level1", "heap"), Some(false), "2 + 5");
-        assert_eq!(met(&rows, "putmem/timed", "heap"), Some(true), "2 + 20 + 10");
+        assert_eq!(met(&rows, "free/timed", "heap"), Some(true), "2 + 20 + 10");
     }
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::extra::is_release;
 use super::hot::{bump, counted_bytes};
 use super::{extra, release, tls};
-use crate::op::{COMPLETES, NONBLOCKING, Operation, SAMPLED_BYTES, TRANSFER};
+use crate::op::{COMPLETES, NONBLOCKING, Operation, SAMPLED_BYTES_ON_HOST, TRANSFER};
 use crate::segment::extra::{PEERS, Site, Traffic, key, site_index, transfer};
 use crate::segment::layout::{Cell, Current, ROW_OVERFLOW, Slot, SlotHead};
 use crate::size::{Distance, size_class};
@@ -42,13 +42,13 @@ pub fn sampled<const KEPT: bool>(op: impl Operation, peer: i32, addr: usize, byt
     true
 }
 
-/// Counts a put or get of up to [`SAMPLED_BYTES`]; as [`sampled`].
+/// Counts a put or get of up to [`SAMPLED_BYTES_ON_HOST`]; as [`sampled`].
 #[inline(always)]
 pub fn sized<const KEPT: bool>(op: impl Operation, peer: i32, addr: usize, bytes: usize) -> bool {
     let Some(slot) = tls::slot() else { return false };
     let Some(distance) = slot.head.distance_on_host(peer) else { return false };
     let row = slot.cell(op.id()).row.load(Relaxed);
-    if bytes > SAMPLED_BYTES || row <= ROW_OVERFLOW {
+    if bytes > SAMPLED_BYTES_ON_HOST || row <= ROW_OVERFLOW {
         return false;
     }
     let Some(rows) = Rows::find::<KEPT>(slot, op, peer) else { return false };

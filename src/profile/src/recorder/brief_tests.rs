@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use super::tests::TURN;
 use super::{attach, brief, outlined, sampled, set_site, sized};
 use crate::model::{Pe, Routine};
-use crate::op::{OPS, find};
+use crate::op::{OPS, SAMPLED_BYTES_ON_HOST, find};
 use crate::segment::{JobInfo, Segment, create};
 use crate::snapshot::{self, Outcome};
 
@@ -32,6 +32,8 @@ const NBI: u16 = id("shmem_putmem_nbi");
 const TEST: u16 = id("shmem_int_test");
 const QUIET: u16 = id("shmem_quiet");
 
+/// Bytes of a put to the same host that is timed.
+const LONG: usize = SAMPLED_BYTES_ON_HOST + 1;
 /// Calls that went on to the probe.
 static PROBED: AtomicU64 = AtomicU64::new(0);
 
@@ -89,10 +91,10 @@ fn every_call_is_counted_once_at_its_distance_whichever_way_it_goes() {
     let pe = profile_of(|| {
         for _ in 0..ROUNDS {
             [3, 2, 4].into_iter().for_each(p);
-            [0, 8, 1024, 1025].into_iter().for_each(|bytes| put(2, bytes));
+            [0, 8, 1024, LONG].into_iter().for_each(|bytes| put(2, bytes));
             put(3, 3);
         }
-        // Samples, puts of more than 1 KiB: most calls never get to the probe.
+        // Samples, long puts: most calls never get to the probe.
         let probed = PROBED.load(Relaxed);
         [0, 5].into_iter().for_each(p);
         put(1, 7);
@@ -104,7 +106,7 @@ fn every_call_is_counted_once_at_its_distance_whichever_way_it_goes() {
     assert_eq!(sizes, [(1, ROUNDS, 4 * ROUNDS), (2, 2 * ROUNDS, 8 * ROUNDS), (3, 2, 8)]);
     assert!(int.estimated && int.timed_calls > ROUNDS / 100 && int.timed_calls < ROUNDS / 10, "{}", int.timed_calls);
     let mem = routine(&pe, PUT);
-    assert_eq!((mem.calls, mem.bytes), ([0, ROUNDS, 4 * ROUNDS, 1], [0, 3 * ROUNDS, 2057 * ROUNDS, 7]));
+    assert_eq!((mem.calls, mem.bytes), ([0, ROUNDS, 4 * ROUNDS, 1], [0, 3 * ROUNDS, 33_801 * ROUNDS, 7]));
 }
 
 #[test]
@@ -115,22 +117,22 @@ fn a_kept_profile_has_each_call_once_by_site_and_by_peer_too() {
             // Two places of the program.
             set_site(0x1000 + (round & 1) * 0x100);
             [3, 2, 4].into_iter().for_each(p_in::<true>);
-            [0, 8, 1025].into_iter().for_each(|bytes| put_in::<true>(2, bytes));
+            [0, 8, LONG].into_iter().for_each(|bytes| put_in::<true>(2, bytes));
         }
         PROBED.load(Relaxed) < 2 * ROUNDS
     });
     let (int, mem) = (routine(&pe, P), routine(&pe, PUT));
     assert_eq!((int.calls, int.bytes), ([0, ROUNDS, 2 * ROUNDS, 0], [0, 4 * ROUNDS, 8 * ROUNDS, 0]));
-    assert_eq!((mem.calls, mem.bytes), ([0, 0, 3 * ROUNDS, 0], [0, 0, 1033 * ROUNDS, 0]));
+    assert_eq!((mem.calls, mem.bytes), ([0, 0, 3 * ROUNDS, 0], [0, 0, 32_777 * ROUNDS, 0]));
     let sites: Vec<_> = pe.detail.sites.iter().map(|s| (s.address, s.routine.as_str(), s.calls, s.bytes)).collect();
     for address in [0x1000, 0x1100] {
         assert!(sites.contains(&(address, "shmem_int_p", 3 * ROUNDS / 2, 6 * ROUNDS)), "{sites:x?}");
-        assert!(sites.contains(&(address, "shmem_putmem", 3 * ROUNDS / 2, 1033 * ROUNDS / 2)), "{sites:x?}");
+        assert!(sites.contains(&(address, "shmem_putmem", 3 * ROUNDS / 2, 32_777 * ROUNDS / 2)), "{sites:x?}");
     }
     let peers: Vec<_> = pe.detail.peers.iter().map(|p| (p.pe, p.put.calls, p.put.bytes)).collect();
     assert_eq!(
         peers,
-        [(Some(2), 4 * ROUNDS, 1037 * ROUNDS), (Some(3), ROUNDS, 4 * ROUNDS), (Some(4), ROUNDS, 4 * ROUNDS)]
+        [(Some(2), 4 * ROUNDS, 32_781 * ROUNDS), (Some(3), ROUNDS, 4 * ROUNDS), (Some(4), ROUNDS, 4 * ROUNDS)]
     );
 }
 
@@ -172,15 +174,17 @@ fn what_is_called_from_the_probe_counts_as_what_is_inlined() {
     let pe = profile_of(|| {
         for _ in 0..ROUNDS {
             outlined::sampled(P, 2, 0, 4, || ());
-            [0, 8, 1024, 1025].into_iter().for_each(|bytes| outlined::sized(PUT, 3, 0, bytes, || ()));
+            [0, 8, 1024, LONG].into_iter().for_each(|bytes| outlined::sized(PUT, 3, 0, bytes, || ()));
+            [1024, 1025].into_iter().for_each(|bytes| outlined::sized(PUT, 5, 0, bytes, || ()));
             outlined::timed(id("shmem_barrier_all"), -1, 0, 0, || ());
         }
         true
     });
     let (int, mem, barrier) = (routine(&pe, P), routine(&pe, PUT), routine(&pe, id("shmem_barrier_all")));
     assert_eq!((int.calls, int.bytes), ([0, 0, ROUNDS, 0], [0, 0, 4 * ROUNDS, 0]));
-    assert_eq!((mem.calls, mem.bytes), ([0, 4 * ROUNDS, 0, 0], [0, 2057 * ROUNDS, 0, 0]));
-    assert!(mem.timed_calls > ROUNDS && mem.timed_calls < 2 * ROUNDS, "{}", mem.timed_calls);
+    assert_eq!((mem.calls, mem.bytes), ([0, 4 * ROUNDS, 0, 2 * ROUNDS], [0, 33_801 * ROUNDS, 0, 2049 * ROUNDS]));
+    // The long one, and the longer one to another host.
+    assert!(mem.timed_calls > 2 * ROUNDS && mem.timed_calls < 3 * ROUNDS, "{}", mem.timed_calls);
     assert_eq!((barrier.calls, barrier.timed_calls), ([ROUNDS, 0, 0, 0], ROUNDS));
 }
 

@@ -8,7 +8,7 @@ use super::tls;
 use super::{claims, counting, extra, lines, timeline};
 use crate::clock;
 use crate::histogram::bucket;
-use crate::op::{MAX_OPS, SAMPLED_BYTES, TOGETHER, Timing, traits};
+use crate::op::{MAX_OPS, TOGETHER, Timing, traits};
 use crate::segment::layout::{
     Cell, ROW_NONE, ROW_OVERFLOW, ROWS, Region, SLOTS, STATE_DONE, STATE_ENTERED, STATE_INSIDE, Slot, SlotHead,
     current_word,
@@ -126,7 +126,8 @@ fn enter_first(slot: &Slot, op: u16, peer: i32, addr: usize, bytes: usize, kind:
     }
     let start = ticks_of(head);
     head.current.start.store(start, Relaxed);
-    let each_timed = kind == Timing::Timed || (kind == Timing::Sized && bytes > SAMPLED_BYTES) || trace::is_on();
+    let each_timed =
+        kind == Timing::Timed || (kind == Timing::Sized && !head.is_sampled(peer, bytes)) || trace::is_on();
     let state = if each_timed { STATE_INSIDE } else { STATE_ENTERED };
     head.current.word.store(current_word(op, state, peer), Relaxed);
     let site = if kind == Timing::Timed {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{cold, consumers, counting, extra, release, tls};
 use crate::clock::{self, Source};
 use crate::histogram::{BUCKETS, bucket};
-use crate::op::{COMPLETES, ONE_ELEMENT, Operation, SAMPLED_BYTES, TOGETHER, Timing, WAITS, traits};
+use crate::op::{COMPLETES, ONE_ELEMENT, Operation, TOGETHER, Timing, WAITS, traits};
 use crate::segment::layout::{Cell, ROW_OVERFLOW, STATE_DONE, STATE_INSIDE, Slot, SlotHead, current_word};
 use crate::size::size_class;
 use crate::trace;
@@ -54,7 +54,7 @@ pub(super) fn begin_sampled(op: impl Operation, peer: i32, addr: usize, bytes: u
     }
 }
 
-/// Records a put or get: counted by size class, sampled up to [`SAMPLED_BYTES`], timed above.
+/// Records a put or get: counted by size class, short ones sampled, long ones timed: see [`SlotHead::is_sampled`].
 ///
 /// `peer` is a world PE, or -1 where the call has none; `addr` the symmetric address, `bytes` the payload.
 #[inline(always)]
@@ -74,7 +74,7 @@ pub(super) fn begin_sized(op: impl Operation, peer: i32, addr: usize, bytes: usi
         Some(slot) => {
             count_sized(slot, op.id(), peer, bytes);
             let site = extra::note_short(slot, op, peer, addr, bytes);
-            if bytes <= SAMPLED_BYTES {
+            if slot.head.is_sampled(peer, bytes) {
                 enter_sampled(slot, slot.cell(op.id()), op, (peer, addr, bytes), site)
             } else {
                 enter_timed(slot, op.id(), peer, addr, bytes, site)
@@ -87,7 +87,7 @@ pub(super) fn begin_sized(op: impl Operation, peer: i32, addr: usize, bytes: usi
 /// What [`sized`] does after a call that began at `start`.
 #[inline(always)]
 pub(super) fn end_sized(op: u16, start: u64, peer: i32, bytes: usize) {
-    if bytes <= SAMPLED_BYTES {
+    if tls::slot().is_none_or(|slot| slot.head.is_sampled(peer, bytes)) {
         cold::leave_sample(op, start);
     } else {
         leave_timed(op, start, peer);

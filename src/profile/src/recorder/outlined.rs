@@ -4,7 +4,7 @@
 
 use super::{cold, extra, hot, tls};
 use crate::arm;
-use crate::op::{COMPLETES, Operation, SAMPLED_BYTES, Timing};
+use crate::op::{COMPLETES, Operation, Timing};
 use crate::segment::extra::SITE_OVERFLOW;
 use crate::segment::layout::Slot;
 
@@ -83,7 +83,7 @@ fn begin_kept<O: Operation>(slot: &Slot, op: O, (peer, addr, bytes): (i32, usize
 #[inline(never)]
 fn begin_sized<O: Operation>(op: O, peer: i32, addr: usize, bytes: usize) -> u64 {
     match tls::slot() {
-        Some(slot) if hot::has_row(slot, op.id()) && bytes <= SAMPLED_BYTES => {
+        Some(slot) if hot::has_row(slot, op.id()) && slot.head.is_sampled(peer, bytes) => {
             hot::count_sized(slot, op.id(), peer, bytes);
             if !arm::is_brief() {
                 return begin_kept(slot, op, (peer, addr, bytes));

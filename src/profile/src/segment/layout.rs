@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering::Rel
 use super::extra::{Extra, Names};
 use super::locks::Releases;
 use crate::histogram::BUCKETS;
-use crate::op::{self, MAX_OPS};
+use crate::op::{self, MAX_OPS, SAMPLED_BYTES, SAMPLED_BYTES_ON_HOST};
 use crate::size::{DISTANCES, Distance, SIZE_CLASSES};
 
 /// First eight bytes of a segment.
@@ -428,6 +428,12 @@ impl SlotHead {
             return Distance::None as usize;
         }
         self.distance_on_host(peer).unwrap_or(Distance::Remote as usize)
+    }
+
+    /// Whether a put or get of so many bytes is sampled; a longer one is timed.
+    #[inline(always)]
+    pub fn is_sampled(&self, peer: i32, bytes: usize) -> bool {
+        bytes <= SAMPLED_BYTES || (bytes <= SAMPLED_BYTES_ON_HOST && self.distance_on_host(peer).is_some())
     }
 
     /// As [`Self::distance`], for a PE of this host; none where it is not one.

@@ -223,7 +223,7 @@ fn total(slot: &Slot, op: u16) -> u64 {
 }
 
 /// The class that the longest sampled call is in; longer ones may be in it too.
-const LAST_CLASS: usize = size_class(op::SAMPLED_BYTES);
+const LAST_CLASS: usize = size_class(op::SAMPLED_BYTES_ON_HOST);
 
 fn in_total(slot: &Slot, op: u16, bytes: u64) -> bool {
     !is_sized(op) || slot.cell(op).row.load(Relaxed) <= ROW_OVERFLOW || size_class(bytes as usize) <= LAST_CLASS
