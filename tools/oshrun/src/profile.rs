@@ -3,7 +3,7 @@
 
 use crate::pes::Pe;
 use crate::results::Kept;
-use crate::source::{self, Lines};
+use crate::source::{self, Oshprof};
 use crate::sys::process::Ended;
 use pellucid_profile::companion::Companions;
 use pellucid_profile::live::{Inactivity, PeNow};
@@ -126,7 +126,7 @@ impl Profile {
     /// The report on everything recorded, with what only the launcher knows: how the job and its PEs ended. Writes it
     /// to the directory as well, where one is given.
     pub fn finish(&self, status: i32, pes: &[Pe], directory: Option<&OutputDir>) -> Finished {
-        report::finish(&self.segment, &outcome(status, pes), directory, &Lines)
+        report::finish(&self.segment, &outcome(status, pes), directory, &Oshprof)
     }
 
     /// The numbers of this host's PEs, which have ended.

@@ -8,7 +8,7 @@ use crate::hosts::message::{ToDaemon, ToHead};
 use crate::input::Relay;
 use crate::results;
 use crate::signals::{self, Meaning};
-use crate::source::Lines;
+use crate::source::Oshprof;
 use crate::sys::process::{self, Ended};
 use pellucid_core::os::process::host_name;
 use pellucid_profile::model::{Job, LIBRARY, Profile};
@@ -283,7 +283,7 @@ impl Head<'_> {
         }
         if let Some(kept) = self.kept.take() {
             let profile = self.profile(Some(status));
-            results::show(&kept, |directory| report::finish_merged(profile, directory, &Lines));
+            results::show(&kept, |directory| report::finish_merged(profile, directory, &Oshprof));
         }
         status
     }
