@@ -14,6 +14,7 @@ use pellucid_core::runtime;
 use pellucid_core::team::World;
 use pellucid_profile::op::{Class, OPS};
 
+use crate::generated::arguments;
 use crate::thread;
 use crate::types::{ErrorHandler, Team};
 
@@ -26,7 +27,7 @@ pub struct Error {
     code: c_int,
     /// The routine, or -1.
     op: c_int,
-    /// The argument that is wrong, counted from 0, or -1: the message names it.
+    /// The argument that is wrong, counted from 0, or -1: none is, or several are.
     argument: c_int,
     /// World PE, or -1.
     peer: c_int,
@@ -86,7 +87,7 @@ fn handler(team: Team) -> (ErrorHandler, *mut c_void) {
 
 /// The last finalize ends teams, and what was set for them.
 pub fn forget_teams() {
-    handlers().retain(|set| [Team::INVALID, Team::WORLD, Team::SHARED].contains(&set.team));
+    handlers().retain(|set| set.team == Team::INVALID || set.team.is_predefined());
 }
 
 /// A call cannot be carried out: ends the job, or gives the code, as the handler says.
@@ -125,7 +126,7 @@ fn keep(op: Option<u16>, routine: &str, fault: &Fault) -> *const Error {
         size: size_of::<Error>(),
         code: fault.code(),
         op: op.map_or(-1, c_int::from),
-        argument: -1,
+        argument: argument(op, fault.cause()),
         peer,
         address: ptr::without_provenance(address),
         message: message.as_ptr(),
@@ -137,6 +138,21 @@ fn keep(op: Option<u16>, routine: &str, fault: &Fault) -> *const Error {
         drop(unsafe { Box::from_raw(before.cast::<Last>()) });
     }
     last.get().cast()
+}
+
+/// Which argument of the routine an error is about, counted from 0; -1 where it is about none.
+fn argument(op: Option<u16>, cause: &Cause) -> c_int {
+    let list = op.and_then(|op| arguments::OF.get(usize::from(op))).map(|index| arguments::NAMES[usize::from(*index)]);
+    let index = |name: &str| list?.split(' ').position(|other| other == name).and_then(|at| c_int::try_from(at).ok());
+    // Messages name an object as the specification does, whatever a routine calls it.
+    let other = |name| match name {
+        "dest" => ["target", "ivar"].into_iter().find_map(index),
+        "team" => ["parent_team", "parent"].into_iter().find_map(index),
+        _ => None,
+    };
+    // What is wrong may be in the object: `*lock`, `pSync[3]`.
+    let plain = |name: &'static str| name.trim_start_matches('*').split('[').next().unwrap_or(name);
+    cause.argument_name().map(plain).and_then(|name| index(name).or_else(|| other(name))).unwrap_or(-1)
 }
 
 /// PE and address of an error; -1 and 0 where it has none.

@@ -9,7 +9,7 @@ use pellucid_core::context::Ctx;
 use pellucid_core::request::Request;
 
 use crate::dispatcher::choose;
-use crate::types::{ErrorHandler, File, OffsetFunction, Team};
+use crate::types::{ErrorHandler, File, OffsetFunction, Space, Team};
 
 /// Words on the stack that are passed on: as many as the routine with the most arguments has there, and more.
 const WORDS: usize = 4;
@@ -51,7 +51,25 @@ macro_rules! arguments {
     ($($integer:ty),*) => { $(impl Argument for $integer {})* };
 }
 
-arguments!(i8, u8, i16, u16, i32, u32, i64, u64, isize, usize, Ctx, Team, OffsetFunction, Request, File, ErrorHandler);
+arguments!(
+    i8,
+    u8,
+    i16,
+    u16,
+    i32,
+    u32,
+    i64,
+    u64,
+    isize,
+    usize,
+    Ctx,
+    Team,
+    OffsetFunction,
+    Request,
+    File,
+    Space,
+    ErrorHandler
+);
 
 impl<T> Argument for *const T {}
 

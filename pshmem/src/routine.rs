@@ -213,6 +213,6 @@ pub mod prelude {
     pub use crate::shim::by_value::*;
     pub use crate::types::{
         Aset, ComplexDouble, ComplexFloat, ErrorHandler, ErrorInfo, File, LongDouble, Offset, OffsetFunction,
-        ReqHandle, RequestHandle, SessionConfig, SignedSize, Team, TeamConfig, W128, word,
+        ReqHandle, RequestHandle, SessionConfig, SignedSize, Space, SpaceConfig, Team, TeamConfig, W128, word,
     };
 }

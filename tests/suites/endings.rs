@@ -225,9 +225,15 @@ fn a_finalize_is_no_part_of_another_collective() {
     for what in ["part", "part-sum", "set", "set-sum"] {
         check(Job::oshrun(4), what);
     }
+    for what in ["file", "file-read", "file-nb", "sum-nb"] {
+        check(Job::oshrun(3), what);
+    }
     check(Job::oshrun(16), "barrier");
     check(Job::oshrun(3).arg("--check"), "barrier");
     for what in ["barrier", "sum", "malloc", "return", "team", "part", "part-sum", "set", "set-sum", "nested"] {
+        check(Job::oshrun(3).env("SHMEM_TRANSPORT", "ofi"), what);
+    }
+    for what in ["file", "file-read", "file-nb", "sum-nb"] {
         check(Job::oshrun(3).env("SHMEM_TRANSPORT", "ofi"), what);
     }
 }

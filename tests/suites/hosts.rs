@@ -78,6 +78,21 @@ fn hosts_are_filled_as_asked() {
     assert_eq!(job.arg(plain()).arg("where").run().expect_code(0).stdout.lines().count(), 3);
 }
 
+/// PEs of both hosts read and write one file: the programs of the extensions' chapter, which check what is in it.
+#[test]
+fn files_are_one_on_all_hosts() {
+    let Some(net) = Hosts::new(2) else { return };
+    let folder = tree::fresh("hosts-files");
+    for name in ["files", "file-errors"] {
+        let source = tree::package().join("conformance/extensions").join(name).with_extension("c");
+        let binary = Build::source(&format!("hosts-{name}"), &source).build();
+        for pes in [1, 2] {
+            let job = net.oshrun(pes).env("TMPDIR", &folder.display().to_string()).arg(&binary);
+            job.limit(120).run().expect_code(0);
+        }
+    }
+}
+
 #[test]
 fn info_says_what_would_be_done() {
     let job = Job::new(tree::tool("oshrun")).args(["--hosts", "x:2,y:3", "--launch-agent", "reach -v", "--info"]);

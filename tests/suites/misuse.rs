@@ -246,8 +246,67 @@ fn sets_and_requests() {
             ("handler-team", "shmemx_errhandler_set", &["team = 0x"]),
             ("state-pe", "shmemx_pe_state", &["pe = N"]),
             ("failed-null", "shmemx_failed_pes", &["list is a null pointer"]),
+            ("space-null", "shmemx_space_malloc", &["space = SHMEMX_SPACE_INVALID is no space"]),
+            ("space-ended", "shmemx_space_calloc", &["space = 0x", "was destroyed already"]),
+            ("space-ended-twice", "shmemx_space_destroy", &["was destroyed already"]),
+            ("space-wild", "shmemx_space_free", &["is not a space"]),
+            ("space-heap", "shmemx_space_destroy", &["the symmetric heap stays"]),
+            ("space-mask", "shmemx_space_create", &["mask = 64"]),
+            ("space-config", "shmemx_space_create", &["config is a null pointer"]),
+            ("space-page", "shmemx_space_create", &["config = 3", "a power of two"]),
+            ("space-kind", "shmemx_space_create", &["config = 7", "SHMEMX_SPACE_HOST"]),
+            ("space-place", "shmemx_space_create", &["space is a null pointer"]),
+            ("space-foreign", "shmemx_space_free", &["ptr = 0x"]),
+            ("space-twice", "shmemx_space_free", &["freed already"]),
+            ("space-free", "shmem_free", &["ptr = 0x"]),
+            ("space-align", "shmemx_space_align", &["alignment = 24"]),
+            ("space-beyond", "shmem_putmem", &["dest = 0x", "run past the end of space \"small\""]),
+            ("space-beyond-sum", "shmem_long_sum_reduce", &["source = 0x", "run past the end of space \"small\""]),
+            ("space-of", "shmemx_space_of", &["space is a null pointer"]),
+            ("locality", "shmemx_locality", &["pe = N"]),
+            ("numa", "shmem_team_destroy", &["team = 3"]),
         ],
     );
+}
+
+/// Of a space only its members reach anything, and all that is said of it names it: on one host, and where PEs share no
+/// memory.
+#[test]
+fn a_space_is_its_members_alone() {
+    let binary = Build::program("misuse/isolation.c").build();
+    for transport in ["auto", "ofi"] {
+        for (case, routine) in [
+            ("put", "shmem_long_put"),
+            ("p", "shmem_long_p"),
+            ("get", "shmem_long_get"),
+            ("g", "shmem_long_g"),
+            ("put-nbi", "shmem_putmem_nbi"),
+            ("iput", "shmem_long_iput"),
+            ("add", "shmem_long_atomic_add"),
+            ("fetch", "shmem_long_atomic_fetch"),
+            ("signal", "shmem_long_put_signal"),
+            ("fadd", "shmemx_long_fadd_nb"),
+        ] {
+            for (who, words) in [
+                ("to", "lies in space \"halo\", and PE 2 is none of its 2 members"),
+                ("by", "lies in space \"halo\", and the calling PE 2 is none of its 2 members"),
+            ] {
+                let job = Job::oshrun(3).env("SHMEM_TRANSPORT", transport).arg(&binary).args([who, case]);
+                let outcome = job.limit(20).run().expect_code(1);
+                let said = [format!("{routine}: "), words.to_owned()];
+                let line = outcome.stderr.lines().find(|line| line.contains(&said[0])).unwrap_or_default();
+                assert!(line.contains(&said[1]), "{transport} {who} {case}: {}", outcome.describe());
+            }
+        }
+        // A collective whose team has others, and a wait: no PE is named there that could be asked for the space.
+        let words = if transport == "ofi" { "is not a symmetric address" } else { "lies in space \"halo\"" };
+        for case in ["sum", "wait"] {
+            let job = Job::oshrun(3).env("SHMEM_TRANSPORT", transport).arg(&binary).args(["by", case]);
+            job.limit(20).run().expect_code(1).expect_text(&[words]);
+        }
+        let job = Job::oshrun(3).env("SHMEM_TRANSPORT", transport).arg(&binary).args(["by", "ask"]);
+        assert_eq!(job.limit(20).run().expect_code(0).stdout, "none\n");
+    }
 }
 
 #[test]

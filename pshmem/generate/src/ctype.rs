@@ -99,6 +99,8 @@ fn rust_base<'a>(base: &'a str, element: Option<&'a Type>) -> &'a str {
         "shmemx_request_handle_t" => "RequestHandle",
         "shmemx_req_h" => "ReqHandle",
         "shmemx_file_t" => "File",
+        "shmemx_space_t" => "Space",
+        "shmemx_space_config_t" => "SpaceConfig",
         "shmemx_errhandler_t" => "ErrorHandler",
         "shmemx_error_t" => "ErrorInfo",
         "off_t" => "Offset",

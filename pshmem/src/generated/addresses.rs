@@ -2455,6 +2455,16 @@ pub static BOUND: [Address; COUNT] = [
     Address(super::file::shmemx_file_write_ordered as *const ()),
     Address(super::file::shmemx_file_read_strided_all as *const ()),
     Address(super::file::shmemx_file_write_strided_all as *const ()),
+    Address(super::space::shmemx_space_create as *const ()),
+    Address(super::space::shmemx_space_create_aset as *const ()),
+    Address(super::space::shmemx_space_malloc as *const ()),
+    Address(super::space::shmemx_space_calloc as *const ()),
+    Address(super::space::shmemx_space_align as *const ()),
+    Address(super::space::shmemx_space_realloc as *const ()),
+    Address(super::space::shmemx_space_free as *const ()),
+    Address(super::space::shmemx_space_destroy as *const ()),
+    Address(super::space::shmemx_space_of as *const ()),
+    Address(super::space::shmemx_locality as *const ()),
     Address(super::error::shmemx_abort as *const ()),
     Address(super::error::shmemx_abort_because as *const ()),
     Address(super::error::shmemx_errhandler_set as *const ()),
@@ -2467,7 +2477,7 @@ pub static BOUND: [Address; COUNT] = [
 ];
 
 /// Number of bodies.
-pub const BODIES_COUNT: usize = 768;
+pub const BODIES_COUNT: usize = 778;
 
 /// Index of the body of each operation.
 pub static BODY: [u16; COUNT] = [
@@ -4928,6 +4938,16 @@ pub static BODY: [u16; COUNT] = [
     765,
     766,
     767,
+    768,
+    769,
+    770,
+    771,
+    772,
+    773,
+    774,
+    775,
+    776,
+    777,
 ];
 
 /// The functions of each body.
@@ -5691,6 +5711,16 @@ pub static BODIES: [Body; BODIES_COUNT] = [
     Body { imp: Address(super::file::pellucid_imp_shmemx_file_write_ordered as *const ()), intercepted: Intercepted::Frame(super::intercepted::intercepted_shmemx_file_read_at_nb) },
     Body { imp: Address(super::file::pellucid_imp_shmemx_file_read_strided_all as *const ()), intercepted: Intercepted::Frame(super::intercepted::intercepted_shmemx_file_read_strided_all) },
     Body { imp: Address(super::file::pellucid_imp_shmemx_file_write_strided_all as *const ()), intercepted: Intercepted::Frame(super::intercepted::intercepted_shmemx_file_read_strided_all) },
+    Body { imp: Address(super::space::pellucid_imp_shmemx_space_create as *const ()), intercepted: Intercepted::Frame(super::intercepted::intercepted_shmem_team_get_config) },
+    Body { imp: Address(super::space::pellucid_imp_shmemx_space_create_aset as *const ()), intercepted: Intercepted::Frame(super::intercepted::intercepted_shmem_init_thread) },
+    Body { imp: Address(super::space::pellucid_imp_shmemx_space_malloc as *const ()), intercepted: Intercepted::Frame(super::intercepted::intercepted_shmem_align) },
+    Body { imp: Address(super::space::pellucid_imp_shmemx_space_calloc as *const ()), intercepted: Intercepted::Frame(super::intercepted::intercepted_shmemx_space_calloc) },
+    Body { imp: Address(super::space::pellucid_imp_shmemx_space_align as *const ()), intercepted: Intercepted::Frame(super::intercepted::intercepted_shmemx_space_align) },
+    Body { imp: Address(super::space::pellucid_imp_shmemx_space_realloc as *const ()), intercepted: Intercepted::Frame(super::intercepted::intercepted_shmemx_space_realloc) },
+    Body { imp: Address(super::space::pellucid_imp_shmemx_space_free as *const ()), intercepted: Intercepted::Frame(super::intercepted::intercepted_shmemx_space_free) },
+    Body { imp: Address(super::space::pellucid_imp_shmemx_space_destroy as *const ()), intercepted: Intercepted::Frame(super::intercepted::intercepted_shmem_init_thread) },
+    Body { imp: Address(super::space::pellucid_imp_shmemx_space_of as *const ()), intercepted: Intercepted::Frame(super::intercepted::intercepted_shmemx_space_of) },
+    Body { imp: Address(super::space::pellucid_imp_shmemx_locality as *const ()), intercepted: Intercepted::Frame(super::intercepted::intercepted_shmem_init) },
     Body { imp: Address(super::error::pellucid_imp_shmemx_abort as *const ()), intercepted: Intercepted::Frame(super::intercepted::intercepted_shmem_init) },
     Body { imp: Address(super::error::pellucid_imp_shmemx_abort_because as *const ()), intercepted: Intercepted::Frame(super::intercepted::intercepted_shmem_init) },
     Body { imp: Address(super::error::pellucid_imp_shmemx_errhandler_set as *const ()), intercepted: Intercepted::Frame(super::intercepted::intercepted_shmem_team_get_config) },

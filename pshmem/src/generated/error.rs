@@ -27,12 +27,12 @@ unsafe extern "C" {
     pub fn pshmemx_failed_pes(list: *mut c_int, max: c_int) -> c_int;
 }
 
-routine!(pellucid_imp_shmemx_abort, pellucid_probe_shmemx_abort, 2448, 2448_u16, timed, (), [-1, 0, 0] abort::abort());
-routine!(pellucid_imp_shmemx_abort_because, pellucid_probe_shmemx_abort_because, 2449, 2449_u16, timed, (status: c_int, why: *const c_char), [-1, 0, 0] abort::because(status, why));
-routine!(pellucid_imp_shmemx_errhandler_set, pellucid_probe_shmemx_errhandler_set, 2450, 2450_u16, sampled, (team: Team, handler: ErrorHandler, data: *mut c_void) -> c_int, |m| [-1, 0, 0] on_team(team, errors::set_handler(m, team, handler, data)), failed |r: c_int| r != 0);
-routine!(brief pellucid_brief_shmemx_error_last, pellucid_kept_shmemx_error_last, [-1, ()], pellucid_imp_shmemx_error_last, pellucid_probe_shmemx_error_last, 2451, 2451_u16, sampled, (error: *mut ErrorInfo) -> c_int, [-1, 0, 0] errors::last(error));
-routine!(brief pellucid_brief_shmemx_error_clear, pellucid_kept_shmemx_error_clear, [-1, ()], pellucid_imp_shmemx_error_clear, pellucid_probe_shmemx_error_clear, 2452, 2452_u16, sampled, (), [-1, 0, 0] errors::clear());
-routine!(brief pellucid_brief_shmemx_error_string, pellucid_kept_shmemx_error_string, [-1, ()], pellucid_imp_shmemx_error_string, pellucid_probe_shmemx_error_string, 2453, 2453_u16, sampled, (code: c_int) -> *const c_char, [-1, 0, 0] errors::string(code));
-routine!(brief pellucid_brief_shmemx_job_state, pellucid_kept_shmemx_job_state, [-1, ()], pellucid_imp_shmemx_job_state, pellucid_probe_shmemx_job_state, 2454, 2454_u16, sampled, () -> c_int, [-1, 0, 0] runtime::job_state());
-routine!(brief pellucid_brief_shmemx_pe_state, pellucid_kept_shmemx_pe_state, [-1, ()], pellucid_imp_shmemx_pe_state, pellucid_probe_shmemx_pe_state, 2455, 2455_u16, sampled, (pe: c_int) -> c_int, [-1, 0, 0] runtime::pe_state(pe));
-routine!(brief pellucid_brief_shmemx_failed_pes, pellucid_kept_shmemx_failed_pes, [-1, ()], pellucid_imp_shmemx_failed_pes, pellucid_probe_shmemx_failed_pes, 2456, 2456_u16, sampled, (list: *mut c_int, max: c_int) -> c_int, [-1, 0, 0] runtime::failed_pes(list, max));
+routine!(pellucid_imp_shmemx_abort, pellucid_probe_shmemx_abort, 2458, 2458_u16, timed, (), [-1, 0, 0] abort::abort());
+routine!(pellucid_imp_shmemx_abort_because, pellucid_probe_shmemx_abort_because, 2459, 2459_u16, timed, (status: c_int, why: *const c_char), [-1, 0, 0] abort::because(status, why));
+routine!(pellucid_imp_shmemx_errhandler_set, pellucid_probe_shmemx_errhandler_set, 2460, 2460_u16, sampled, (team: Team, handler: ErrorHandler, data: *mut c_void) -> c_int, |m| [-1, 0, 0] on_team(team, errors::set_handler(m, team, handler, data)), failed |r: c_int| r != 0);
+routine!(brief pellucid_brief_shmemx_error_last, pellucid_kept_shmemx_error_last, [-1, ()], pellucid_imp_shmemx_error_last, pellucid_probe_shmemx_error_last, 2461, 2461_u16, sampled, (error: *mut ErrorInfo) -> c_int, [-1, 0, 0] errors::last(error));
+routine!(brief pellucid_brief_shmemx_error_clear, pellucid_kept_shmemx_error_clear, [-1, ()], pellucid_imp_shmemx_error_clear, pellucid_probe_shmemx_error_clear, 2462, 2462_u16, sampled, (), [-1, 0, 0] errors::clear());
+routine!(brief pellucid_brief_shmemx_error_string, pellucid_kept_shmemx_error_string, [-1, ()], pellucid_imp_shmemx_error_string, pellucid_probe_shmemx_error_string, 2463, 2463_u16, sampled, (code: c_int) -> *const c_char, [-1, 0, 0] errors::string(code));
+routine!(brief pellucid_brief_shmemx_job_state, pellucid_kept_shmemx_job_state, [-1, ()], pellucid_imp_shmemx_job_state, pellucid_probe_shmemx_job_state, 2464, 2464_u16, sampled, () -> c_int, [-1, 0, 0] runtime::job_state());
+routine!(brief pellucid_brief_shmemx_pe_state, pellucid_kept_shmemx_pe_state, [-1, ()], pellucid_imp_shmemx_pe_state, pellucid_probe_shmemx_pe_state, 2465, 2465_u16, sampled, (pe: c_int) -> c_int, [-1, 0, 0] runtime::pe_state(pe));
+routine!(brief pellucid_brief_shmemx_failed_pes, pellucid_kept_shmemx_failed_pes, [-1, ()], pellucid_imp_shmemx_failed_pes, pellucid_probe_shmemx_failed_pes, 2466, 2466_u16, sampled, (list: *mut c_int, max: c_int) -> c_int, [-1, 0, 0] runtime::failed_pes(list, max));

@@ -169,3 +169,8 @@ intercepted!(intercepted_shmemx_longdouble_max_to_all_aset, |op| (target: *mut L
 intercepted!(intercepted_shmemx_file_read_at, |op| (file: File, sym: *mut c_void, bytes: usize, offset: Offset), [-1, sym.addr(), bytes], args [0, 0, 0, 0], failed |r: SignedSize| r < 0);
 intercepted!(intercepted_shmemx_file_read_at_nb, |op| (file: File, sym: *mut c_void, bytes: usize, offset: Offset, request: *mut ReqHandle), [-1, sym.addr(), bytes], args [0, 0, 0, 0], failed |r: c_int| r != 0);
 intercepted!(intercepted_shmemx_file_read_strided_all, |op| (file: File, sym: *mut c_void, block: usize, nblocks: usize, stride: Offset, offset: Offset), [-1, sym.addr(), block.wrapping_mul(nblocks)], args [0, 0, 0, 0], failed |r: c_int| r != 0);
+intercepted!(intercepted_shmemx_space_calloc, |op| (space: Space, count: usize, size: usize), [-1, 0, count.saturating_mul(size)], args [0, 0, 0, 0], failed |r: *mut c_void| r.is_null() && count > 0 && size > 0);
+intercepted!(intercepted_shmemx_space_align, |op| (space: Space, alignment: usize, size: usize), [-1, 0, size], args [0, 0, 0, 0], failed |r: *mut c_void| r.is_null() && size > 0);
+intercepted!(intercepted_shmemx_space_realloc, |op| (space: Space, ptr: *mut c_void, size: usize), [-1, ptr.addr(), size], args [ptr.addr(), 0, 0, 0], failed |r: *mut c_void| r.is_null() && size > 0);
+intercepted!(intercepted_shmemx_space_free, |op| (space: Space, ptr: *mut c_void), [-1, ptr.addr(), 0], args [ptr.addr(), 0, 0, 0]);
+intercepted!(intercepted_shmemx_space_of, |op| (addr: *const c_void, space: *mut Space), [-1, 0, 0], args [addr.addr(), 0, 0, 0]);

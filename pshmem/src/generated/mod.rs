@@ -42,9 +42,13 @@ pub mod request;
 #[rustfmt::skip]
 pub mod file;
 #[rustfmt::skip]
+pub mod space;
+#[rustfmt::skip]
 pub mod error;
 #[rustfmt::skip]
 pub mod intercepted;
 #[rustfmt::skip]
 pub mod addresses;
+#[rustfmt::skip]
+pub mod arguments;
 pub mod constants;

@@ -19,13 +19,14 @@ static void keep(const shmemx_error_t *error, void *data) {
     called += *(int *)data;
 }
 
-static void last(int code, int peer, const char *routine, const char *part) {
+static void last(int code, int peer, const char *routine, int argument, const char *part) {
     shmemx_error_t error = {.size = sizeof error};
     CHECKF(shmemx_error_last(&error) == code, "%d, not %d: %s", error.code, code, error.message);
     CHECK(error.op >= 0 && error.op == shmemx_op_find(routine));
     CHECKF(strstr(error.message, routine) == error.message, "%s: no %s", error.message, routine);
     CHECKF(strstr(error.message, part) != NULL, "%s: no %s", error.message, part);
     CHECK_EQ(error.peer, peer);
+    CHECKF(error.argument == argument, "%s: argument %d, not %d", error.message, error.argument, argument);
     /* One that is smaller gets a part of it. */
     struct { size_t size; int code, op; int behind; } small = {.size = offsetof(shmemx_error_t, argument), .behind = 7};
     CHECK_EQ(shmemx_error_last((shmemx_error_t *)(void *)&small), code);
@@ -40,31 +41,31 @@ static void returned(void) {
     CHECK_EQ(shmemx_errhandler_set(SHMEM_TEAM_INVALID, SHMEMX_ERRORS_RETURN, NULL), 0);
     /* Nothing, data, a pointer, a code, an index. */
     shmem_long_put(object, local, 1, npes);
-    last(SHMEMX_ERROR_PE, npes, "shmem_long_put", "is not a PE");
+    last(SHMEMX_ERROR_PE, npes, "shmem_long_put", 3, "is not a PE");
     CHECK_EQ(shmem_long_g(object, -1), 0);
-    last(SHMEMX_ERROR_PE, -1, "shmem_long_g", "pe = -1");
+    last(SHMEMX_ERROR_PE, -1, "shmem_long_g", 1, "pe = -1");
     CHECK(shmem_double_g((double *)(void *)local, 0) == 0.0);
-    last(SHMEMX_ERROR_ADDRESS, -1, "shmem_double_g", "not a symmetric address");
+    last(SHMEMX_ERROR_ADDRESS, -1, "shmem_double_g", 0, "not a symmetric address");
     CHECK_EQ(shmem_long_atomic_fetch_add(object, 1, npes + 3), 0);
-    last(SHMEMX_ERROR_PE, npes + 3, "shmem_long_atomic_fetch_add", "is not a PE");
+    last(SHMEMX_ERROR_PE, npes + 3, "shmem_long_atomic_fetch_add", 2, "is not a PE");
     CHECK(shmem_ptr(object, npes) == NULL);
-    last(SHMEMX_ERROR_PE, npes, "shmem_ptr", "is not a PE");
+    last(SHMEMX_ERROR_PE, npes, "shmem_ptr", 1, "is not a PE");
     CHECK(shmem_long_sum_reduce(SHMEM_TEAM_WORLD, local, object, 1) < 0);
-    last(SHMEMX_ERROR_ADDRESS, -1, "shmem_long_sum_reduce", "dest = ");
+    last(SHMEMX_ERROR_ADDRESS, -1, "shmem_long_sum_reduce", 1, "dest = ");
     CHECK(shmem_align(3, 8) == NULL);
-    last(SHMEMX_ERROR_ARGUMENT, -1, "shmem_align", "a power of two");
+    last(SHMEMX_ERROR_ARGUMENT, -1, "shmem_align", 0, "a power of two");
     shmem_long_wait_until(object, 4711, 0);
-    last(SHMEMX_ERROR_ARGUMENT, -1, "shmem_long_wait_until", "cmp = 4711");
+    last(SHMEMX_ERROR_ARGUMENT, -1, "shmem_long_wait_until", 1, "cmp = 4711");
     CHECK_EQ(shmem_long_test(object, -3, 0), 0);
-    last(SHMEMX_ERROR_ARGUMENT, -1, "shmem_long_test", "cmp = -3");
+    last(SHMEMX_ERROR_ARGUMENT, -1, "shmem_long_test", 1, "cmp = -3");
     CHECK(shmem_long_wait_until_any(object, 2, NULL, 99, 0) == SIZE_MAX);
-    last(SHMEMX_ERROR_ARGUMENT, -1, "shmem_long_wait_until_any", "cmp = 99");
+    last(SHMEMX_ERROR_ARGUMENT, -1, "shmem_long_wait_until_any", 3, "cmp = 99");
     shmemx_sync_aset(NULL, pSync);
-    last(SHMEMX_ERROR_NO_SUCH, -1, "shmemx_sync_aset", "null pointer");
+    last(SHMEMX_ERROR_NO_SUCH, -1, "shmemx_sync_aset", 0, "null pointer");
     shmem_free(local);
-    last(SHMEMX_ERROR_ADDRESS, -1, "shmem_free", "ptr = ");
+    last(SHMEMX_ERROR_ADDRESS, -1, "shmem_free", 0, "ptr = ");
     shmem_clear_lock(object);
-    last(SHMEMX_ERROR_ARGUMENT, -1, "shmem_clear_lock", "lock");
+    last(SHMEMX_ERROR_ARGUMENT, -1, "shmem_clear_lock", 0, "lock");
     CHECK_EQ(object[0], 0);
     for (int k = 0; k < 4; k++) CHECK_EQ(local[k], 5 + k);
     /* All goes on. */
@@ -88,7 +89,7 @@ static void of_a_thread(void) {
     pthread_t thread;
     CHECK_EQ(pthread_create(&thread, NULL, in_thread, NULL), 0);
     CHECK_EQ(pthread_join(thread, NULL), 0);
-    last(SHMEMX_ERROR_ADDRESS, -1, "shmem_free", "ptr = ");
+    last(SHMEMX_ERROR_ADDRESS, -1, "shmem_free", 0, "ptr = ");
 }
 
 static void handlers(void) {

@@ -1,5 +1,6 @@
 /* PE 1 finalizes, or returns without, while the others make a collective call: the first argument says which. */
-#include <shmem.h>
+#include <fcntl.h>
+#include <shmemx.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,6 +25,9 @@ int main(int count, char **arguments) {
         shmem_barrier_all();
     }
     if (strcmp(what, "nested") == 0) shmem_init();
+    shmemx_file_t file = SHMEMX_FILE_INVALID;
+    shmemx_req_h request = SHMEMX_REQ_INVALID;
+    if (strncmp(what, "file", 4) == 0) shmemx_file_open(SHMEM_TEAM_WORLD, "/dev/zero", O_RDONLY, 0, &file);
     if (one && strcmp(what, "return") == 0) return 0;
     if (one) shmem_finalize();
     else if (strcmp(what, "sum") == 0) shmem_long_sum_reduce(SHMEM_TEAM_WORLD, to, from, 2);
@@ -36,7 +40,12 @@ int main(int count, char **arguments) {
     else if (strcmp(what, "set-sum") == 0) shmem_long_sum_to_all(to, from, 2, 0, 0, size, wrk, work);
     else if (strcmp(what, "malloc") == 0) shmem_malloc(64);
     else if (strcmp(what, "sync") == 0) shmem_sync_all();
+    else if (strcmp(what, "file") == 0) shmemx_file_sync(file);
+    else if (strcmp(what, "file-read") == 0) shmemx_file_read_at_all(file, to, sizeof to, 0);
+    else if (strcmp(what, "file-nb") == 0) shmemx_file_read_at_all_nb(file, to, sizeof to, 0, &request);
+    else if (strcmp(what, "sum-nb") == 0) shmemx_long_sum_reduce_nb(SHMEM_TEAM_WORLD, to, from, 2, &request);
     else shmem_barrier_all();
+    shmemx_req_wait(&request);
     printf("went on\n");
     if (!one) shmem_finalize();
     return 0;

@@ -196,6 +196,39 @@ typedef struct shmemx_file *shmemx_file_t;
 #define SHMEMX_FILE_INVALID ((shmemx_file_t)0)
 
 /*
+ * Spaces: symmetric memory of the members of a team or of an active set alone, apart from the symmetric heap. `mask`
+ * says which fields of the configuration count. The routines on a space are collective over its members, and only they
+ * reach its memory: with puts, gets, atomics, signals and collectives as that of the heap. Creation gives 0, or
+ * SHMEMX_ERROR_MEMORY where a member cannot have what is asked for: then none has the space, and shmemx_error_last says
+ * why. SHMEMX_SPACE_DEFAULT is the symmetric heap.
+ *
+ * shmemx_locality says how far a PE is: 0 it is the calling one, 1 on the same NUMA node, 2 on the same host, 3 on
+ * another. The PEs of a node are SHMEMX_TEAM_NUMA, where their numbers have equal distances; else the run of
+ * neighbours among them that the calling one is in.
+ */
+typedef struct shmemx_space *shmemx_space_t;
+#define SHMEMX_SPACE_INVALID ((shmemx_space_t)0)
+#define SHMEMX_SPACE_DEFAULT ((shmemx_space_t)1)
+#define SHMEMX_TEAM_NUMA ((shmem_team_t)3)
+
+typedef struct {
+    size_t size;      /* bytes on each member; without, as many as the symmetric heap has */
+    int numa_node;    /* that the memory has to be on: a number, SHMEMX_NUMA_ANY or SHMEMX_NUMA_LOCAL; may differ */
+    size_t page_size; /* in bytes; 0: as the system likes */
+    int kind;         /* SHMEMX_SPACE_HOST */
+    const char *name; /* for messages */
+} shmemx_space_config_t;
+
+#define SHMEMX_SPACE_SIZE 1L
+#define SHMEMX_SPACE_NUMA_NODE 2L
+#define SHMEMX_SPACE_PAGE_SIZE 4L
+#define SHMEMX_SPACE_KIND 8L
+#define SHMEMX_SPACE_NAME 16L
+#define SHMEMX_SPACE_HOST 0
+#define SHMEMX_NUMA_ANY (-1)
+#define SHMEMX_NUMA_LOCAL (-2)
+
+/*
  * Errors. A call that cannot be carried out ends the job (SHMEMX_ERRORS_FATAL), gives its code (_RETURN), says so on
  * standard error and gives its code (_LOG), or calls a function with it and gives its code. What an operation came to,
  * as a disk that is full, is no mistake, and returned with FATAL as well. `team`: in calls on that team;
@@ -207,7 +240,7 @@ typedef struct {
     size_t size;         /* to be set to sizeof(shmemx_error_t) before the call */
     int code;            /* SHMEMX_ERROR_ */
     int op;              /* operation, -1 where it is not known */
-    int argument;        /* the argument that is wrong, from 0 on; -1 where only the message says so */
+    int argument;        /* the argument that is wrong, from 0 on; -1 where none is, or several are */
     int peer;            /* PE number in the world, -1 where it has to do with none */
     const void *address; /* that is wrong, NULL where none is */
     const char *message; /* until the thread's next error */

@@ -14,7 +14,7 @@ pub fn modules(groups: &[Expanded]) -> File {
     for group in groups.iter().filter(|group| !group.routines.is_empty()) {
         writeln!(text, "#[rustfmt::skip]\npub mod {};", group.group.name).expect("writing to a string");
     }
-    text.push_str("#[rustfmt::skip]\npub mod intercepted;\n#[rustfmt::skip]\npub mod addresses;\npub mod constants;\n");
+    text.push_str("#[rustfmt::skip]\npub mod intercepted;\n#[rustfmt::skip]\npub mod addresses;\n#[rustfmt::skip]\npub mod arguments;\npub mod constants;\n");
     File { path: entry::path("mod"), text }
 }
 
@@ -75,6 +75,29 @@ pub fn addresses(groups: &[Expanded], intercepted: &Intercepted) -> File {
     )
     .expect("writing to a string");
     File { path: entry::path("addresses"), text }
+}
+
+/// `pshmem/src/generated/arguments.rs`: the names of each operation's arguments.
+pub fn arguments(groups: &[Expanded]) -> File {
+    let mut lists: Vec<String> = Vec::new();
+    let (mut names, mut of) = (String::new(), String::new());
+    for routine in groups.iter().flat_map(|group| &group.routines) {
+        let params: Vec<_> = routine.params.iter().map(|param| param.name.as_str()).collect();
+        let list = params.join(" ");
+        let index = lists.iter().position(|other| *other == list).unwrap_or_else(|| {
+            writeln!(names, "    \"{list}\",").expect("writing to a string");
+            lists.push(list);
+            lists.len() - 1
+        });
+        writeln!(of, "    {index},").expect("writing to a string");
+    }
+    let text = format!(
+        "// {BY}\n//! The names of arguments, as headers have them.\n\nuse pellucid_profile::op::COUNT;\n\n\
+         /// Lists of names in their order.\npub static NAMES: [&str; {}] = [\n{names}];\n\n\
+         /// Index of the list of each operation.\npub static OF: [u8; COUNT] = [\n{of}];\n",
+        lists.len()
+    );
+    File { path: entry::path("arguments"), text }
 }
 
 fn functions(group: &str, body: &Body, intercepted: &Intercepted) -> String {

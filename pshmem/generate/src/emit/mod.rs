@@ -40,6 +40,7 @@ pub fn files(groups: &[Expanded]) -> Result<Vec<File>, String> {
     let intercepted = intercepted::Intercepted::new(groups);
     files.push(intercepted.file());
     files.push(lists::addresses(groups, &intercepted));
+    files.push(lists::arguments(groups));
     files.push(lists::ops(groups));
     files.extend(export::files(groups));
     files.extend(header::files(groups, &prototypes));

@@ -92,6 +92,8 @@ fn config() -> Config {
         ("RequestHandle", "shmemx_request_handle_t"),
         ("ReqHandle", "shmemx_req_h"),
         ("File", "shmemx_file_t"),
+        ("Space", "shmemx_space_t"),
+        ("SpaceConfig", "shmemx_space_config_t"),
         ("ErrorHandler", "shmemx_errhandler_t"),
         ("ErrorInfo", "shmemx_error_t"),
         ("Offset", "off_t"),

@@ -29,6 +29,7 @@ mod rma;
 mod session;
 mod setup;
 mod signal;
+mod space;
 mod team;
 mod thread;
 
@@ -172,5 +173,6 @@ pub const GROUPS: &[Group] = &[
     aset::GROUP,
     request::GROUP,
     file::GROUP,
+    space::GROUP,
     error::GROUP,
 ];

@@ -23,6 +23,25 @@ pub mod code {
     pub const SHORT: i32 = -16;
 }
 
+/// What is wrong with an access to a space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OfSpace {
+    /// The object runs past its end.
+    PastEnd {
+        /// Bytes that are left.
+        room: usize,
+    },
+    /// A PE is no member.
+    NoMember {
+        /// Which.
+        pe: i32,
+        /// Members.
+        size: usize,
+        /// It is the one that calls.
+        by: bool,
+    },
+}
+
 /// Why a call cannot be carried out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)] // the fields are what the messages below name
@@ -37,6 +56,12 @@ pub enum Cause {
     NotSymmetric { arg: &'static str, addr: usize, bytes: usize },
     /// An object that begins in a symmetric segment and runs past its end.
     PastEnd { arg: &'static str, addr: usize, bytes: usize, room: usize, segment: &'static str },
+    /// An object in a space that the call may not reach.
+    InSpace { arg: &'static str, addr: usize, bytes: usize, space: Arc<str>, wrong: OfSpace },
+    /// A handle of a space that names no live one.
+    BadSpace { handle: usize, gone: bool },
+    /// A space could not be made; `pe`: because of another PE; `error`: of the system, 0 where there is none.
+    NoSpace { space: Arc<str>, what: &'static str, error: i32, pe: Option<i32> },
     /// A null pointer where data is to be moved.
     Null { arg: &'static str, bytes: usize },
     /// An argument outside its set of values.
@@ -136,6 +161,9 @@ impl fmt::Display for Cause {
             Self::BadTeam { handle, gone } => no_handle(f, "team", *handle, *gone, "destroyed", "a team"),
             Self::BadFile { handle: 0, .. } => f.write_str("file = SHMEMX_FILE_INVALID is no file"),
             Self::BadFile { handle, gone } => no_handle(f, "file", *handle, *gone, "closed", "a file"),
+            Self::BadSpace { handle: 0, .. } => f.write_str("space = SHMEMX_SPACE_INVALID is no space"),
+            Self::BadSpace { handle, gone } => no_handle(f, "space", *handle, *gone, "destroyed", "a space"),
+            Self::InSpace { .. } | Self::NoSpace { .. } => self.space(f),
             Self::File { .. } | Self::Short { .. } => self.file(f),
             Self::BadPe { .. } | Self::BadValue { .. } | Self::NotInActiveSet { .. } | Self::NotInSet { .. } => {
                 self.argument(f)
@@ -145,6 +173,27 @@ impl fmt::Display for Cause {
             }
             Self::DoubleFree { .. } | Self::Overlap { .. } | Self::Misaligned { .. } => self.address(f),
             Self::NotHeld { .. } | Self::HeldAlready { .. } | Self::NoObject { .. } => self.address(f),
+        }
+    }
+}
+
+impl Cause {
+    /// The name of the argument that is wrong; `None` where none is, or more than one.
+    pub fn argument_name(&self) -> Option<&'static str> {
+        match self {
+            Self::BadPe { arg, .. } | Self::BadValue { arg, .. } | Self::Null { arg, .. } => Some(arg),
+            Self::NotSymmetric { arg, .. } | Self::PastEnd { arg, .. } | Self::Misaligned { arg, .. } => Some(arg),
+            Self::NoObject { arg, .. } => Some(arg),
+            Self::InSpace { wrong: OfSpace::NoMember { by: false, .. }, .. } => Some("pe"),
+            Self::InSpace { arg, .. } => Some(arg),
+            Self::BadSpace { .. } => Some("space"),
+            Self::NotInSet { .. } | Self::BadSet { .. } => Some("aset"),
+            Self::BadContext { .. } => Some("ctx"),
+            Self::BadTeam { .. } => Some("team"),
+            Self::BadFile { .. } => Some("file"),
+            Self::ForeignPointer { .. } | Self::DoubleFree { .. } => Some("ptr"),
+            Self::NotHeld { .. } | Self::HeldAlready { .. } => Some("lock"),
+            _ => None,
         }
     }
 }
@@ -175,6 +224,31 @@ impl Cause {
                 f,
                 "aset: PE {pe} is none of the {size} members of the active set: only they call a collective on it"
             ),
+            other => fmt::Debug::fmt(other, f),
+        }
+    }
+
+    /// What is wrong with a space.
+    fn space(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InSpace { arg, addr, bytes, space, wrong: OfSpace::PastEnd { room } } => write!(
+                f,
+                "{arg} = {addr:#x}: {bytes} bytes run past the end of space {space:?}, which has {room} bytes from there"
+            ),
+            Self::InSpace { arg, addr, space, wrong: OfSpace::NoMember { pe, size, by }, .. } => {
+                let who = if *by { format!("the calling PE {pe}") } else { format!("PE {pe}") };
+                write!(f, "{arg} = {addr:#x} lies in space {space:?}, and {who} is none of its {size} members")
+            }
+            Self::NoSpace { space, what, error, pe } => {
+                write!(f, "space {space:?} cannot be made: ")?;
+                if let Some(pe) = pe {
+                    write!(f, "PE {pe}: ")?;
+                }
+                match *error {
+                    0 => f.write_str(what),
+                    error => write!(f, "{what}: {}", std::io::Error::from_raw_os_error(error)),
+                }
+            }
             other => fmt::Debug::fmt(other, f),
         }
     }
@@ -283,6 +357,10 @@ impl Fault {
             Cause::BadSet { .. } | Cause::BadContext { .. } | Cause::BadTeam { .. } | Cause::BadFile { .. } => {
                 code::NO_SUCH
             }
+            Cause::BadSpace { .. } => code::NO_SUCH,
+            Cause::InSpace { wrong: OfSpace::NoMember { .. }, .. } => code::PE,
+            Cause::InSpace { .. } => code::ADDRESS,
+            Cause::NoSpace { .. } => code::MEMORY,
             Cause::NotInitialized | Cause::Finalized => code::NO_SUCH,
             Cause::BadPe { .. } | Cause::NotInActiveSet { .. } | Cause::NotInSet { .. } => code::PE,
             Cause::NotSymmetric { .. } | Cause::PastEnd { .. } | Cause::Null { .. } | Cause::Misaligned { .. } => {
@@ -304,7 +382,7 @@ impl Fault {
 
     /// Whether it is what an operation came to, and no mistake of the program's: its caller is told.
     pub fn is_result(&self) -> bool {
-        matches!(self.0.cause, Cause::File { .. } | Cause::Short { .. })
+        matches!(self.0.cause, Cause::File { .. } | Cause::Short { .. } | Cause::NoSpace { .. })
     }
 }
 

@@ -10,4 +10,4 @@ pub mod text;
 pub mod unknown_env;
 pub mod word;
 
-pub use fault::{Cause, Fault};
+pub use fault::{Cause, Fault, OfSpace};

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"PELLUCID");
 /// Changes with every change of the layout: launcher and library must agree.
-const VERSION: u32 = 7;
+const VERSION: u32 = 8;
 /// This release. What else launcher and library share has layouts too, so they have to be of one release.
 const RELEASE: [u8; 24] = release();
 /// Bytes of one PE's slot.
@@ -53,6 +53,8 @@ struct Header {
     interrupted: AtomicI32,
     /// See [`super::last_words`].
     speaker: AtomicU32,
+    /// Bytes of the file that are laid out.
+    laid_out: AtomicU64,
 }
 
 #[repr(C)]
@@ -71,6 +73,8 @@ struct Slot {
     unasked: AtomicU32,
     /// Where it crashed.
     place: Place,
+    /// The NUMA node that it is at home on.
+    node: AtomicU32,
     /// Held by a thread of the PE, where somebody wants to know.
     alive: Alive,
     affinity: [AtomicU64; cpu::MASK_WORDS],
@@ -288,6 +292,20 @@ impl Job {
         &self.header().speaker
     }
 
+    /// The file is laid out up to here, as all PEs of the host find.
+    pub(crate) fn lay_out(&self, bytes: usize) {
+        self.header().laid_out.fetch_max(bytes as u64, Ordering::AcqRel);
+    }
+
+    /// Takes further bytes of the file, which no other PE has; gives where they begin, at a multiple of `align`.
+    pub(crate) fn take(&self, bytes: usize, align: usize) -> Result<usize, Fault> {
+        let room = (bytes + align) as u64;
+        let at = self.header().laid_out.fetch_add(room, Ordering::AcqRel) as usize;
+        let begin = mmap::round_up(at, align);
+        mmap::extend(self.fd(), begin + bytes)?;
+        Ok(begin)
+    }
+
     /// The same file, mapped once more.
     pub(super) fn again(&self) -> Result<Self, Fault> {
         Self::open(mmap::duplicate(&self.fd)?)
@@ -457,6 +475,16 @@ impl<'a> Pe<'a> {
         for (to, from) in self.0.affinity.iter().zip(affinity) {
             to.store(*from, Ordering::Relaxed);
         }
+    }
+
+    /// The NUMA node that it is at home on.
+    pub(crate) fn node(&self) -> u32 {
+        self.0.node.load(Ordering::Relaxed)
+    }
+
+    /// See [`Self::node`]; before the first meeting.
+    pub(crate) fn set_node(&self, node: u32) {
+        self.0.node.store(node, Ordering::Relaxed);
     }
 
     /// Bytes of symmetric heap it asked for.

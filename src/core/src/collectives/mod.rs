@@ -21,6 +21,7 @@ pub mod reduce;
 pub mod requests;
 mod scan;
 mod set_check;
+pub mod spaces;
 
 use crate::team::{check, contribution};
 pub use alltoall::{alltoall, alltoalls};

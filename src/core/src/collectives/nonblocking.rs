@@ -82,8 +82,7 @@ impl Members {
         goes_one_way: bool,
         steps: impl FnOnce(FlatCall<'static>) -> F,
     ) -> Result<Request, Fault> {
-        let call = FlatCall::begin(w, self.pes, self.me, self.key, goes_one_way);
-        request::start(|event| steps(call.nonblocking(event)))
+        FlatCall::begin(w, self.pes, self.me, self.key, goes_one_way).start(steps)
     }
 }
 

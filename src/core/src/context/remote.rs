@@ -7,7 +7,10 @@ use super::Ctx;
 use super::rma::null;
 use crate::base::{Cause, Fault};
 use crate::memory::Map;
+use crate::memory::spaces::MAPPED;
 use crate::transport::shm::amo::Amo;
+use crate::transport::shm::copy::copy;
+use crate::transport::shm::order;
 use crate::transport::{AmoOp, Atomic, Completion, RemoteAddress, SignalOp, Transport};
 use std::mem::MaybeUninit;
 
@@ -84,7 +87,7 @@ fn word<T>(
     if !addr.is_aligned() && m.contains(addr as usize, size_of::<T>()) && m.check_pe("pe", pe).is_ok() {
         return Err(Fault::from(Cause::Misaligned { arg, addr: addr as usize, align: align_of::<T>() }));
     }
-    m.remote_address(arg, addr, size_of::<T>(), pe)
+    m.word_address(arg, addr, pe)
 }
 
 /// An atomic operation that nobody wants the result of.
@@ -181,13 +184,33 @@ pub(super) fn put_signal(
 ) -> Result<(), Fault> {
     let (transport, signal) = word(m, "sig_addr", sig_addr, pe)?;
     let channel = ctx.channel()?;
+    if signal.segment == MAPPED && bytes > 0 {
+        // A signal in a space, by stores: where the data go is looked up on its own.
+        let to = m.remote("dest", dest, bytes, pe)?;
+        if source.is_null() {
+            return Err(null("source", bytes));
+        }
+        // SAFETY: mapped; the caller of the routine vouches for the source.
+        unsafe { copy(to, source, bytes) };
+        order::fence();
+        return update(
+            m,
+            ctx,
+            "sig_addr",
+            sig_addr,
+            pe,
+            if op == SignalOp::Set { AmoOp::Set } else { AmoOp::Add },
+            value,
+        );
+    }
     if bytes == 0 {
         let op = if op == SignalOp::Set { AmoOp::Set } else { AmoOp::Add };
         let atomic = Atomic { op, width: 8, operand: value, compare: 0, result: std::ptr::null_mut() };
         // SAFETY: there is no result.
         return unsafe { transport.atomic(channel, signal, atomic, Completion::Local) };
     }
-    let (_, to) = m.remote_address("dest", dest, bytes, pe)?;
+    // The same way as the signal.
+    let (_, to) = m.network_address("dest", dest, bytes, pe)?;
     if source.is_null() {
         return Err(null("source", bytes));
     }

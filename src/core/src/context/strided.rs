@@ -6,7 +6,7 @@ use super::rma::null;
 use crate::base::{Cause, Fault};
 use crate::memory::Map;
 use crate::transport::shm::strided;
-use crate::transport::{COPIED, Completion};
+use crate::transport::{COPIED, Completion, RemoteAddress, Transport};
 
 /// The range that a strided object covers: elements before its address, and bytes in all.
 ///
@@ -40,10 +40,28 @@ impl<T> Object<T> {
         Some(m.local_mapping(first, bytes, pe)?.wrapping_add(before))
     }
 
-    /// Checks all of it on the way to another host.
-    fn remote_address(&self, m: &Map, arg: &'static str, pe: i32) -> Result<(), Fault> {
-        let (first, bytes, _) = self.range();
-        m.remote_address(arg, first, bytes, pe).map(drop)
+    /// The way to all of it, over the network or in a space, and where its blocks are.
+    fn remote_address(&self, m: &Map, arg: &'static str, pe: i32) -> Result<Blocks, Fault> {
+        let (first, bytes, before) = self.range();
+        let (transport, first) = m.remote_address(arg, first, bytes, pe)?;
+        let size = size_of::<T>();
+        let step = self.stride.wrapping_mul(size as isize);
+        Ok(Blocks { transport, first: RemoteAddress { offset: first.offset + before * size, ..first }, step })
+    }
+}
+
+/// Blocks of one object of a PE.
+struct Blocks {
+    transport: &'static dyn Transport,
+    /// The first.
+    first: RemoteAddress,
+    /// From one to the next, in bytes.
+    step: isize,
+}
+
+impl Blocks {
+    fn place(&self, i: isize) -> RemoteAddress {
+        RemoteAddress { offset: self.first.offset.wrapping_add_signed(i.wrapping_mul(self.step)), ..self.first }
     }
 }
 
@@ -178,19 +196,18 @@ fn remote_put<T: Copy>(
     step: isize,
     pe: i32,
 ) -> Result<(), Fault> {
-    there.remote_address(m, "dest", pe)?;
+    let blocks = there.remote_address(m, "dest", pe)?;
     if source.is_null() {
         return Err(null("source", super::bytes::<T>(there.block.saturating_mul(there.count))));
     }
     let bytes = there.block * size_of::<T>();
+    let channel = ctx.channel()?;
     // A small block is copied at once, and several travel together.
     let when = if bytes <= COPIED { Completion::Deferred } else { Completion::Local };
     for i in 0..there.count as isize {
         let from = source.wrapping_offset(i.wrapping_mul(step));
-        let to = there.addr.wrapping_offset(i.wrapping_mul(there.stride));
-        let (transport, place) = m.remote_address("dest", to, bytes, pe)?;
         // SAFETY: the caller of the routine vouches for the source.
-        unsafe { transport.put(ctx.channel()?, place, from.cast(), bytes, when)? };
+        unsafe { blocks.transport.put(channel, blocks.place(i), from.cast(), bytes, when)? };
     }
     Ok(())
 }
@@ -199,22 +216,18 @@ fn remote_put<T: Copy>(
 #[cold]
 #[inline(never)]
 fn remote_get<T: Copy>(m: &Map, ctx: Ctx, dest: *mut T, step: isize, there: &Object<T>, pe: i32) -> Result<(), Fault> {
-    there.remote_address(m, "source", pe)?;
+    let blocks = there.remote_address(m, "source", pe)?;
     if dest.is_null() {
         return Err(null("dest", super::bytes::<T>(there.block.saturating_mul(there.count))));
     }
     let bytes = there.block * size_of::<T>();
     let channel = ctx.channel()?;
-    let mut through = None;
     for i in 0..there.count as isize {
-        let from = there.addr.wrapping_offset(i.wrapping_mul(there.stride));
         let to = dest.wrapping_offset(i.wrapping_mul(step));
-        let (transport, place) = m.remote_address("source", from, bytes, pe)?;
         // SAFETY: the caller of the routine vouches for the destination; it is complete before this returns.
-        unsafe { transport.get(channel, to.cast(), place, bytes, Completion::Deferred)? };
-        through = Some(transport);
+        unsafe { blocks.transport.get(channel, to.cast(), blocks.place(i), bytes, Completion::Deferred)? };
     }
-    through.map_or(Ok(()), |transport| transport.quiet_pes(channel, &mut std::iter::once(pe)))
+    blocks.transport.quiet_pes(channel, &mut std::iter::once(pe))
 }
 
 fn check_strides(dst: isize, sst: isize, bsize: usize) -> Result<(), Fault> {

@@ -14,23 +14,29 @@ pub fn set_observer(observer: fn(usize)) {
     let _ = OBSERVER.set(observer);
 }
 
-fn tell(books: &Allocator) {
-    if let Some(observer) = OBSERVER.get() {
-        observer(books.in_use().0);
-    }
-}
-
 /// A range of symmetric memory that objects are allocated from.
 #[derive(Debug)]
 pub struct Heap {
     base: usize,
     books: Mutex<Allocator>,
+    is_observed: bool,
 }
 
 impl Heap {
     /// The heap at `base`, `len` zeroed bytes.
     pub fn new(base: usize, len: usize) -> Self {
-        Self { base, books: Mutex::new(Allocator::new(len)) }
+        Self { base, books: Mutex::new(Allocator::new(len)), is_observed: false }
+    }
+
+    /// As [`Self::new`], for the one whose bytes in use are told to the observer.
+    pub fn observed(base: usize, len: usize) -> Self {
+        Self { is_observed: true, ..Self::new(base, len) }
+    }
+
+    fn tell(&self, books: &Allocator) {
+        if let Some(observer) = OBSERVER.get().filter(|_| self.is_observed) {
+            observer(books.in_use().0);
+        }
     }
 
     fn books(&self) -> MutexGuard<'_, Allocator> {
@@ -41,7 +47,7 @@ impl Heap {
     pub fn allocate(&self, size: usize, align: usize) -> *mut u8 {
         let mut books = self.books();
         let object = books.allocate(size, align.max(GRANULE));
-        tell(&books);
+        self.tell(&books);
         object.map_or(std::ptr::null_mut(), |at| (self.base + at) as *mut u8)
     }
 
@@ -52,7 +58,7 @@ impl Heap {
         let Some(at) = books.allocate(size, GRANULE) else {
             return std::ptr::null_mut();
         };
-        tell(&books);
+        self.tell(&books);
         let used = touched.saturating_sub(at).min(size);
         let start = (self.base + at) as *mut u8;
         // SAFETY: the object lies in the heap's mapping; what was never touched is zero as mapped.
@@ -87,14 +93,14 @@ impl Heap {
     pub fn clear(&self) {
         let mut books = self.books();
         books.clear();
-        tell(&books);
+        self.tell(&books);
     }
 
     /// Releases an object.
     pub fn release(&self, addr: usize) -> Result<(), Fault> {
         let mut books = self.books();
         books.release(addr.wrapping_sub(self.base)).map_err(|r| reject(r, addr))?;
-        tell(&books);
+        self.tell(&books);
         Ok(())
     }
 
@@ -103,7 +109,7 @@ impl Heap {
         let mut books = self.books();
         let at = addr.wrapping_sub(self.base);
         if books.resize_in_place(at, size).map_err(|r| reject(r, addr))? {
-            tell(&books);
+            self.tell(&books);
             return Ok(addr as *mut u8);
         }
         let old = books.size_of(at).map_err(|r| reject(r, addr))?;
@@ -115,7 +121,7 @@ impl Heap {
         // SAFETY: both objects lie in the heap and do not overlap, since both are live.
         unsafe { std::ptr::copy_nonoverlapping(addr as *const u8, to, old.min(size)) };
         books.release(at).map_err(|r| reject(r, addr))?;
-        tell(&books);
+        self.tell(&books);
         Ok(to)
     }
 

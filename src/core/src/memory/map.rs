@@ -3,8 +3,11 @@
 //! The hot path of every transfer. A `Map` is filled in at start-up and only read afterwards; an empty one (before
 //! `shmem_init`) fails every check, so the checks need no extra test for that.
 
-use crate::base::{Cause, Fault};
-use crate::transport::{RemoteAddress, SegmentId, Transport};
+use super::directory::Directory;
+use super::spaces::{MAPPED, PLACES, Space, Spaces};
+use crate::base::{Cause, Fault, OfSpace};
+use crate::transport::{Channel, RemoteAddress, SegmentId, Transport};
+use std::sync::Arc;
 
 /// Distance from an address of this PE to the same object of a peer, by segment.
 #[derive(Debug, Clone, Copy)]
@@ -50,7 +53,12 @@ pub struct Map {
     pub check: bool,
     /// What reaches PEs of other hosts, in a job that has any.
     pub transport: Option<&'static dyn Transport>,
+    /// Memory of some PEs, which is in neither of the above.
+    pub spaces: Option<&'static Spaces>,
 }
+
+/// The first word of a question to a PE of another host about a space: then follow an address and the number of a word.
+pub const ABOUT_SPACES: u64 = u64::MAX;
 
 impl Map {
     /// The map of a process that is not initialized.
@@ -68,6 +76,7 @@ impl Map {
         oversubscribed: false,
         check: false,
         transport: None,
+        spaces: None,
     };
 
     /// Where the object of `bytes` bytes at `addr` here is mapped on PE `pe`; `None` where the PE is on another host,
@@ -133,10 +142,36 @@ impl Map {
     /// Error: names `arg` where the object is not symmetric, and the PE where it is none.
     #[inline(always)]
     pub fn remote<T>(&self, arg: &'static str, addr: *const T, bytes: usize, pe: i32) -> Result<*mut T, Fault> {
-        self.local_mapping(addr, bytes, pe).ok_or_else(|| self.explain(arg, addr as usize, bytes, pe))
+        match self.local_mapping(addr, bytes, pe) {
+            Some(there) => Ok(there),
+            None => self.remote_in_space(arg, addr as usize, bytes, pe).map(|there| there as *mut T),
+        }
     }
 
-    /// The way to an object of a PE, over the network: for what [`Self::local_mapping`] did not find.
+    #[cold]
+    #[inline(never)]
+    fn remote_in_space(&self, arg: &'static str, addr: usize, bytes: usize, pe: i32) -> Result<usize, Fault> {
+        self.mapped_in_space(addr, bytes, pe).ok_or_else(|| self.explain(arg, addr, bytes, pe))
+    }
+
+    /// As [`Self::local_mapping`], and in spaces.
+    pub fn mapping<T>(&self, addr: *const T, bytes: usize, pe: i32) -> Option<*mut T> {
+        let in_space = || self.mapped_in_space(addr as usize, bytes, pe).map(|there| there as *mut T);
+        self.local_mapping(addr, bytes, pe).or_else(in_space)
+    }
+
+    fn mapped_in_space(&self, addr: usize, bytes: usize, pe: i32) -> Option<usize> {
+        let (spaces, space) = self.space_of(addr)?;
+        spaces.mapped(space, addr, pe).filter(|_| space.holds(addr, bytes))
+    }
+
+    /// The space that an address lies in.
+    pub fn space_of(&self, addr: usize) -> Option<(&'static Spaces, &'static Arc<Space>)> {
+        let spaces = self.spaces?;
+        spaces.find(addr).map(|space| (spaces, space))
+    }
+
+    /// The way to an object of a PE, over the network or in a space: for what [`Self::local_mapping`] did not find.
     ///
     /// Error: names `arg` where the object is not symmetric, and the PE where it is none.
     #[cold]
@@ -147,11 +182,53 @@ impl Map {
         bytes: usize,
         pe: i32,
     ) -> Result<(&'static dyn Transport, RemoteAddress), Fault> {
-        match (self.transport, self.place(addr as usize, bytes)) {
+        self.way(arg, addr as usize, bytes, pe, true)
+    }
+
+    /// As [`Self::remote_address`], to a word for atomics, which the network card may do alone.
+    #[cold]
+    pub fn word_address<T>(
+        &self,
+        arg: &'static str,
+        addr: *const T,
+        pe: i32,
+    ) -> Result<(&'static dyn Transport, RemoteAddress), Fault> {
+        self.way(arg, addr as usize, size_of::<T>(), pe, self.atomic_pes > 0)
+    }
+
+    /// As [`Self::remote_address`], over the network whoever the PE is.
+    #[cold]
+    pub fn network_address<T>(
+        &self,
+        arg: &'static str,
+        addr: *const T,
+        bytes: usize,
+        pe: i32,
+    ) -> Result<(&'static dyn Transport, RemoteAddress), Fault> {
+        self.way(arg, addr as usize, bytes, pe, false)
+    }
+
+    fn way(
+        &self,
+        arg: &'static str,
+        addr: usize,
+        bytes: usize,
+        pe: i32,
+        by_stores: bool,
+    ) -> Result<(&'static dyn Transport, RemoteAddress), Fault> {
+        if let Some((spaces, space)) = self.space_of(addr).filter(|(_, space)| space.holds(addr, bytes)) {
+            if let Some(offset) = spaces.mapped(space, addr, pe).filter(|_| by_stores) {
+                return Ok((spaces.near(), RemoteAddress { pe, segment: MAPPED, offset }));
+            }
+            if let Some(transport) = self.transport.filter(|_| (space.has)(pe)) {
+                return Ok((transport, space.remote(addr, pe)));
+            }
+        }
+        match (self.transport, self.place(addr, bytes)) {
             (Some(transport), Some((segment, offset))) if (pe as u32) < self.npes as u32 => {
                 Ok((transport, RemoteAddress { pe, segment, offset }))
             }
-            _ => Err(self.explain(arg, addr as usize, bytes, pe)),
+            _ => Err(self.explain(arg, addr, bytes, pe)),
         }
     }
 
@@ -167,12 +244,26 @@ impl Map {
     /// Checks that an object of this PE is symmetric, without translating it.
     #[inline(always)]
     pub fn local<T>(&self, arg: &'static str, addr: *const T, bytes: usize) -> Result<(), Fault> {
-        if self.contains(addr as usize, bytes) { Ok(()) } else { Err(self.explain(arg, addr as usize, bytes, self.me)) }
+        if self.in_segments(addr as usize, bytes) { Ok(()) } else { self.local_in_space(arg, addr as usize, bytes) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn local_in_space(&self, arg: &'static str, addr: usize, bytes: usize) -> Result<(), Fault> {
+        match self.space_of(addr).is_some_and(|(_, space)| space.holds(addr, bytes)) {
+            true => Ok(()),
+            false => Err(self.explain(arg, addr, bytes, self.me)),
+        }
+    }
+
+    /// Whether `bytes` bytes at `addr` are symmetric memory.
+    pub fn contains(&self, addr: usize, bytes: usize) -> bool {
+        self.in_segments(addr, bytes) || self.space_of(addr).is_some_and(|(_, space)| space.holds(addr, bytes))
     }
 
     /// Whether `bytes` bytes at `addr` lie in one symmetric segment.
     #[inline(always)]
-    pub fn contains(&self, addr: usize, bytes: usize) -> bool {
+    fn in_segments(&self, addr: usize, bytes: usize) -> bool {
         let in_heap = addr.wrapping_sub(self.heap_base);
         let in_data = addr.wrapping_sub(self.data_base);
         (in_heap < self.heap_len && bytes <= self.heap_len - in_heap)
@@ -227,7 +318,29 @@ impl Map {
                 return Fault::from(Cause::PastEnd { arg, addr, bytes, room: len - offset, segment });
             }
         }
-        Fault::from(Cause::NotSymmetric { arg, addr, bytes })
+        match self.explain_space(addr, bytes, pe) {
+            Some((space, wrong)) => Fault::from(Cause::InSpace { arg, addr, bytes, space, wrong }),
+            None => Fault::from(Cause::NotSymmetric { arg, addr, bytes }),
+        }
+    }
+
+    /// What is wrong with an access to a space, and which it is. `None`: the address is in none that is known of.
+    fn explain_space(&self, addr: usize, bytes: usize, pe: i32) -> Option<(Arc<str>, OfSpace)> {
+        let spaces = self.spaces.filter(|_| PLACES.contains(&addr))?;
+        if let Some(space) = spaces.find(addr) {
+            let wrong = match space.holds(addr, bytes) {
+                false => OfSpace::PastEnd { room: space.room(addr) },
+                true => OfSpace::NoMember { pe, size: space.size, by: false },
+            };
+            return Some((space.name.clone(), wrong));
+        }
+        // Others may know: those of this host say so in memory, the PE that is meant answers.
+        let known = spaces.directory().find(addr).or_else(|| {
+            let transport = self.transport.filter(|_| pe != self.me)?;
+            let ask = |word| transport.ask(Channel::DEFAULT, pe, [ABOUT_SPACES, addr as u64, word]);
+            Directory::ask(ask)
+        })?;
+        Some((known.name.into(), OfSpace::NoMember { pe: self.me, size: known.size, by: true }))
     }
 }
 

@@ -1,9 +1,11 @@
 //! Symmetric memory: the segments of every PE of the host, address translation, and the allocator of the heap.
 
 pub mod allocator;
+pub mod directory;
 mod fork_copy;
 pub mod heap;
 pub mod map;
 pub mod segments;
+pub mod spaces;
 
 pub use map::Map;

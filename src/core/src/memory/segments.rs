@@ -9,7 +9,7 @@ use super::map::{BEHIND, Map, Peer};
 use crate::base::{Cause, Fault};
 use crate::bootstrap::job::Job;
 use crate::os::elf;
-use crate::os::{cpu, mmap, pagemap};
+use crate::os::{cpu, mmap, numa, pagemap};
 use std::ops::Range;
 
 /// Where the heap is asked for: free in ordinary processes and under AddressSanitizer.
@@ -67,7 +67,9 @@ pub fn establish(job: &Job, pe: u32, heap_len: usize, symmetric_data: bool) -> R
     let mut notes = Vec::new();
     let mut data = if symmetric_data { elf::writable_data() } else { None };
     let data_len = data.map_or(0, |r| r.end - r.start);
-    job.pe(pe).publish(heap_len as u64, data_len as u64, &cpu::affinity());
+    let cpus = cpu::affinity();
+    job.pe(pe).publish(heap_len as u64, data_len as u64, &cpus);
+    job.pe(pe).set_node(numa::node_of(&cpus).unwrap_or_else(numa::here));
     job.host_barrier();
     for other in job.pes() {
         let theirs = job.pe(other).heap();
@@ -86,6 +88,7 @@ pub fn establish(job: &Job, pe: u32, heap_len: usize, symmetric_data: bool) -> R
         }
     }
     let layout = Layout { pes: job.pes().len(), control: job.control_bytes(), heap: heap_len, data: data_len };
+    job.lay_out(layout.total());
     mmap::grow(job.fd(), layout.total())?;
     let view = mmap::shared(job.fd(), 0, layout.total(), None)?;
     let mine = (pe - job.pes().start) as usize;
@@ -138,6 +141,7 @@ impl Segments {
             oversubscribed: self.oversubscribed,
             check,
             transport: None,
+            spaces: None,
         }
     }
 }

@@ -12,6 +12,11 @@ pub const fn round_up(n: usize, to: usize) -> usize {
     (n + to - 1) & !(to - 1)
 }
 
+/// The number of the error of the system call that just failed.
+pub fn last_errno() -> i32 {
+    std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
+}
+
 /// The fault for the system call that just failed.
 pub fn last_error(what: &'static str) -> Fault {
     Fault::from(Cause::Os { what, error: std::io::Error::last_os_error().raw_os_error().unwrap_or(0) })
@@ -40,6 +45,26 @@ pub fn grow(fd: RawFd, bytes: usize) -> Result<(), Fault> {
     if size as u64 >= bytes as u64 {
         return Ok(());
     }
+    check_limit(bytes)?;
+    // SAFETY: no memory is involved.
+    if unsafe { libc::ftruncate(fd, bytes as libc::off_t) } != 0 {
+        return Err(last_error("ftruncate of the job's memory file"));
+    }
+    Ok(())
+}
+
+/// As [`grow`], while others may do the same: the file never becomes shorter. Its last page is nobody else's.
+pub fn extend(fd: RawFd, bytes: usize) -> Result<(), Fault> {
+    check_limit(bytes)?;
+    // SAFETY: one byte of this function's.
+    if unsafe { libc::pwrite(fd, [0u8].as_ptr().cast(), 1, (bytes - 1) as libc::off_t) } != 1 {
+        return Err(last_error("growth of the job's memory file"));
+    }
+    release(fd, (bytes - 1) & !(PAGE - 1), PAGE);
+    Ok(())
+}
+
+fn check_limit(bytes: usize) -> Result<(), Fault> {
     // Beyond the limit on file size there would be a signal that ends the process.
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: `limit` is a valid place for the result.
@@ -50,10 +75,6 @@ pub fn grow(fd: RawFd, bytes: usize) -> Result<(), Fault> {
             bytes >> 20,
             limit.rlim_cur >> 10
         ))));
-    }
-    // SAFETY: no memory is involved.
-    if unsafe { libc::ftruncate(fd, bytes as libc::off_t) } != 0 {
-        return Err(last_error("ftruncate of the job's memory file"));
     }
     Ok(())
 }
@@ -70,6 +91,16 @@ fn leaves_no_choice() -> bool {
 /// Maps `len` bytes of a file from `offset`, shared, readable and writable. `at`: an address to ask for, used only when
 /// free.
 pub fn shared(fd: RawFd, offset: usize, len: usize, at: Option<usize>) -> Result<*mut u8, Fault> {
+    let what = "mmap of the job's memory file (a smaller SHMEM_SYMMETRIC_SIZE needs less; ulimit -v limits it)";
+    map(fd, offset, len, at, libc::MAP_NORESERVE).map_err(|error| Fault::from(Cause::Os { what, error }))
+}
+
+/// As [`shared`], where pages that there are few of are kept for the mapping at once. Error: of the system.
+pub fn reserved(fd: RawFd, offset: usize, len: usize, at: Option<usize>) -> Result<*mut u8, i32> {
+    map(fd, offset, len, at, 0)
+}
+
+fn map(fd: RawFd, offset: usize, len: usize, at: Option<usize>, flags: i32) -> Result<*mut u8, i32> {
     if let Some(addr) = at.filter(|_| !leaves_no_choice()) {
         // SAFETY: MAP_FIXED_NOREPLACE never replaces a mapping that exists.
         let p = unsafe {
@@ -77,7 +108,7 @@ pub fn shared(fd: RawFd, offset: usize, len: usize, at: Option<usize>) -> Result
                 addr as *mut _,
                 len,
                 libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_SHARED | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE,
+                libc::MAP_SHARED | flags | libc::MAP_FIXED_NOREPLACE,
                 fd,
                 offset as libc::off_t,
             )
@@ -96,13 +127,28 @@ pub fn shared(fd: RawFd, offset: usize, len: usize, at: Option<usize>) -> Result
             std::ptr::null_mut(),
             len,
             libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_SHARED | libc::MAP_NORESERVE,
+            libc::MAP_SHARED | flags,
             fd,
             offset as libc::off_t,
         )
     };
-    let what = "mmap of the job's memory file (a smaller SHMEM_SYMMETRIC_SIZE needs less; ulimit -v limits it)";
-    if p == libc::MAP_FAILED { Err(last_error(what)) } else { Ok(p.cast()) }
+    if p == libc::MAP_FAILED { Err(last_errno()) } else { Ok(p.cast()) }
+}
+
+/// Ends a mapping.
+///
+/// # Safety
+/// It is one of this module's, and nobody uses it any more.
+pub unsafe fn unmap(start: *mut u8, len: usize) {
+    // SAFETY: the caller's.
+    unsafe { libc::munmap(start.cast(), len) };
+}
+
+/// Gives the pages of a part of a file back: it reads as zeros.
+pub fn release(fd: RawFd, offset: usize, len: usize) {
+    let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+    // SAFETY: no memory of this process is involved but what the caller has given up.
+    unsafe { libc::fallocate(fd, mode, offset as libc::off_t, len as libc::off_t) };
 }
 
 /// Puts `len` bytes of a file from `offset` in place of the pages at `addr`.

@@ -1,12 +1,14 @@
 //! Start-up (Sections 9.1.1, 9.1.5).
 #![allow(unsafe_code)]
 
+use super::spaces;
 use super::thread::{check_thread, set_thread};
 use super::{
     NESTING, NETWORK, PROCESS, Process, WIREUP, WORLD, Wireup, exit, liveness, map, messages, network, report, world,
 };
 use crate::base::{Fault, env};
-use crate::bootstrap::{self, Profiles, job::PeState, ring::Stage};
+use crate::bootstrap::job::{Job, PeState};
+use crate::bootstrap::{self, Profiles, ring::Stage};
 use crate::collectives;
 use crate::memory::Map;
 use crate::memory::heap::Heap;
@@ -87,6 +89,7 @@ pub fn init_thread(requested: i32, profiles: Profiles) -> Result<Start, Fault> {
             process.heap.clear();
             messages::messages().reopen();
             collectives::files::forget_all();
+            collectives::spaces::forget_all(world());
             team::forget_all(world());
             process.job.pe(process.pe).set_state(PeState::Initialized);
             liveness::tell(Stage::Initialized);
@@ -129,7 +132,7 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
             eprintln!("pellucid: PE {pe}: {note}");
         }
     }
-    let heap = Heap::new(segments.heap_base, segments.heap_len);
+    let heap = Heap::observed(segments.heap_base, segments.heap_len);
     // From here on a fault knows which PE it is.
     let process: &'static Process = Box::leak(Box::new(Process { job, pe, heap, id: process::id() }));
     let _ = PROCESS.set(process);
@@ -145,7 +148,8 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
     }
     // Areas are found by world number.
     let internal = segments.internal.wrapping_sub(job.pes().start as usize * INTERNAL).cast_const();
-    make_world(map, near.clone(), hosts, internal, algorithms);
+    spaces::open(&mut map, job, &near, internal);
+    make_world(map, job, near.clone(), hosts, internal, algorithms);
     let map = super::map();
     messages::open(map, internal.wrapping_add(near.start as usize * INTERNAL).cast_mut());
     result.kept_by_launcher = launch.launched && WIREUP.get().is_none();
@@ -180,13 +184,14 @@ fn join_network(
 
 /// Makes the teams. `near`: the PEs that are reached through memory; `internal`: where PE 0's internal area is, or
 /// would be.
-fn make_world(map: Map, near: Range<u32>, hosts: Vec<u32>, internal: *const u8, algorithms: Choice) {
+fn make_world(map: Map, job: &'static Job, near: Range<u32>, hosts: Vec<u32>, internal: *const u8, algorithms: Choice) {
     let (me, all) = (map.me, (0, 1, map.npes));
     let shared = (near.start as i32, 1, near.len() as i32);
     let world = World {
         map,
         world: Team::placed(&hosts, internal, 0, all, me, Config::default()),
         shared: Team::new(internal, 1, shared, me - shared.0, Config::default()),
+        numa: spaces::numa_team(job, &near, internal, me),
         finalize_barrier: team::finalizing::FinalizeBarrier::new(internal, shared, me - shared.0),
         internal,
         algorithms,

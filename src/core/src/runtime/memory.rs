@@ -83,15 +83,18 @@ pub fn calloc(count: usize, size: usize) -> Result<*mut c_void, Fault> {
     allocate(Wish { routine: "shmem_calloc", size, align: GRANULE, zeroed: true })
 }
 
+/// An alignment is a power of two.
+pub(super) fn check_alignment(alignment: usize) -> Result<(), Fault> {
+    let expected = "a power of two";
+    match alignment.is_power_of_two() {
+        true => Ok(()),
+        false => Err(Fault::from(Cause::BadValue { arg: "alignment", value: alignment as i64, expected })),
+    }
+}
+
 /// `size` bytes at a multiple of `alignment`, a power of two.
 pub fn align(alignment: usize, size: usize) -> Result<*mut c_void, Fault> {
-    if !alignment.is_power_of_two() {
-        return Err(Fault::from(Cause::BadValue {
-            arg: "alignment",
-            value: alignment as i64,
-            expected: "a power of two",
-        }));
-    }
+    check_alignment(alignment)?;
     allocate(Wish { routine: "shmem_align", size, align: alignment.max(GRANULE), zeroed: false })
 }
 
@@ -184,13 +187,17 @@ pub fn check_object(arg: &'static str, addr: usize, bytes: usize) -> Result<(), 
     let heap = heap()?;
     let at = addr.wrapping_sub(map().heap_base);
     let is_in_heap = at < map().heap_len && bytes <= map().heap_len - at;
-    if is_in_heap { heap.check_object(arg, addr, bytes) } else { Ok(()) }
+    match map().space_of(addr) {
+        _ if is_in_heap => heap.check_object(arg, addr, bytes),
+        Some((_, space)) if space.holds(addr, bytes) => space.heap.check_object(arg, addr, bytes),
+        _ => Ok(()),
+    }
 }
 
 /// Where this PE can reach `addr` of another by load and store; null where it cannot.
 pub fn ptr(m: &Map, addr: *const c_void, pe: i32) -> Result<*mut c_void, Fault> {
     m.check_pe("pe", pe)?;
-    Ok(m.local_mapping(addr, 1, pe).map_or(null_mut(), <*mut c_void>::cast))
+    Ok(m.mapping(addr, 1, pe).map_or(null_mut(), <*mut c_void>::cast))
 }
 
 /// 1 where a PE can be reached, else 0.
@@ -201,5 +208,6 @@ pub fn pe_accessible(m: &Map, pe: i32) -> Result<i32, Fault> {
 
 /// 1 where `addr` is symmetric and its instance on a PE can be reached, else 0.
 pub fn addr_accessible(m: &Map, addr: *const c_void, pe: i32) -> Result<i32, Fault> {
-    Ok(i32::from(pe_accessible(m, pe)? == 1 && m.contains(addr as usize, 1)))
+    let is_reached = pe_accessible(m, pe)? == 1 && m.contains(addr as usize, 1);
+    Ok(i32::from(is_reached && m.space_of(addr as usize).is_none_or(|(_, space)| (space.has)(pe))))
 }

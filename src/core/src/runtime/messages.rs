@@ -1,6 +1,7 @@
 //! The process's active messages ([`crate::am`]): who takes part, and how waits come to look for them.
 #![allow(unsafe_code)]
 
+use super::spaces::TOLD_AT;
 use super::{NETWORK, fail, map, world};
 use crate::am::{Handler, MessagePaths, Messages};
 use crate::base::Fault;
@@ -41,7 +42,7 @@ pub(super) fn progress() {
 /// Begins; `internal` is the internal area of the first of the PEs that are reached through memory.
 pub(super) fn open(m: &'static Map, internal: *mut u8) {
     const BEHIND_TEAMS: usize = SYNC_BLOCK * TEAMS;
-    const { assert!(BEHIND_TEAMS + registry::LANES <= INTERNAL) };
+    const { assert!(BEHIND_TEAMS + registry::LANES <= TOLD_AT) };
     let segments = vec![(SegmentId::HEAP, m.heap_base, m.heap_len), (SegmentId::DATA, m.data_base, m.data_len)];
     let lanes = LaneMemory {
         base: internal.wrapping_add(BEHIND_TEAMS),

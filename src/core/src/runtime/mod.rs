@@ -11,6 +11,7 @@ pub mod memory;
 mod messages;
 mod network;
 mod report;
+pub mod spaces;
 mod states;
 mod thread;
 

@@ -9,6 +9,7 @@ use crate::bootstrap::ring;
 use crate::bootstrap::wireup::Wireup;
 use crate::bootstrap::{Launch, Profiles};
 use crate::memory::Map;
+use crate::memory::map::ABOUT_SPACES;
 use crate::os::{host, process, wait};
 use crate::team::{finalizing, hierarchical};
 use crate::transport::{Atomics, Directory, OpenRequest, SegmentId, Transport, registry};
@@ -74,6 +75,14 @@ pub(super) fn wireup(launch: &Launch, only: bool) -> Result<Option<Arc<dyn Wireu
     }
 }
 
+/// Answers a PE of another host.
+fn answer(question: [u64; 3]) -> u64 {
+    match question {
+        [ABOUT_SPACES, addr, word] => world().map.spaces.map_or(0, |spaces| spaces.directory().answer(addr, word)),
+        _ => finalizing::answer(question),
+    }
+}
+
 /// What a transport asks of others: where PEs are, who they are, and whom to tell.
 fn directory(wireup: &Arc<dyn Wireup>) -> Directory {
     let (pe, key_values, names) = (wireup.pe(), wireup.clone(), wireup.clone());
@@ -84,7 +93,7 @@ fn directory(wireup: &Arc<dyn Wireup>) -> Directory {
     Directory {
         address: Box::new(move |pe| key_values.lookup(pe, FABRIC)),
         host: Box::new(name),
-        answer: Box::new(finalizing::answer),
+        answer: Box::new(answer),
         note: Box::new(move |text| {
             let line = format!("pellucid: PE {pe}: {text}\n");
             let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());

@@ -60,7 +60,7 @@ pub fn team_ptr(w: &World, team: Handle, dest: *const c_void, pe: i32) -> Result
     if pe as u32 >= team.size as u32 {
         return Err(Fault::from(Cause::BadPe { arg: "pe", pe: pe.into(), npes: team.size.into() }));
     }
-    Ok(w.map.local_mapping(dest, 1, team.world(pe)).unwrap_or(std::ptr::null_mut()))
+    Ok(w.map.mapping(dest, 1, team.world(pe)).unwrap_or(std::ptr::null_mut()))
 }
 
 /// Makes a context on a team. Gives 0; nonzero, and `SHMEM_CTX_INVALID`, for an invalid team or too many contexts.

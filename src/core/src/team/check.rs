@@ -9,6 +9,7 @@ use super::{Team, TeamView, World};
 use crate::base::{Cause, Fault};
 use crate::inter_host::{Net, Phase, step};
 use crate::memory::Map;
+use crate::transport::SegmentId;
 
 /// What a number in a call is, for messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,6 +100,7 @@ pub fn describe(call: &str, arg: Arg, value: u64) -> String {
         Arg::Object(name) => match value >> 62 {
             HEAP => format!("{call} with {name} at byte {} of the symmetric heap", value & OFFSET),
             DATA => format!("{call} with {name} at byte {} of the static data", value & OFFSET),
+            SPACE => format!("{call} with {name} at byte {} of a space", value & IN_SPACE),
             _ => format!("{call} with a {name} that is not symmetric"),
         },
         Arg::Op => format!("{call} by {}", OPS.get(value as usize).unwrap_or(&"an unknown operation")),
@@ -108,7 +110,10 @@ pub fn describe(call: &str, arg: Arg, value: u64) -> String {
 const OPS: [&str; 7] = ["sum", "prod", "min", "max", "and", "or", "xor"];
 const HEAP: u64 = 1;
 const DATA: u64 = 2;
+const SPACE: u64 = 3;
 const OFFSET: u64 = (1 << 62) - 1;
+/// Of an object in a space: its offset. Above is the number of the space.
+const IN_SPACE: u64 = (1 << 46) - 1;
 
 /// A symmetric address as a number that is the same on all PEs; 0 where it is not symmetric.
 pub fn place<T>(m: &Map, addr: *const T) -> u64 {
@@ -118,14 +123,28 @@ pub fn place<T>(m: &Map, addr: *const T) -> u64 {
     } else if data < m.data_len {
         DATA << 62 | data as u64
     } else {
-        0
+        place_in_space(m, addr as usize)
     }
 }
 
-/// The address of this PE that a [`place`] stands for.
-pub fn address(m: &Map, place: u64) -> usize {
-    let base = if place >> 62 == HEAP { m.heap_base } else { m.data_base };
-    base + (place & OFFSET) as usize
+#[cold]
+fn place_in_space(m: &Map, addr: usize) -> u64 {
+    m.space_of(addr)
+        .map_or(0, |(_, space)| SPACE << 62 | u64::from(space.segment.0) << 46 | (addr - space.base) as u64 & IN_SPACE)
+}
+
+/// The address of this PE that a [`place`] stands for; `None` where it is in a space that this PE is no member of.
+pub fn address(m: &Map, place: u64) -> Option<usize> {
+    match place >> 62 {
+        HEAP => Some(m.heap_base + (place & OFFSET) as usize),
+        SPACE => {
+            let number = SegmentId((place >> 46) as u16);
+            let all = m.spaces?.all();
+            let space = all.iter().find(|space| space.segment == number)?;
+            Some(space.base + (place & IN_SPACE) as usize)
+        }
+        _ => Some(m.data_base + (place & OFFSET) as usize),
+    }
 }
 
 /// The arguments that most collectives have in common.

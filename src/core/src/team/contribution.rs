@@ -44,9 +44,13 @@ pub enum Kind {
     FileTruncate,
     FileRead,
     FileWrite,
+    SpaceCreate,
+    SpaceMemory,
+    SpaceFree,
+    SpaceDestroy,
 }
 
-const NAMES: [&str; 25] = [
+const NAMES: [&str; 29] = [
     "no collective",
     "a barrier or sync",
     "a broadcast",
@@ -72,6 +76,10 @@ const NAMES: [&str; 25] = [
     "shmemx_file_truncate",
     "a read of a file by all",
     "a write of a file by all",
+    "shmemx_space_create",
+    "an allocation in a space",
+    "shmemx_space_free",
+    "shmemx_space_destroy",
 ];
 
 /// The kind of call in a signature, in words.

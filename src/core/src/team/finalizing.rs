@@ -59,6 +59,7 @@ fn announce(w: &World) {
     };
     show(&w.world);
     show(&w.shared);
+    show(&w.numa);
     SLAB.for_each(show);
     let mut begun: BTreeMap<Group, u32> = w.common.groups().into_iter().map(|(key, calls)| ((key, 0), calls)).collect();
     let mut hierarchy = |team: &Team| {

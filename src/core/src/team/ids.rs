@@ -67,8 +67,11 @@ unsafe fn or(acc: *mut u8, src: *const u8, n: usize) {
     }
 }
 
-/// Ids that are never free: those of the world, of the shared team, and of the meeting of `shmem_finalize`.
-pub const ALWAYS: u64 = 0b111;
+/// Sync block of the PEs of a NUMA node.
+pub const NUMA_ID: usize = 3;
+/// Ids that are never free: those of the world, of the shared team, of the meeting of `shmem_finalize`, and of the PEs
+/// of a NUMA node.
+pub const ALWAYS: u64 = 0b1111;
 
 /// No team but those that are always there.
 pub(super) fn forget_ids(w: &World) {

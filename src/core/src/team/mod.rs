@@ -23,7 +23,7 @@ pub mod sync_block;
 pub use api::{create_ctx, ctx_create, ctx_destroy, ctx_get_team, get_config, my_pe, n_pes, team_ptr, translate_pe};
 pub use barrier::{central_counter, dissemination};
 pub use chosen::{chosen, observe_algorithms, want_algorithms};
-pub use ids::ALWAYS;
+pub use ids::{ALWAYS, NUMA_ID};
 pub use members::{Members, TeamView};
 pub use split::{destroy, split_2d, split_aset, split_strided};
 
@@ -52,6 +52,13 @@ impl Handle {
     pub const WORLD: Self = Self(1);
     /// `SHMEM_TEAM_SHARED`.
     pub const SHARED: Self = Self(2);
+    /// `SHMEMX_TEAM_NUMA`.
+    pub const NUMA: Self = Self(3);
+
+    /// Whether it is of a team that is always there.
+    pub fn is_predefined(self) -> bool {
+        [Self::WORLD, Self::SHARED, Self::NUMA].contains(&self)
+    }
 
     /// The handle that is this number.
     pub const fn from_bits(bits: usize) -> Self {
@@ -192,6 +199,8 @@ pub struct World {
     pub world: Team,
     /// `SHMEM_TEAM_SHARED`: its own team, though all PEs of this host are in it.
     pub shared: Team,
+    /// `SHMEMX_TEAM_NUMA`.
+    pub numa: Team,
     /// The meeting of `shmem_finalize`.
     pub finalize_barrier: finalizing::FinalizeBarrier,
     /// Where the sync block of world PE 0 lies or, where it is on another host, would lie; the others' follow.
@@ -226,6 +235,7 @@ impl World {
             map: Map::EMPTY,
             world: Team::new(std::ptr::null(), 0, (0, 1, 0), 0, Config { num_contexts: 0 }),
             shared: Team::new(std::ptr::null(), 1, (0, 1, 0), 0, Config { num_contexts: 0 }),
+            numa: Team::new(std::ptr::null(), NUMA_ID, (0, 1, 0), 0, Config { num_contexts: 0 }),
             finalize_barrier: finalizing::FinalizeBarrier::new(std::ptr::null(), (0, 1, 0), 0),
             internal: std::ptr::null(),
             algorithms: algorithm::Choice::AUTO,
@@ -241,6 +251,7 @@ impl World {
             1 => Ok(Some(&self.world)),
             0 => Ok(None),
             2 => Ok(Some(&self.shared)),
+            3 => Ok(Some(&self.numa)),
             _ => SLAB.get(handle.0).map(Some).ok_or_else(|| unknown(handle.0)),
         }
     }
@@ -292,7 +303,7 @@ pub(crate) fn context_of(m: &Map, team: &Team, handle: Handle, options: i64) -> 
         watcher(ctx.number(), team.id, (team.start, team.stride, team.size));
     }
     // The teams that are always there need not know theirs.
-    if handle != Handle::WORLD && handle != Handle::SHARED {
+    if !handle.is_predefined() {
         team.contexts.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(ctx.bits());
     }
     Some(ctx)

@@ -127,7 +127,7 @@ pub fn destroy(w: &World, handle: Handle) -> Result<(), Fault> {
     let Some(team) = w.team(handle)? else {
         return Ok(());
     };
-    if handle == Handle::WORLD || handle == Handle::SHARED {
+    if handle.is_predefined() {
         return Err(Fault::from(Cause::BadValue {
             arg: "team",
             value: handle.0 as i64,

@@ -9,7 +9,7 @@ use pellucid_core::team::algorithm::Choice;
 use pellucid_core::team::finalizing::FinalizeBarrier;
 use pellucid_core::team::hierarchical::{self, Common};
 use pellucid_core::team::sync_block::{SYNC_BLOCK, TEAMS};
-use pellucid_core::team::{ALWAYS, Config, Team, World};
+use pellucid_core::team::{ALWAYS, Config, NUMA_ID, Team, World};
 use pellucid_core::transport::shm::{LaneMemory, SharedMemory};
 use pellucid_core::transport::{Atomics, Directory, OpenRequest};
 use std::alloc::{Layout, alloc_zeroed};
@@ -163,6 +163,7 @@ fn start(shape: &Shape<'_>, pe: u32, hub: Arc<Hub>, internals: &[usize]) -> Pe {
             me - local.start as i32,
             Config::default(),
         ),
+        numa: Team::new(internal, NUMA_ID, (me, 1, 1), 0, Config::default()),
         finalize_barrier: FinalizeBarrier::new(
             internal,
             (local.start as i32, 1, local.len() as i32),

@@ -2,7 +2,7 @@
 use crate::op::{Class, Row, Timing};
 
 /// Number of operations.
-pub const COUNT: usize = 2457;
+pub const COUNT: usize = 2467;
 
 /// The operation table.
 #[rustfmt::skip]
@@ -2455,6 +2455,16 @@ pub(super) static ROWS: [Row; COUNT] = [
     Row { name: "shmemx_file_write_ordered", class: Class::Io, section: "X.4.3", elem: 0, timing: Timing::Timed },
     Row { name: "shmemx_file_read_strided_all", class: Class::Io, section: "X.4.3", elem: 0, timing: Timing::Timed },
     Row { name: "shmemx_file_write_strided_all", class: Class::Io, section: "X.4.3", elem: 0, timing: Timing::Timed },
+    Row { name: "shmemx_space_create", class: Class::Memory, section: "X.4.1", elem: 0, timing: Timing::Timed },
+    Row { name: "shmemx_space_create_aset", class: Class::Memory, section: "X.4.1", elem: 0, timing: Timing::Timed },
+    Row { name: "shmemx_space_malloc", class: Class::Memory, section: "X.4.1", elem: 0, timing: Timing::Timed },
+    Row { name: "shmemx_space_calloc", class: Class::Memory, section: "X.4.1", elem: 0, timing: Timing::Timed },
+    Row { name: "shmemx_space_align", class: Class::Memory, section: "X.4.1", elem: 0, timing: Timing::Timed },
+    Row { name: "shmemx_space_realloc", class: Class::Memory, section: "X.4.1", elem: 0, timing: Timing::Timed },
+    Row { name: "shmemx_space_free", class: Class::Memory, section: "X.4.1", elem: 0, timing: Timing::Timed },
+    Row { name: "shmemx_space_destroy", class: Class::Memory, section: "X.4.1", elem: 0, timing: Timing::Timed },
+    Row { name: "shmemx_space_of", class: Class::Query, section: "X.4.1", elem: 0, timing: Timing::Sampled },
+    Row { name: "shmemx_locality", class: Class::Query, section: "X.4.1", elem: 0, timing: Timing::Sampled },
     Row { name: "shmemx_abort", class: Class::Setup, section: "X.3.4", elem: 0, timing: Timing::Timed },
     Row { name: "shmemx_abort_because", class: Class::Setup, section: "X.3.4", elem: 0, timing: Timing::Timed },
     Row { name: "shmemx_errhandler_set", class: Class::Control, section: "X.4.2", elem: 0, timing: Timing::Sampled },

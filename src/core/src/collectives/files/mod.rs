@@ -28,7 +28,7 @@ use super::nonblocking::{Group, Members, complete};
 use crate::base::slab::Slab;
 use crate::base::{Cause, Fault, fault::code};
 use crate::os::file as os;
-use crate::request::{self, Request};
+use crate::request::Request;
 use crate::team::contribution::Kind;
 use crate::team::pe_list::PeList;
 use crate::team::{Handle as Team, World};
@@ -96,8 +96,7 @@ fn start<F: Future<Output = Result<(), Fault>> + 'static>(
     file: &File,
     steps: impl FnOnce(FlatCall<'static>) -> F,
 ) -> Result<Request, Fault> {
-    let call = FlatCall::begin(w, file.pes.clone(), file.me, file.key, false);
-    request::start(|event| steps(call.nonblocking(event)))
+    FlatCall::begin(w, file.pes.clone(), file.me, file.key, false).start(steps)
 }
 
 /// Members that are in calls on different files.
@@ -171,8 +170,7 @@ fn open_together(
     };
     let (group, text) = (pes.clone(), shown.clone());
     let call = FlatCall::begin(w, pes.clone(), me, key, false);
-    let request = request::start(|event| {
-        let call = call.nonblocking(event);
+    let request = call.start(|call| {
         async move {
             let mut mine = (me == 0).then(|| os::open(&path, flags, mode));
             let error_of = |opened: &Option<Result<OwnedFd, i32>>| match opened {

@@ -2,7 +2,7 @@
 //! time as follow each other there.
 
 use super::{File, independent};
-use crate::base::Fault;
+use crate::base::{Cause, Fault};
 use crate::memory::Map;
 use crate::os::file::{self as os, Direction, PIECES, Piece};
 use crate::team::check;
@@ -92,6 +92,13 @@ struct Run {
     end: i64,
 }
 
+/// Memory of a PE that this one, which moves the bytes of all on the host, does not reach.
+#[cold]
+fn foreign(m: &Map, pe: i32) -> Fault {
+    let text = format!("sym of PE {pe} lies in a space that PE {} is no member of, which moves the bytes here", m.me);
+    Fault::from(Cause::Message(text))
+}
+
 impl Plan {
     /// Of what some PEs of this host want.
     pub fn new(m: &Map, direction: Direction, wants: impl Iterator<Item = (i32, Want)>) -> Result<Self, Fault> {
@@ -99,7 +106,10 @@ impl Plan {
             let bytes = want.bytes() as usize;
             let memory = match bytes {
                 0 => std::ptr::null_mut(),
-                _ => m.remote("sym", check::address(m, want.place) as *const u8, bytes, pe)?,
+                _ => {
+                    let here = check::address(m, want.place).ok_or_else(|| foreign(m, pe))?;
+                    m.remote("sym", here as *const u8, bytes, pe)?
+                }
             };
             Ok(Part { memory, want, turn: 0, outcome: Outcome::default() })
         });

@@ -2,7 +2,7 @@
 //! collectives.
 //!
 //! The functions are schedules ([`crate::inter_host`]): [`FlatCall::run`] advances one to its end,
-//! [`crate::request::start`] lets it go on beside the program. Several of a group can be under way at a time, since
+//! [`FlatCall::start`] lets it go on beside the program. Several of a group can be under way at a time, since
 //! each has numbers of its own for its messages.
 
 use super::super::alltoall::block;
@@ -13,9 +13,10 @@ use super::gather::{ends, gather_inter_host};
 use super::{Strided, alltoall, broadcast, object, reduce};
 use crate::base::Fault;
 use crate::inter_host::{Buffer, By, Net, Phase, dissemination, exchange_passing, gather, step};
+use crate::request::{self, Request};
 use crate::team::algorithm::HostsAlltoall;
 use crate::team::finalizing::{self, Waiting};
-use crate::team::hierarchical::{Patience, Peers, Ranks, Waits};
+use crate::team::hierarchical::{Absence, Patience, Peers, Ranks, Waits};
 use crate::team::pe_list::PeList;
 use crate::team::{World, chosen};
 use crate::transport::shm::copy::copy;
@@ -42,18 +43,25 @@ pub(in super::super) struct FlatCall<'w> {
     waits: Arc<Waits>,
 }
 
+impl FlatCall<'static> {
+    /// Starts the schedule that `steps` makes of the collective, which goes on after the call.
+    pub fn start<F: Future<Output = Result<(), Fault>> + 'static>(
+        self,
+        steps: impl FnOnce(Self) -> F,
+    ) -> Result<Request, Fault> {
+        let (w, channel, waiting, waits) = (self.w, self.channel(), self.waiting(), self.waits.clone());
+        w.common.mail.begin();
+        let absence = Absence { w, channel, waiting, waits };
+        request::start(|event| absence.watch(steps(Self { event: Some(event), ..self })))
+    }
+}
+
 impl<'w> FlatCall<'w> {
     /// Begins the next collective of a group, as its members count them. `goes_one_way`: not everyone hears of everyone
     /// in it.
     pub fn begin(w: &'w World, pes: PeList, me: usize, key: u64, goes_one_way: bool) -> Self {
         let (number, meets) = w.common.begin(key, PARTS, !goes_one_way);
         Self { w, pes, me, key, number, meets, event: None, waits: Arc::default() }
-    }
-
-    /// As [`Self::begin`], for a collective that goes on after the call.
-    pub fn nonblocking(self, event: &'static Event) -> Self {
-        self.w.common.mail.begin();
-        Self { event: Some(event), ..self }
     }
 
     /// Advances a schedule of this collective's to its end.

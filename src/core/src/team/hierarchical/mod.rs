@@ -12,7 +12,7 @@ mod waits;
 pub use call::InterHostCall;
 pub use layout::Layout;
 pub use peers::{Peers, Ranks};
-pub use waits::{Patience, Waits};
+pub use waits::{Absence, Patience, Waits};
 
 use super::finalizing::Waiting;
 use super::mail::Mail;

@@ -1,13 +1,17 @@
-//! How a schedule that is run to its end waits for what is missing.
+//! How a schedule waits for what is missing, and how it finds that this will not come.
 
-use crate::base::Fault;
+use crate::base::{Cause, Fault};
 use crate::inter_host;
 use crate::os::wait::Backoff;
 use crate::request;
-use crate::team::finalizing::{PeerQuery, Waiting};
+use crate::team::World;
+use crate::team::finalizing::{self, PeerQuery, Waiting};
 use crate::transport::{Channel, Transport};
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use std::task::Poll;
 
 /// What the steps of a schedule have had, and what they lack.
 #[derive(Debug)]
@@ -70,5 +74,59 @@ impl Patience<'_> {
                 _ => Ok(()),
             }
         })
+    }
+}
+
+/// Steps between looks at the clock of a schedule that nobody runs to its end.
+const STEPS: u32 = 64;
+/// Looks at a PE of this host that is in `shmem_finalize` before it is given up. What it had to send is in this PE's
+/// memory by then: the looks only leave the time in which waiting threads take it out.
+const LOOKS: u32 = 16;
+
+/// What a collective that goes on after its call knows of those it waits for.
+#[derive(Debug)]
+pub struct Absence {
+    /// Who is where.
+    pub w: &'static World,
+    /// Of the collective's puts.
+    pub channel: Channel,
+    /// Which collective it is.
+    pub waiting: Waiting,
+    /// What its steps have had.
+    pub waits: Arc<Waits>,
+}
+
+impl Absence {
+    /// A schedule that ends with a fault once a PE that it waits for is in `shmem_finalize`, without having begun the
+    /// collective.
+    pub async fn watch(self, schedule: impl Future<Output = Result<(), Fault>>) -> Result<(), Fault> {
+        let mut schedule = pin!(schedule);
+        let (mut steps, mut looks, mut seen, mut query) = (0u32, 0, 0, PeerQuery::new());
+        poll_fn(|context| {
+            if let Poll::Ready(result) = schedule.as_mut().poll(context) {
+                return Poll::Ready(result);
+            }
+            let taken = self.waits.taken.load(Ordering::Relaxed);
+            if taken != seen {
+                (steps, looks, seen, query) = (0, 0, taken, PeerQuery::new());
+            }
+            steps = steps.wrapping_add(1);
+            if !steps.is_multiple_of(STEPS) {
+                return Poll::Pending;
+            }
+            self.look(&mut looks, &mut query).map_or_else(|fault| Poll::Ready(Err(fault)), |()| Poll::Pending)
+        })
+        .await
+    }
+
+    #[cold]
+    fn look(&self, looks: &mut u32, query: &mut PeerQuery) -> Result<(), Fault> {
+        let Self { w, channel, waiting, waits } = self;
+        let pe @ 0.. = waits.missing.load(Ordering::Relaxed) else { return Ok(()) };
+        if (pe.wrapping_sub(w.map.first_pe) as u32) >= w.map.local_pes {
+            return w.map.transport.map_or(Ok(()), |transport| query.look(transport, *channel, pe, waiting));
+        }
+        *looks = if finalizing::is_finalizing(w, pe) { *looks + 1 } else { 0 };
+        if *looks < LOOKS { Ok(()) } else { Err(Fault::from(Cause::Finalizing { pe })) }
     }
 }

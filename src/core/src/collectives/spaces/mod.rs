@@ -1,0 +1,231 @@
+//! Spaces: symmetric memory of some PEs alone, apart from the heap (extensions, section 4.1).
+//!
+//! | file | idea |
+//! |---|---|
+//! | `mod.rs` | handles; allocation, which all members of a space do alike |
+//! | `create.rs` | what members agree on to make one: a number, an address, memory |
+//! | `pages.rs` | the memory of the members of a host |
+//!
+//! What all members do is made known by words that each sends to each, as calls on files do; these words are the
+//! meeting at the end of a call, too.
+
+mod create;
+mod pages;
+
+pub use create::{Config, create, create_aset};
+
+use super::inter_host::FlatCall;
+use super::nonblocking::{Members, complete};
+use crate::base::slab::Slab;
+use crate::base::{Cause, Fault};
+use crate::bootstrap::job::Job;
+use crate::context::order;
+use crate::memory::allocator::GRANULE;
+use crate::memory::spaces::{SPACES, Space};
+use crate::os::mmap;
+use crate::team::World;
+use crate::team::contribution::Kind;
+use crate::team::pe_list::PeList;
+use std::os::fd::AsRawFd;
+use std::ptr::null_mut;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+static OPEN: Slab<Arc<Open>, SPACES> = Slab::new();
+/// The job's memory file.
+static JOB: OnceLock<&'static Job> = OnceLock::new();
+
+/// From now on spaces can be made, of memory of the job.
+pub fn open(job: &'static Job) {
+    let _ = JOB.set(job);
+}
+
+/// `shmemx_space_t`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Handle(usize);
+
+impl Handle {
+    /// `SHMEMX_SPACE_INVALID`.
+    pub const INVALID: Self = Self(0);
+    /// `SHMEMX_SPACE_DEFAULT`: the symmetric heap.
+    pub const DEFAULT: Self = Self(1);
+}
+
+/// The members of a space, or of one that is being made.
+#[derive(Debug, Clone)]
+struct Group {
+    pes: PeList,
+    me: usize,
+    key: u64,
+}
+
+/// Set in the keys of groups, which have other collectives beside those on spaces.
+const OF_SPACES: u64 = 1 << 60;
+
+impl From<Members> for Group {
+    fn from(members: Members) -> Self {
+        Self { pes: members.pes, me: members.me, key: members.key ^ OF_SPACES }
+    }
+}
+
+impl Group {
+    /// Some words of each member, in order; all are in the call when it returns.
+    fn exchange(&self, w: &'static World, kind: Kind, mine: Vec<u64>) -> Result<Vec<u64>, Fault> {
+        let all = Arc::new(Mutex::new(Vec::new()));
+        let result = all.clone();
+        let call = FlatCall::begin(w, self.pes.clone(), self.me, self.key, false);
+        let request = call.start(|call| async move {
+            let words = call.words(0, kind, &mine).await?;
+            *result.lock().unwrap_or_else(PoisonError::into_inner) = words;
+            Ok(())
+        })?;
+        complete(w, Ok(Some(request)))?;
+        Ok(std::mem::take(&mut *all.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    /// The first member whose words differ from this one's, which `mine` says in words.
+    fn same(&self, all: &[u64], count: usize, call: &str, mine: &str) -> Result<(), Fault> {
+        let of = |member: usize| &all[count * member..][..count];
+        match (0..self.pes.size()).find(|member| of(*member) != of(self.me)) {
+            None => Ok(()),
+            Some(member) => {
+                let theirs = format!("{call} of another space, or with other arguments");
+                Err(Fault::from(Cause::Mismatch { mine: mine.into(), theirs, pe: self.pes.world(member) }))
+            }
+        }
+    }
+}
+
+/// A live space.
+#[derive(Debug)]
+struct Open {
+    space: Arc<Space>,
+    group: Group,
+    /// Where its pages are in the job's file; `None`: they are in one of their own.
+    extent: Option<usize>,
+}
+
+#[inline]
+fn get(handle: Handle) -> Result<Arc<Open>, Fault> {
+    OPEN.get(handle.0).cloned().ok_or_else(|| unknown(handle))
+}
+
+#[cold]
+fn unknown(handle: Handle) -> Fault {
+    Fault::from(Cause::BadSpace { handle: handle.0, gone: OPEN.was_used(handle.0) })
+}
+
+/// What a call on a space asks for.
+#[derive(Debug, Clone, Copy)]
+struct Asked {
+    kind: Kind,
+    routine: &'static str,
+    arguments: [u64; 2],
+}
+
+/// All members make the same call, and what they have stored before on their default contexts is there.
+fn meet(w: &'static World, open: &Open, asked: Asked) -> Result<(), Fault> {
+    order::quiet_default(&w.map)?;
+    let [first, second] = asked.arguments;
+    let words = vec![u64::from(open.space.segment.0), first, second];
+    let all = open.group.exchange(w, asked.kind, words)?;
+    let mine = format!("{} of space {:?} ({first}, {second})", asked.routine, open.space.name);
+    open.group.same(&all, 3, asked.routine, &mine)
+}
+
+/// `size` bytes at a multiple of `align`; null where there is no room. 0 bytes: null, and no meeting.
+fn allocate(w: &'static World, handle: Handle, size: usize, align: usize, zeroed: bool) -> Result<*mut u8, Fault> {
+    let open = get(handle)?;
+    if size == 0 {
+        return Ok(null_mut());
+    }
+    let heap = &open.space.heap;
+    let object = if zeroed { heap.allocate_zeroed(size) } else { heap.allocate(size, align) };
+    let routine = if zeroed { "shmemx_space_calloc" } else { "shmemx_space_malloc" };
+    meet(w, &open, Asked { kind: Kind::SpaceMemory, routine, arguments: [size as u64, align as u64] })?;
+    Ok(object)
+}
+
+/// `size` bytes of a space; null where there is no room.
+pub fn malloc(w: &'static World, space: Handle, size: usize) -> Result<*mut u8, Fault> {
+    allocate(w, space, size, GRANULE, false)
+}
+
+/// `count * size` zeroed bytes; null where there is no room or the product does not fit.
+pub fn calloc(w: &'static World, space: Handle, count: usize, size: usize) -> Result<*mut u8, Fault> {
+    allocate(w, space, count.saturating_mul(size), GRANULE, true)
+}
+
+/// `size` bytes at a multiple of `alignment`, which has been checked.
+pub fn align(w: &'static World, space: Handle, alignment: usize, size: usize) -> Result<*mut u8, Fault> {
+    allocate(w, space, size, alignment.max(GRANULE), false)
+}
+
+/// Gives an object a new size, as `shmem_realloc` does.
+pub fn realloc(w: &'static World, handle: Handle, object: *mut u8, size: usize) -> Result<*mut u8, Fault> {
+    if object.is_null() {
+        return malloc(w, handle, size);
+    }
+    if size == 0 {
+        return free(w, handle, object).map(|()| null_mut());
+    }
+    let open = get(handle)?;
+    let at = object as usize;
+    open.space.heap.check(at)?;
+    let arguments = [(at - open.space.base) as u64, size as u64];
+    let asked = Asked { kind: Kind::SpaceMemory, routine: "shmemx_space_realloc", arguments };
+    // What other members still do with it must be complete before it moves.
+    meet(w, &open, asked)?;
+    let object = open.space.heap.resize(at, size)?;
+    meet(w, &open, asked)?;
+    Ok(object)
+}
+
+/// Waits for all members, then releases an object. Null does nothing.
+pub fn free(w: &'static World, handle: Handle, object: *mut u8) -> Result<(), Fault> {
+    let open = get(handle)?;
+    if object.is_null() {
+        return Ok(());
+    }
+    let at = object as usize;
+    open.space.heap.check(at)?;
+    let arguments = [(at - open.space.base) as u64, 0];
+    meet(w, &open, Asked { kind: Kind::SpaceFree, routine: "shmemx_space_free", arguments })?;
+    open.space.heap.release(at)
+}
+
+/// Ends a space on all members, with all that is allocated there.
+pub fn destroy(w: &'static World, handle: Handle) -> Result<i32, Fault> {
+    let open = get(handle)?;
+    meet(w, &open, Asked { kind: Kind::SpaceDestroy, routine: "shmemx_space_destroy", arguments: [0; 2] })?;
+    OPEN.remove(handle.0);
+    end(w, &open);
+    Ok(0)
+}
+
+/// Takes a space of this PE's down.
+fn end(w: &World, open: &Open) {
+    if let Some(transport) = w.map.transport {
+        transport.deregister(open.space.segment);
+    }
+    if let Some(spaces) = w.map.spaces {
+        spaces.remove(&open.space);
+    }
+    if let (Some(at), Some(job)) = (open.extent, JOB.get()) {
+        mmap::release(job.fd().as_raw_fd(), at, open.space.pages.stride);
+    }
+}
+
+/// The program's handle of the space that an address lies in.
+pub fn of(w: &World, addr: usize) -> Option<Handle> {
+    w.map.space_of(addr).map(|(_, space)| Handle(space.handle.load(Ordering::Relaxed)))
+}
+
+/// Ends all spaces: what a program leaves behind at its last finalize.
+pub fn forget_all(w: &World) {
+    let mut left = Vec::new();
+    OPEN.for_each(|open| left.push(open.clone()));
+    OPEN.clear();
+    left.iter().for_each(|open| end(w, open));
+}
