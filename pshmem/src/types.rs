@@ -10,7 +10,7 @@ pub use pellucid_core::request::Request as ReqHandle;
 /// `shmemx_request_handle_t`, as the paper calls it.
 pub use pellucid_core::request::Request as RequestHandle;
 /// `shmemx_space_t` and `shmemx_space_config_t`.
-pub use pellucid_core::runtime::spaces::{Config as SpaceConfig, Handle as Space};
+pub use pellucid_core::runtime::spaces::{SpaceConfig, SpaceHandle as Space};
 pub use pellucid_core::team::aset::{OffsetFunction, Opaque as Aset};
 pub use pellucid_core::team::{Config as TeamConfig, Handle as Team};
 

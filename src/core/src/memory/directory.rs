@@ -31,7 +31,7 @@ pub struct Known {
 
 /// The entries of all PEs of the host.
 #[derive(Debug)]
-pub struct Directory {
+pub struct SpaceDirectory {
     /// Those of the first PE; the others' follow at `apart` bytes.
     first: *const u8,
     apart: usize,
@@ -41,11 +41,11 @@ pub struct Directory {
 }
 
 // SAFETY: shared memory that stays mapped, all of whose words are atomic.
-unsafe impl Send for Directory {}
+unsafe impl Send for SpaceDirectory {}
 // SAFETY: as above.
-unsafe impl Sync for Directory {}
+unsafe impl Sync for SpaceDirectory {}
 
-impl Directory {
+impl SpaceDirectory {
     /// The entries at `first`, of `pes` PEs, `apart` bytes from each other.
     ///
     /// # Safety
@@ -121,14 +121,14 @@ mod tests {
         let words = vec![0u64; 2 * DIRECTORY / 8].leak();
         let first = words.as_ptr().cast();
         // SAFETY: zeroed, and never freed.
-        let [zero, one] = [0, 1].map(|me| unsafe { Directory::new(first, DIRECTORY, 2, me) });
+        let [zero, one] = [0, 1].map(|me| unsafe { SpaceDirectory::new(first, DIRECTORY, 2, me) });
         let long = "ä".repeat(40);
         one.enter(7, 0x1000, 0x100, 3, "halo");
         zero.enter(0, 0x5000, 0x10, 2, &long);
         assert_eq!(zero.find(0x10ff), Some(Known { name: "halo".into(), size: 3 }));
         assert_eq!(one.find(0x500f), Some(Known { name: "ä".repeat(16), size: 2 }));
         assert_eq!((zero.find(0x1100), zero.find(0xfff), zero.find(0)), (None, None, None));
-        let asked = |addr| Directory::ask(|index| Ok::<_, ()>(one.answer(addr, index)));
+        let asked = |addr| SpaceDirectory::ask(|index| Ok::<_, ()>(one.answer(addr, index)));
         assert_eq!((asked(0x1080), asked(0x5000)), (zero.find(0x1080), None));
         one.leave(7);
         assert_eq!(zero.find(0x1080), None);

@@ -3,7 +3,7 @@
 //! The hot path of every transfer. A `Map` is filled in at start-up and only read afterwards; an empty one (before
 //! `shmem_init`) fails every check, so the checks need no extra test for that.
 
-use super::directory::Directory;
+use super::directory::SpaceDirectory;
 use super::spaces::{MAPPED, PLACES, Space, Spaces};
 use crate::base::{Cause, Fault, OfSpace};
 use crate::transport::{Channel, RemoteAddress, SegmentId, Transport};
@@ -338,7 +338,7 @@ impl Map {
         let known = spaces.directory().find(addr).or_else(|| {
             let transport = self.transport.filter(|_| pe != self.me)?;
             let ask = |word| transport.ask(Channel::DEFAULT, pe, [ABOUT_SPACES, addr as u64, word]);
-            Directory::ask(ask)
+            SpaceDirectory::ask(ask)
         })?;
         Some((known.name.into(), OfSpace::NoMember { pe: self.me, size: known.size, by: true }))
     }

@@ -5,7 +5,7 @@
 //! nor static data. The table is read without a lock: who makes or ends a space writes it between two steps of a count.
 #![allow(unsafe_code)]
 
-use super::directory::Directory;
+use super::directory::SpaceDirectory;
 use super::heap::Heap;
 use crate::base::slab::Slab;
 use crate::os::mmap;
@@ -126,7 +126,7 @@ pub struct Spaces {
     near: &'static dyn Transport,
     taken: Mutex<Taken>,
     table: &'static Table,
-    directory: Directory,
+    directory: SpaceDirectory,
 }
 
 /// Live spaces by address.
@@ -155,7 +155,7 @@ static HERE: OnceLock<Spaces> = OnceLock::new();
 
 impl Spaces {
     /// The spaces of this process: none. `near` reaches [`MAPPED`] memory.
-    pub fn open(first_pe: i32, me: i32, near: &'static dyn Transport, directory: Directory) -> &'static Self {
+    pub fn open(first_pe: i32, me: i32, near: &'static dyn Transport, directory: SpaceDirectory) -> &'static Self {
         HERE.get_or_init(|| Self { first_pe, me, near, taken: Mutex::default(), table: &TABLE, directory })
     }
 
@@ -276,7 +276,7 @@ impl Spaces {
     }
 
     /// What spaces of this host's PEs an address may be in.
-    pub fn directory(&self) -> &Directory {
+    pub fn directory(&self) -> &SpaceDirectory {
         &self.directory
     }
 

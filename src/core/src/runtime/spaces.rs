@@ -6,13 +6,13 @@ use super::{map, memory, process, world};
 use crate::base::{Cause, Fault, fault::code};
 use crate::bootstrap::job::Job;
 use crate::collectives::spaces as made;
-pub use crate::collectives::spaces::{Config, Handle, create, create_aset};
+pub use crate::collectives::spaces::{SpaceConfig, SpaceHandle, create, create_aset};
 use crate::memory::Map;
-use crate::memory::directory::{DIRECTORY, Directory};
+use crate::memory::directory::{DIRECTORY, SpaceDirectory};
 use crate::memory::segments::INTERNAL;
 use crate::memory::spaces::{MAPPED, Spaces};
-use crate::team::{Config as TeamConfig, NUMA_ID, Team};
-use crate::transport::{Atomics, Directory as Nobody, OpenRequest, registry};
+use crate::team::{Config, NUMA_ID, Team};
+use crate::transport::{Atomics, Directory, OpenRequest, registry};
 use std::ffi::c_void;
 use std::ops::Range;
 
@@ -29,7 +29,7 @@ pub(super) fn open(m: &mut Map, job: &'static Job, near: &Range<u32>, internal: 
         atomics: Atomics::Cpu,
         one_host: true,
         oversubscribed: m.oversubscribed,
-        directory: Nobody::nobody(),
+        directory: Directory::nobody(),
         // Whoever names such an object has looked it up.
         mapping: Box::new(|_, segment| (segment == MAPPED).then_some((0, usize::MAX))),
         lanes: None,
@@ -39,7 +39,7 @@ pub(super) fn open(m: &mut Map, job: &'static Job, near: &Range<u32>, internal: 
     // areas, whose ends nobody else uses.
     let (transport, directory) = unsafe {
         let me = (m.me as u32 - near.start) as usize;
-        (registry::within_host(request), Directory::new(told, INTERNAL, near.len(), me))
+        (registry::within_host(request), SpaceDirectory::new(told, INTERNAL, near.len(), me))
     };
     m.spaces = Some(Spaces::open(m.first_pe, m.me, Box::leak(Box::new(transport)), directory));
     made::open(job);
@@ -51,7 +51,7 @@ pub(super) fn numa_team(job: &Job, near: &Range<u32>, internal: *const u8, me: i
     let node = job.pe(me as u32).node();
     let like: Vec<i32> = near.clone().filter(|pe| job.pe(*pe).node() == node).map(|pe| pe as i32).collect();
     let range = neighbours(&like, me);
-    Team::new(internal, NUMA_ID, range, (me - range.0) / range.1.max(1), TeamConfig::default())
+    Team::new(internal, NUMA_ID, range, (me - range.0) / range.1.max(1), Config::default())
 }
 
 /// First PE, distance and number of an ascending list that is strided; else of the run that `me` is in.
@@ -78,24 +78,24 @@ pub fn locality(m: &Map, pe: i32) -> Result<i32, Fault> {
 }
 
 /// `size` bytes of a space; null where there is no room. Collective over its members.
-pub fn malloc(space: Handle, size: usize) -> Result<*mut c_void, Fault> {
+pub fn malloc(space: SpaceHandle, size: usize) -> Result<*mut c_void, Fault> {
     match space {
-        Handle::DEFAULT => memory::malloc(size),
+        SpaceHandle::DEFAULT => memory::malloc(size),
         _ => ready().and_then(|()| made::malloc(world(), space, size)).map(<*mut u8>::cast),
     }
 }
 
 /// `count * size` zeroed bytes of a space.
-pub fn calloc(space: Handle, count: usize, size: usize) -> Result<*mut c_void, Fault> {
+pub fn calloc(space: SpaceHandle, count: usize, size: usize) -> Result<*mut c_void, Fault> {
     match space {
-        Handle::DEFAULT => memory::calloc(count, size),
+        SpaceHandle::DEFAULT => memory::calloc(count, size),
         _ => ready().and_then(|()| made::calloc(world(), space, count, size)).map(<*mut u8>::cast),
     }
 }
 
 /// `size` bytes of a space at a multiple of `alignment`, a power of two.
-pub fn align(space: Handle, alignment: usize, size: usize) -> Result<*mut c_void, Fault> {
-    if space == Handle::DEFAULT {
+pub fn align(space: SpaceHandle, alignment: usize, size: usize) -> Result<*mut c_void, Fault> {
+    if space == SpaceHandle::DEFAULT {
         return memory::align(alignment, size);
     }
     ready()?;
@@ -104,25 +104,25 @@ pub fn align(space: Handle, alignment: usize, size: usize) -> Result<*mut c_void
 }
 
 /// Gives an object of a space a new size.
-pub fn realloc(space: Handle, ptr: *mut c_void, size: usize) -> Result<*mut c_void, Fault> {
+pub fn realloc(space: SpaceHandle, ptr: *mut c_void, size: usize) -> Result<*mut c_void, Fault> {
     match space {
-        Handle::DEFAULT => memory::realloc(ptr, size),
+        SpaceHandle::DEFAULT => memory::realloc(ptr, size),
         _ => ready().and_then(|()| made::realloc(world(), space, ptr.cast(), size)).map(<*mut u8>::cast),
     }
 }
 
 /// Releases an object of a space.
-pub fn free(space: Handle, ptr: *mut c_void) -> Result<(), Fault> {
+pub fn free(space: SpaceHandle, ptr: *mut c_void) -> Result<(), Fault> {
     match space {
-        Handle::DEFAULT => memory::free(ptr),
+        SpaceHandle::DEFAULT => memory::free(ptr),
         _ => ready().and_then(|()| made::free(world(), space, ptr.cast())),
     }
 }
 
 /// Ends a space. Gives 0. The symmetric heap stays.
-pub fn destroy(space: Handle) -> Result<i32, Fault> {
+pub fn destroy(space: SpaceHandle) -> Result<i32, Fault> {
     ready()?;
-    if space == Handle::DEFAULT {
+    if space == SpaceHandle::DEFAULT {
         let expected = "a space that the program has made: the symmetric heap stays";
         return Err(Fault::from(Cause::BadValue { arg: "space", value: 1, expected }));
     }
@@ -130,15 +130,15 @@ pub fn destroy(space: Handle) -> Result<i32, Fault> {
 }
 
 /// Writes the space that an address lies in. Gives 0; negative, and `SHMEMX_SPACE_INVALID`, where it is in none.
-pub fn of(addr: *const c_void, space: *mut Handle) -> Result<i32, Fault> {
+pub fn of(addr: *const c_void, space: *mut SpaceHandle) -> Result<i32, Fault> {
     ready()?;
     if space.is_null() {
-        return Err(Fault::from(Cause::Null { arg: "space", bytes: size_of::<Handle>() }));
+        return Err(Fault::from(Cause::Null { arg: "space", bytes: size_of::<SpaceHandle>() }));
     }
     let in_heap = (addr as usize).wrapping_sub(map().heap_base) < map().heap_len;
-    let found = if in_heap { Some(Handle::DEFAULT) } else { made::of(world(), addr as usize) };
+    let found = if in_heap { Some(SpaceHandle::DEFAULT) } else { made::of(world(), addr as usize) };
     // SAFETY: not null; the caller vouches for a handle there.
-    unsafe { space.write_unaligned(found.unwrap_or(Handle::INVALID)) };
+    unsafe { space.write_unaligned(found.unwrap_or(SpaceHandle::INVALID)) };
     Ok(if found.is_some() { 0 } else { code::ADDRESS })
 }
 

@@ -52,7 +52,7 @@ impl FlatCall<'static> {
         let (w, channel, waiting, waits) = (self.w, self.channel(), self.waiting(), self.waits.clone());
         w.common.mail.begin();
         let absence = Absence { w, channel, waiting, waits };
-        request::start(|event| absence.watch(steps(Self { event: Some(event), ..self })))
+        request::start(|event| absence.observe(steps(Self { event: Some(event), ..self })))
     }
 }
 

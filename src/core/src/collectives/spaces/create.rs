@@ -2,7 +2,7 @@
 //! and tells the others how to reach it. Where one cannot, none has the space.
 
 use super::pages::{self, Failed, Wish};
-use super::{Group, Handle, OPEN, Open};
+use super::{Group, OPEN, Open, SpaceHandle};
 use crate::base::{Cause, Fault, fault::code};
 use crate::collectives::nonblocking;
 use crate::memory::spaces::{Parts, Spaces};
@@ -18,7 +18,7 @@ use std::sync::atomic::Ordering;
 /// `shmemx_space_config_t`.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
-pub struct Config {
+pub struct SpaceConfig {
     /// Bytes on each member.
     pub size: usize,
     /// Where they are: a node, or one of the two below.
@@ -51,7 +51,7 @@ const NAME: usize = 64;
 
 /// What the fields that count say.
 #[allow(unsafe_code)]
-fn read(w: &World, config: *const Config, fields: i64) -> Result<(Wish, Option<String>), Fault> {
+fn read(w: &World, config: *const SpaceConfig, fields: i64) -> Result<(Wish, Option<String>), Fault> {
     let bad = |arg, value, expected| Err(Fault::from(Cause::BadValue { arg, value, expected }));
     if fields & !mask::ALL != 0 {
         return bad("mask", fields, "SHMEMX_SPACE_SIZE, _NUMA_NODE, _PAGE_SIZE, _KIND, _NAME, or some of them");
@@ -61,7 +61,7 @@ fn read(w: &World, config: *const Config, fields: i64) -> Result<(Wish, Option<S
         return Ok((wish, None));
     }
     if config.is_null() {
-        return Err(Fault::from(Cause::Null { arg: "config", bytes: size_of::<Config>() }));
+        return Err(Fault::from(Cause::Null { arg: "config", bytes: size_of::<SpaceConfig>() }));
     }
     // SAFETY: not null; the caller vouches for a structure there.
     let config = unsafe { config.read_unaligned() };
@@ -99,9 +99,9 @@ fn read(w: &World, config: *const Config, fields: i64) -> Result<(Wish, Option<S
 pub fn create(
     w: &'static World,
     team: Team,
-    config: *const Config,
+    config: *const SpaceConfig,
     fields: i64,
-    place: *mut Handle,
+    place: *mut SpaceHandle,
 ) -> Result<i32, Fault> {
     make(w, nonblocking::Group::Team(team), (config, fields), place).map_err(|fault| fault.on_team(team.bits()))
 }
@@ -110,9 +110,9 @@ pub fn create(
 pub fn create_aset(
     w: &'static World,
     set: *const Opaque,
-    config: *const Config,
+    config: *const SpaceConfig,
     fields: i64,
-    place: *mut Handle,
+    place: *mut SpaceHandle,
 ) -> Result<i32, Fault> {
     w.map.ready()?;
     let set = aset::get(set)?.clone();
@@ -123,15 +123,15 @@ pub fn create_aset(
 fn make(
     w: &'static World,
     group: nonblocking::Group<'_>,
-    (config, fields): (*const Config, i64),
-    place: *mut Handle,
+    (config, fields): (*const SpaceConfig, i64),
+    place: *mut SpaceHandle,
 ) -> Result<i32, Fault> {
     w.map.ready()?;
     if place.is_null() {
-        return Err(Fault::from(Cause::Null { arg: "space", bytes: size_of::<Handle>() }));
+        return Err(Fault::from(Cause::Null { arg: "space", bytes: size_of::<SpaceHandle>() }));
     }
     // SAFETY: not null; the caller vouches for a handle there.
-    unsafe { place.write_unaligned(Handle::INVALID) };
+    unsafe { place.write_unaligned(SpaceHandle::INVALID) };
     let Some(members) = group.members(w)? else { return Ok(code::ARGUMENT) };
     let (wish, name) = read(w, config, fields)?;
     let handle = Making { w, group: members.into(), wish, name }.run()?;
@@ -149,10 +149,10 @@ struct Making {
 }
 
 impl Making {
-    fn run(&self) -> Result<Handle, Fault> {
+    fn run(&self) -> Result<SpaceHandle, Fault> {
         let unready = || Fault::from(Cause::Startup("spaces need shmem_init".into()));
         let spaces = self.w.map.spaces.ok_or_else(unready)?;
-        let (number, base) = self.agree(spaces)?;
+        let (number, base) = self.choose(spaces)?;
         let name: Arc<str> = self.name.clone().unwrap_or_else(|| format!("number {number}")).into();
         let made = self.fill(spaces, number, base, name);
         if made.is_err() {
@@ -162,7 +162,7 @@ impl Making {
     }
 
     /// A number and an address that are free on all members.
-    fn agree(&self, spaces: &Spaces) -> Result<(u16, usize), Fault> {
+    fn choose(&self, spaces: &Spaces) -> Result<(u16, usize), Fault> {
         let mut hasher = DefaultHasher::new();
         (self.wish.bytes, self.wish.page, &self.name).hash(&mut hasher);
         let (arguments, mut least) = (hasher.finish(), SegmentId::FREE.0);
@@ -191,7 +191,7 @@ impl Making {
     }
 
     /// The memory, here and of others.
-    fn fill(&self, spaces: &Spaces, number: u16, base: usize, name: Arc<str>) -> Result<Handle, Fault> {
+    fn fill(&self, spaces: &Spaces, number: u16, base: usize, name: Arc<str>) -> Result<SpaceHandle, Fault> {
         let (w, pes) = (self.w, &self.group.pes);
         let local = |pe: i32| (pe.wrapping_sub(w.map.first_pe) as u32) < w.map.local_pes;
         let near: Vec<i32> = pes.iter().filter(|pe| local(*pe)).collect();
@@ -238,7 +238,7 @@ impl Making {
         let open = Open { space: space.clone(), group: self.group.clone(), extent };
         let handle = OPEN.insert(Arc::new(open)).ok_or_else(full)?;
         space.handle.store(handle, Ordering::Relaxed);
-        Ok(Handle(handle))
+        Ok(SpaceHandle(handle))
     }
 
     /// Two words of each member. Fault: one of them has failed.

@@ -12,7 +12,7 @@
 mod create;
 mod pages;
 
-pub use create::{Config, create, create_aset};
+pub use create::{SpaceConfig, create, create_aset};
 
 use super::inter_host::FlatCall;
 use super::nonblocking::{Members, complete};
@@ -43,9 +43,9 @@ pub fn open(job: &'static Job) {
 /// `shmemx_space_t`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(transparent)]
-pub struct Handle(usize);
+pub struct SpaceHandle(usize);
 
-impl Handle {
+impl SpaceHandle {
     /// `SHMEMX_SPACE_INVALID`.
     pub const INVALID: Self = Self(0);
     /// `SHMEMX_SPACE_DEFAULT`: the symmetric heap.
@@ -107,12 +107,12 @@ struct Open {
 }
 
 #[inline]
-fn get(handle: Handle) -> Result<Arc<Open>, Fault> {
+fn get(handle: SpaceHandle) -> Result<Arc<Open>, Fault> {
     OPEN.get(handle.0).cloned().ok_or_else(|| unknown(handle))
 }
 
 #[cold]
-fn unknown(handle: Handle) -> Fault {
+fn unknown(handle: SpaceHandle) -> Fault {
     Fault::from(Cause::BadSpace { handle: handle.0, gone: OPEN.was_used(handle.0) })
 }
 
@@ -125,7 +125,7 @@ struct Asked {
 }
 
 /// All members make the same call, and what they have stored before on their default contexts is there.
-fn meet(w: &'static World, open: &Open, asked: Asked) -> Result<(), Fault> {
+fn synchronize(w: &'static World, open: &Open, asked: Asked) -> Result<(), Fault> {
     order::quiet_default(&w.map)?;
     let [first, second] = asked.arguments;
     let words = vec![u64::from(open.space.segment.0), first, second];
@@ -135,7 +135,7 @@ fn meet(w: &'static World, open: &Open, asked: Asked) -> Result<(), Fault> {
 }
 
 /// `size` bytes at a multiple of `align`; null where there is no room. 0 bytes: null, and no meeting.
-fn allocate(w: &'static World, handle: Handle, size: usize, align: usize, zeroed: bool) -> Result<*mut u8, Fault> {
+fn allocate(w: &'static World, handle: SpaceHandle, size: usize, align: usize, zeroed: bool) -> Result<*mut u8, Fault> {
     let open = get(handle)?;
     if size == 0 {
         return Ok(null_mut());
@@ -143,27 +143,27 @@ fn allocate(w: &'static World, handle: Handle, size: usize, align: usize, zeroed
     let heap = &open.space.heap;
     let object = if zeroed { heap.allocate_zeroed(size) } else { heap.allocate(size, align) };
     let routine = if zeroed { "shmemx_space_calloc" } else { "shmemx_space_malloc" };
-    meet(w, &open, Asked { kind: Kind::SpaceMemory, routine, arguments: [size as u64, align as u64] })?;
+    synchronize(w, &open, Asked { kind: Kind::SpaceMemory, routine, arguments: [size as u64, align as u64] })?;
     Ok(object)
 }
 
 /// `size` bytes of a space; null where there is no room.
-pub fn malloc(w: &'static World, space: Handle, size: usize) -> Result<*mut u8, Fault> {
+pub fn malloc(w: &'static World, space: SpaceHandle, size: usize) -> Result<*mut u8, Fault> {
     allocate(w, space, size, GRANULE, false)
 }
 
 /// `count * size` zeroed bytes; null where there is no room or the product does not fit.
-pub fn calloc(w: &'static World, space: Handle, count: usize, size: usize) -> Result<*mut u8, Fault> {
+pub fn calloc(w: &'static World, space: SpaceHandle, count: usize, size: usize) -> Result<*mut u8, Fault> {
     allocate(w, space, count.saturating_mul(size), GRANULE, true)
 }
 
 /// `size` bytes at a multiple of `alignment`, which has been checked.
-pub fn align(w: &'static World, space: Handle, alignment: usize, size: usize) -> Result<*mut u8, Fault> {
+pub fn align(w: &'static World, space: SpaceHandle, alignment: usize, size: usize) -> Result<*mut u8, Fault> {
     allocate(w, space, size, alignment.max(GRANULE), false)
 }
 
 /// Gives an object a new size, as `shmem_realloc` does.
-pub fn realloc(w: &'static World, handle: Handle, object: *mut u8, size: usize) -> Result<*mut u8, Fault> {
+pub fn realloc(w: &'static World, handle: SpaceHandle, object: *mut u8, size: usize) -> Result<*mut u8, Fault> {
     if object.is_null() {
         return malloc(w, handle, size);
     }
@@ -176,14 +176,14 @@ pub fn realloc(w: &'static World, handle: Handle, object: *mut u8, size: usize) 
     let arguments = [(at - open.space.base) as u64, size as u64];
     let asked = Asked { kind: Kind::SpaceMemory, routine: "shmemx_space_realloc", arguments };
     // What other members still do with it must be complete before it moves.
-    meet(w, &open, asked)?;
+    synchronize(w, &open, asked)?;
     let object = open.space.heap.resize(at, size)?;
-    meet(w, &open, asked)?;
+    synchronize(w, &open, asked)?;
     Ok(object)
 }
 
 /// Waits for all members, then releases an object. Null does nothing.
-pub fn free(w: &'static World, handle: Handle, object: *mut u8) -> Result<(), Fault> {
+pub fn free(w: &'static World, handle: SpaceHandle, object: *mut u8) -> Result<(), Fault> {
     let open = get(handle)?;
     if object.is_null() {
         return Ok(());
@@ -191,14 +191,14 @@ pub fn free(w: &'static World, handle: Handle, object: *mut u8) -> Result<(), Fa
     let at = object as usize;
     open.space.heap.check(at)?;
     let arguments = [(at - open.space.base) as u64, 0];
-    meet(w, &open, Asked { kind: Kind::SpaceFree, routine: "shmemx_space_free", arguments })?;
+    synchronize(w, &open, Asked { kind: Kind::SpaceFree, routine: "shmemx_space_free", arguments })?;
     open.space.heap.release(at)
 }
 
 /// Ends a space on all members, with all that is allocated there.
-pub fn destroy(w: &'static World, handle: Handle) -> Result<i32, Fault> {
+pub fn destroy(w: &'static World, handle: SpaceHandle) -> Result<i32, Fault> {
     let open = get(handle)?;
-    meet(w, &open, Asked { kind: Kind::SpaceDestroy, routine: "shmemx_space_destroy", arguments: [0; 2] })?;
+    synchronize(w, &open, Asked { kind: Kind::SpaceDestroy, routine: "shmemx_space_destroy", arguments: [0; 2] })?;
     OPEN.remove(handle.0);
     end(w, &open);
     Ok(0)
@@ -218,8 +218,8 @@ fn end(w: &World, open: &Open) {
 }
 
 /// The program's handle of the space that an address lies in.
-pub fn of(w: &World, addr: usize) -> Option<Handle> {
-    w.map.space_of(addr).map(|(_, space)| Handle(space.handle.load(Ordering::Relaxed)))
+pub fn of(w: &World, addr: usize) -> Option<SpaceHandle> {
+    w.map.space_of(addr).map(|(_, space)| SpaceHandle(space.handle.load(Ordering::Relaxed)))
 }
 
 /// Ends all spaces: what a program leaves behind at its last finalize.

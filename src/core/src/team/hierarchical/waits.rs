@@ -99,7 +99,7 @@ pub struct Absence {
 impl Absence {
     /// A schedule that ends with a fault once a PE that it waits for is in `shmem_finalize`, without having begun the
     /// collective.
-    pub async fn watch(self, schedule: impl Future<Output = Result<(), Fault>>) -> Result<(), Fault> {
+    pub async fn observe(self, schedule: impl Future<Output = Result<(), Fault>>) -> Result<(), Fault> {
         let mut schedule = pin!(schedule);
         let (mut steps, mut looks, mut seen, mut query) = (0u32, 0, 0, PeerQuery::new());
         poll_fn(|context| {
