@@ -93,6 +93,22 @@ fn files_are_one_on_all_hosts() {
     }
 }
 
+/// Spaces of PEs of several hosts; what is said of one to a PE of another host, which asks for it.
+#[test]
+fn spaces_have_members_on_all_hosts() {
+    let Some(net) = Hosts::new(2) else { return };
+    let source = tree::package().join("conformance/extensions/spaces.c");
+    let binary = Build::source("hosts-spaces", &source).build();
+    for pes in [1, 2] {
+        net.oshrun(pes).arg(&binary).limit(120).run().expect_code(0);
+    }
+    let isolation = Build::program("misuse/isolation.c").build();
+    for (who, words) in [("to", "PE 2 is none of its 2 members"), ("by", "the calling PE 2 is none of its 2 members")] {
+        let job = net.oshrun_with(&["--hosts", "a:2,b:1"]).arg(&isolation).args([who, "put"]);
+        job.limit(30).run().expect_code(1).expect_text(&["lies in space \"halo\", and ", words]);
+    }
+}
+
 #[test]
 fn info_says_what_would_be_done() {
     let job = Job::new(tree::tool("oshrun")).args(["--hosts", "x:2,y:3", "--launch-agent", "reach -v", "--info"]);

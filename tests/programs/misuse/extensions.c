@@ -71,7 +71,7 @@ int main(int count, char **arguments) {
     CASE("space-free") shmem_free(inside);
     CASE("space-align") shmemx_space_align(space, 24, 8);
     CASE("space-beyond") shmem_putmem(inside, inside, 5000, me);
-    CASE("space-beyond-sum") shmem_long_sum_reduce(SHMEM_TEAM_WORLD, object, (long *)(void *)inside, 600);
+    CASE("space-beyond-sum") shmem_long_sum_reduce(SHMEM_TEAM_WORLD, (long *)(void *)inside, object, 600);
     CASE("space-of") shmemx_space_of(inside, NULL);
     CASE("locality") shmemx_locality(npes);
     CASE("numa") shmem_team_destroy(SHMEMX_TEAM_NUMA);

@@ -14,7 +14,10 @@ pub fn modules(groups: &[Expanded]) -> File {
     for group in groups.iter().filter(|group| !group.routines.is_empty()) {
         writeln!(text, "#[rustfmt::skip]\npub mod {};", group.group.name).expect("writing to a string");
     }
-    text.push_str("#[rustfmt::skip]\npub mod intercepted;\n#[rustfmt::skip]\npub mod addresses;\n#[rustfmt::skip]\npub mod arguments;\npub mod constants;\n");
+    for name in ["intercepted", "addresses", "arguments"] {
+        writeln!(text, "#[rustfmt::skip]\npub mod {name};").expect("writing to a string");
+    }
+    text.push_str("pub mod constants;\n");
     File { path: entry::path("mod"), text }
 }
 

@@ -233,7 +233,8 @@ impl Cause {
         match self {
             Self::InSpace { arg, addr, bytes, space, wrong: OfSpace::PastEnd { room } } => write!(
                 f,
-                "{arg} = {addr:#x}: {bytes} bytes run past the end of space {space:?}, which has {room} bytes from there"
+                "{arg} = {addr:#x}: {bytes} bytes run past the end of space {space:?}, which has {room} bytes from \
+                 there"
             ),
             Self::InSpace { arg, addr, space, wrong: OfSpace::NoMember { pe, size, by }, .. } => {
                 let who = if *by { format!("the calling PE {pe}") } else { format!("PE {pe}") };

@@ -1,5 +1,5 @@
-//! Spaces: symmetric memory of some PEs, apart from the heap (extensions, section 4.1). Each has an allocator of its own
-//! and, on each of its PEs, a range of addresses of its own.
+//! Spaces: symmetric memory of some PEs, apart from the heap (extensions, section 4.1). Each has an allocator of its
+//! own and, on each of its PEs, a range of addresses of its own.
 //!
 //! What an address of a space is on another PE is looked up here, once the map has found it to be in neither the heap
 //! nor static data. The table is read without a lock: who makes or ends a space writes it between two steps of a count.

@@ -1,5 +1,5 @@
-//! Spaces and where PEs are: what `shmemx_space_` and `shmemx_locality` come to (extensions, section 4.1). The symmetric
-//! heap is a space as well, of which a few things only can be asked.
+//! Spaces and where PEs are: what `shmemx_space_` and `shmemx_locality` come to (extensions, section 4.1). The
+//! symmetric heap is a space as well, of which a few things only can be asked.
 #![allow(unsafe_code)]
 
 use super::{map, memory, process, world};

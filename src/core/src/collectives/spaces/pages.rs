@@ -1,5 +1,5 @@
-//! The memory of a space's members on one host: a part of the job's file, or, for huge pages of the system's pool, a file
-//! of its own. The first of them takes it; all map it whole, and their own part a second time.
+//! The memory of a space's members on one host: a part of the job's file, or, for huge pages of the system's pool, a
+//! file of its own. The first of them takes it; all map it whole, and their own part a second time.
 #![allow(unsafe_code)]
 
 use super::JOB;
