@@ -10,6 +10,7 @@ use pellucid_core::base::{Cause, Fault, env, report};
 use pellucid_core::bootstrap::Profiles;
 use pellucid_core::memory::heap;
 use pellucid_core::os::crash::Crashed;
+use pellucid_core::os::stack;
 use pellucid_core::runtime::{self, Level, Start};
 use pellucid_core::team::algorithm;
 use pellucid_profile::recorder::{self, Mark, Stamp};
@@ -192,6 +193,7 @@ fn profile(start: &Start) -> bool {
             recorder::set_sampling(Some(start.sampling.0), Some(start.sampling.1));
             set_level(start.profile_level);
             prepare(start, segment);
+            recorder::stack_source(stack::calls_into);
             recorder::network_source(|publish| {
                 runtime::network_counters().into_iter().for_each(|(name, value)| publish(name, value));
             });

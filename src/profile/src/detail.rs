@@ -488,6 +488,55 @@ pub struct Cost {
     pub sample_ns: f64,
 }
 
+/// One way to a call site.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Callers {
+    /// Where the call returns to, as in [`Site`].
+    pub address: u64,
+    /// C name of the routine.
+    pub routine: String,
+    /// Region, by number.
+    pub region: u8,
+    /// Where the function that has the call returns to, where that one returns to, and so on.
+    pub returns: Vec<u64>,
+    /// How often it was seen.
+    pub times: u64,
+}
+
+/// Calls of one routine, size class and distance: how fast they were, and what held them up.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rate {
+    /// C name.
+    pub routine: String,
+    /// Size class ([`crate::size`]).
+    pub class: u8,
+    /// Distance, by number.
+    pub distance: u8,
+    /// Calls that were timed, and those that samples stand for.
+    pub calls: u64,
+    /// Their time in nanoseconds.
+    pub ns: u64,
+    /// Calls that those stand for which were looked at more closely.
+    pub looks: u64,
+    /// Page faults in these.
+    pub faults: u64,
+    /// Those of them beside which another thread or PE of the host moved data.
+    pub busy: u64,
+    /// Those of them in which the thread lost its core.
+    pub preempted: u64,
+}
+
+impl Rate {
+    /// Adds those of another thread or PE.
+    pub fn add(&mut self, other: &Rate) {
+        let Rate { calls, ns, looks, faults, busy, preempted, .. } = self;
+        let theirs = [other.calls, other.ns, other.looks, other.faults, other.busy, other.preempted];
+        for (mine, theirs) in [calls, ns, looks, faults, busy, preempted].into_iter().zip(theirs) {
+            *mine = mine.saturating_add(theirs);
+        }
+    }
+}
+
 /// All of it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Detail {
@@ -515,6 +564,10 @@ pub struct Detail {
     pub locks: Vec<Lock>,
     /// Words that short calls go to, those that take most first.
     pub lines: Vec<HotLine>,
+    /// How fast puts, gets and atomics were.
+    pub rates: Vec<Rate>,
+    /// Who called the functions that call the library.
+    pub callers: Vec<Callers>,
     /// Nonblocking operations.
     pub nbi: Nbi,
     /// Contexts.

@@ -21,6 +21,7 @@
 //! | `file` | the profile directory (feature `write`, to read it: `report`) |
 //! | `merge` | sums over PEs that are read one at a time (feature `report`) |
 //! | `report` | text and JSON reports (feature `report`) |
+//! | `calibration` | what calls take where nothing holds them up, as it was measured on a machine (feature `report`) |
 //! | `advice` | what slows a program down, and what to try (feature `report`) |
 //! | `live` | what PEs do now, and who waits for whom (feature `report`) |
 //!
@@ -31,6 +32,8 @@
 #[cfg(feature = "report")]
 pub mod advice;
 pub mod arm;
+#[cfg(feature = "report")]
+pub mod calibration;
 pub mod clock;
 pub mod companion;
 pub mod counters;
@@ -52,12 +55,14 @@ mod sample;
 pub mod segment;
 pub mod size;
 pub mod snapshot;
+mod snapshot_callers;
 mod snapshot_causes;
 mod snapshot_counters;
 mod snapshot_detail;
 mod snapshot_lines;
 mod snapshot_locks;
 mod snapshot_phases;
+mod snapshot_rates;
 mod snapshot_sites;
 mod snapshot_timeline;
 pub mod text;

@@ -19,7 +19,10 @@ use crate::segment::layout::{
 use crate::segment::{Phase, Segment};
 use crate::size::{DISTANCES, SIZE_CLASSES, size_class};
 use crate::snapshot_detail::SeenMeetings;
-use crate::{snapshot_causes, snapshot_detail, snapshot_lines, snapshot_locks, snapshot_sites, snapshot_timeline};
+use crate::{
+    snapshot_callers, snapshot_causes, snapshot_detail, snapshot_lines, snapshot_locks, snapshot_rates, snapshot_sites,
+    snapshot_timeline,
+};
 
 /// How a PE ended, as its launcher saw it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -179,6 +182,8 @@ fn add_slots(segment: &Segment, region: &Region, pe: &mut Pe, depth: Depth<'_>) 
             pe.detail.locks = snapshot_locks::take(segment, region, pe.end_ns);
             pe.detail.lines = snapshot_lines::take(segment, &region.head, slots.clone());
             pe.detail.causes = snapshot_causes::take(segment, slots.clone());
+            pe.detail.callers = snapshot_callers::take(segment, slots.clone());
+            pe.detail.rates = snapshot_rates::take(segment, slots.clone());
         }
         Depth::Sums(seen) => pe.detail = snapshot_detail::take_sums(segment, region, slots.clone(), (pe.end_ns, seen)),
     }

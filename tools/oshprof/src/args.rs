@@ -58,6 +58,8 @@ newest one in this directory).
                  locks: distributed locks: who stands in line, how long each is
                  held
                  addresses: words that short calls go to most (atomics, flags)
+                 rates: how fast puts, gets and atomics were, beside what oshrun
+                 --calibrate has measured, and what held them up
                  timeline: what each PE did over time
                  sizes: calls and bytes by message size
                  matrix: bytes and calls from each PE to each PE

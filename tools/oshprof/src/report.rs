@@ -4,6 +4,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
+use pellucid_profile::calibration::Calibrations;
 use pellucid_profile::file::Directory;
 use pellucid_profile::merge::Merged;
 use pellucid_profile::output::{Error, OutputDir, OutputFile, no_room};
@@ -88,7 +89,11 @@ pub fn load(dir: Option<&Path>) -> Option<(Merged, Directory)> {
     let dir = newest::profile(dir).inspect_err(|message| eprintln!("oshprof: {message}")).ok()?;
     let mut bar = Bar::new("reading");
     match Directory::open(&dir) {
-        Ok(directory) => Some((Merged::new(&directory, |done, all| bar.show(done, all)), directory)),
+        Ok(directory) => {
+            let mut merged = Merged::new(&directory, |done, all| bar.show(done, all));
+            merged.calibrations = Calibrations::of_user();
+            Some((merged, directory))
+        }
         Err(error) => {
             eprintln!("oshprof: {error}");
             None

@@ -12,7 +12,7 @@ use pellucid_profile::output::OutputDir;
 use scratch::Scratch;
 
 /// Reports: file name and options.
-const REPORTS: [(&str, &[&str]); 56] = [
+const REPORTS: [(&str, &[&str]); 59] = [
     ("routine.txt", &[]),
     ("routine-top.txt", &["--top", "2", "--sort", "calls"]),
     ("pe.txt", &["--by", "pe"]),
@@ -64,6 +64,9 @@ const REPORTS: [(&str, &[&str]); 56] = [
     ("addresses.txt", &["--view", "addresses"]),
     ("addresses.csv", &["--view", "addresses", "--csv"]),
     ("addresses.json", &["--view", "addresses", "--json"]),
+    ("rates.txt", &["--view", "rates"]),
+    ("rates.csv", &["--view", "rates", "--csv"]),
+    ("rates.json", &["--view", "rates", "--json"]),
     ("timeline.txt", &["--view", "timeline"]),
     ("timeline.csv", &["--view", "timeline", "--csv"]),
     ("efficiency.txt", &["--view", "efficiency"]),
@@ -79,6 +82,8 @@ fn reports_match_their_golden_texts() {
     let update = std::env::var_os("UPDATE_GOLDEN").is_some();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     let mut different = Vec::new();
+    let cache = Scratch::new("cache");
+    cases::calibration().keep(&cache.path().join("pellucid")).unwrap();
     for (case, profile) in cases::all() {
         let dir = Scratch::new(case);
         file::write(&profile, &OutputDir::take(dir.path()).unwrap()).unwrap();
@@ -90,6 +95,7 @@ fn reports_match_their_golden_texts() {
                 .arg("report")
                 .arg(dir.path())
                 .args(options)
+                .env("XDG_CACHE_HOME", cache.path())
                 .output()
                 .unwrap();
             let text = String::from_utf8(output.stdout).unwrap();

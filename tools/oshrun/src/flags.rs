@@ -45,6 +45,8 @@ pub enum Id {
     ProfileDir,
     /// The job once more, without its profile.
     ProfileCost,
+    /// What calls take here.
+    Calibrate,
     /// Hardware and software counters.
     Counters,
     /// Trace, and where it is written.
@@ -208,6 +210,13 @@ pub const FLAGS: &[Flag] = &[
         value: Value::None,
         help: "run the job with its profile, then once more without, and print what profiling cost: the difference \
             from start to end (level 1 unless --profile says another)",
+    },
+    Flag {
+        id: Id::Calibrate,
+        names: &["--calibrate"],
+        value: Value::None,
+        help: "run no program: measure for a second what puts, gets and atomics take on this host, or with --hosts A,B \
+            between two, and keep it for oshprof report --view rates",
     },
     Flag {
         id: Id::Counters,

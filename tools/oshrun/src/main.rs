@@ -9,12 +9,14 @@
 //! | [`hosts`] | a job on several hosts |
 //! | [`report`], [`profile`], [`results`] | what is said of PEs that die or hang; what the job spent its time on |
 //! | [`cost`] | the job once more, without its profile |
+//! | [`calibrate`] | what puts, gets and atomics take on this machine |
 //! | [`source`] | source lines of calls, for these messages: `oshprof` finds them |
 //! | [`handover`], [`metrics`] | the profile, handed over to the host's exporter of metrics, and to one beside the job |
 //! | [`sys`] | system calls |
 #![deny(unsafe_code)]
 
 mod bind;
+mod calibrate;
 mod cost;
 mod cpus;
 mod debugger;
@@ -62,6 +64,11 @@ fn main() {
     if std::env::args_os().skip(1).eq([hosts::daemon::OPTION]) {
         exit(hosts::daemon::run());
     }
+    // A PE of the job that `--calibrate` runs.
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_some_and(|first| first == calibrate::OPTION) {
+        exit(calibrate::pe::run(&std::path::PathBuf::from(arguments.next().unwrap_or_default())));
+    }
     let status = match options::parse(std::env::args_os().skip(1)) {
         Ok(Request::Help) => print(&help::text()),
         Ok(Request::Version) => print(&format!("oshrun (Pellucid) {}, OpenSHMEM 1.6\n", env!("CARGO_PKG_VERSION"))),
@@ -73,6 +80,10 @@ fn main() {
             }
             let run = if options.profile_cost { cost::run } else { job::run };
             run(&options).unwrap_or_else(say)
+        }
+        Ok(Request::Calibrate(options)) => {
+            let others = std::env::args_os().skip(1).filter(|argument| argument != "--calibrate");
+            calibrate::run(&options, others).map_or_else(say, |text| print(&text))
         }
         Ok(Request::Info(options)) => job::info(&options).map_or_else(say, |text| print(&text)),
         Err(error) => {

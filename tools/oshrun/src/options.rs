@@ -29,6 +29,8 @@ pub enum Request {
     Run(Box<Options>),
     /// Say how a job would be run.
     Info(Box<Options>),
+    /// Measure what calls take.
+    Calibrate(Box<Options>),
 }
 
 /// A job, as asked for.
@@ -72,6 +74,8 @@ pub struct Options {
     pub profile_dir: Option<PathBuf>,
     /// `--profile-cost`.
     pub profile_cost: bool,
+    /// `--calibrate`.
+    pub calibrate: bool,
     /// `--trace`: empty for the usual name.
     pub trace: Option<PathBuf>,
     /// `--metrics` and its kind.
@@ -199,6 +203,7 @@ impl Default for Options {
             settings: Vec::new(),
             profile_dir: None,
             profile_cost: false,
+            calibrate: false,
             trace: None,
             metrics: Destinations::default(),
             gdb: None,
@@ -273,6 +278,12 @@ fn finish(mut options: Options) -> Result<Request, UsageError> {
     if options.info {
         return Ok(Request::Info(Box::new(options)));
     }
+    if options.calibrate {
+        return match options.program.is_empty() {
+            true => Ok(Request::Calibrate(Box::new(options))),
+            false => Err(UsageError::Conflict { a: "--calibrate", b: "a program" }),
+        };
+    }
     if options.program.is_empty() {
         return Err(UsageError::NoProgram);
     }
@@ -337,6 +348,7 @@ fn apply(options: &mut Options, id: Id, value: &OsStr) -> Result<(), String> {
         }
         Id::Counters => options.settings.push(values::counters(value)?),
         Id::ProfileCost => options.profile_cost = true,
+        Id::Calibrate => options.calibrate = true,
         Id::ProfileDir => options.profile_dir = Some(values::path(value)?),
         Id::Trace if value.is_empty() => options.trace = Some(PathBuf::new()),
         Id::Trace => options.trace = Some(values::path(value)?),

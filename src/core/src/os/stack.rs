@@ -86,6 +86,20 @@ pub fn calls() -> Vec<usize> {
     calls
 }
 
+/// As [`calls`], as many as fit, without allocating; gives how many.
+#[cold]
+pub fn calls_into(calls: &mut [usize]) -> usize {
+    let mut count = 0;
+    walk(&mut |at, _| {
+        if let Some(call) = calls.get_mut(count) {
+            *call = at + 1;
+            count += 1;
+        }
+        count < calls.len()
+    });
+    count
+}
+
 /// Whether the calling thread is on the stack that signal handlers may have to themselves.
 #[cold]
 pub fn is_alternate() -> bool {

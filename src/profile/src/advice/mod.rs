@@ -4,13 +4,18 @@
 mod barrier_late;
 mod barriers_per_byte;
 mod contended_atomics;
+mod first_touch;
 mod get_and_wait;
 mod heap;
 mod heap_full;
 mod hot_pe;
+mod larger_team;
 mod library_time;
 mod locks;
+mod network_full;
+mod network_small;
 mod oversubscribed;
+mod placement;
 mod polling;
 mod put_then_flag;
 mod queries;
@@ -21,6 +26,7 @@ mod small_puts;
 mod strided;
 #[cfg(test)]
 mod tests;
+mod waits_for;
 
 use crate::merge::{Merged, PeRow};
 use crate::model::Routine;
@@ -67,6 +73,12 @@ pub const RULES: &[Rule] = &[
     Rule { name: "locks", find: locks::find },
     Rule { name: "hot-pe", find: hot_pe::find },
     Rule { name: "heap-full", find: heap_full::find },
+    Rule { name: "waits-for", find: waits_for::find },
+    Rule { name: "larger-team", find: larger_team::find },
+    Rule { name: "placement", find: placement::find },
+    Rule { name: "network-small", find: network_small::find },
+    Rule { name: "network-full", find: network_full::find },
+    Rule { name: "first-touch", find: first_touch::find },
 ];
 
 /// Where the time goes, for programs that no rule explains.

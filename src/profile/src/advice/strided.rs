@@ -2,7 +2,7 @@
 
 use crate::merge::Merged;
 use crate::model::Routine;
-use crate::report::{Symbols, shown_count, shown_time};
+use crate::report::{Symbols, is_strided, shown_count, shown_time};
 
 use super::{Finding, WORTH, busiest, run_ns, sum};
 
@@ -10,10 +10,6 @@ use super::{Finding, WORTH, busiest, run_ns, sum};
 const MANY: u64 = 1000;
 /// Bytes of a call below which it is more effort than data.
 const SMALL: u64 = 4096;
-
-fn is_strided(name: &str) -> bool {
-    ["_iput", "_iget", "_ibput", "_ibget"].iter().any(|part| name.contains(part))
-}
 
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {

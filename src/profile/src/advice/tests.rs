@@ -1,6 +1,6 @@
 //! Each rule fires on what it is for, and none on a clean program.
 
-use crate::detail::{Detail, Peer, Sync, Team, Traffic};
+use crate::detail::{Cause, CodePlace, Detail, Peer, Rate, Releaser, Sync, Team, Traffic};
 use crate::model::{Job, Pe, Profile, Progress, Routine, SizeCount};
 use crate::op::{Class, find as op};
 use crate::report::NoSymbols;
@@ -137,6 +137,45 @@ fn each_rule_fires_on_what_it_is_for() {
             (full.pes[2].detail.system.memory[1], full.pes[2].detail.system.heap_most) = (1000, 950);
             full
         }),
+        ("waits-for", late_flags()),
+        ("larger-team", {
+            let barrier = routine("shmem_barrier_all", Class::Barrier, 500, 0, 150 * MS);
+            in_pairs(profile(&[barrier, routine("shmem_putmem", Class::Put, 500, 4096, 20 * MS)], 0.25), |pe| pe ^ 1)
+        }),
+        ("placement", {
+            let put = routine("shmem_putmem", Class::Put, 900, 1 << 16, 190 * MS);
+            let mut apart = in_pairs(profile(&[put], 0.25), |pe| pe ^ 2);
+            for pe in &mut apart.pes {
+                pe.host = if pe.pe < 2 { "a".into() } else { "b".into() };
+                let put = &mut pe.routines[0];
+                (put.calls[3], put.bytes[3]) = (put.calls[2], put.bytes[2]);
+                (put.calls[2], put.bytes[2]) = (0, 0);
+            }
+            apart
+        }),
+        ("network-small", {
+            let put = routine("shmem_long_put", Class::Put, 8000, 32, 150 * MS);
+            on_network(profile(&[put], 0.25), &[("requests", 8000), ("request_entries", 8100), ("bytes_out", 512_000)])
+        }),
+        ("network-full", {
+            let put = routine("shmem_putmem", Class::Put, 900, 1 << 16, 150 * MS);
+            on_network(profile(&[put], 0.25), &[("writes", 900), ("retries", 70_000), ("bytes_out", 59_000_000)])
+        }),
+        ("first-touch", {
+            let mut first = profile(&[routine("shmem_putmem", Class::Put, 64, 1 << 22, 180 * MS)], 0.25);
+            let rate = Rate {
+                routine: "shmem_putmem".into(),
+                class: 23,
+                distance: 2,
+                calls: 64,
+                ns: 180 * MS,
+                looks: 32,
+                faults: 32 * 4096,
+                ..Rate::default()
+            };
+            first.pes.iter_mut().for_each(|pe| pe.detail.rates = vec![rate.clone()]);
+            first
+        }),
     ];
     assert_eq!(cases.len(), RULES.len(), "a rule without a test");
     for (name, profile) in cases {
@@ -144,6 +183,44 @@ fn each_rule_fires_on_what_it_is_for() {
         assert_eq!(found.iter().map(|(name, _)| *name).collect::<Vec<_>>(), [name]);
         assert!(found[0].1.share > 0.0 && !found[0].1.evidence.is_empty());
     }
+}
+
+/// PEs that put to one other each.
+fn in_pairs(mut profile: Profile, partner: fn(u32) -> u32) -> Profile {
+    for pe in &mut profile.pes {
+        let put = Traffic { calls: 500, bytes: 500 << 16 };
+        pe.detail.peers = vec![Peer { pe: Some(partner(pe.pe)), put, ..Peer::default() }];
+    }
+    profile
+}
+
+fn on_network(mut profile: Profile, numbers: &[(&str, u64)]) -> Profile {
+    let numbers: Vec<(String, u64)> = numbers.iter().map(|(name, value)| ((*name).into(), *value)).collect();
+    profile.pes.iter_mut().for_each(|pe| pe.detail.network = numbers.clone());
+    profile
+}
+
+/// PEs 1 to 3 wait 300 ms each for PE 0, which works.
+fn late_flags() -> Profile {
+    let mut profile = profile(&[], 0.25);
+    let place = |routine: &str| CodePlace { routine: routine.into(), ..CodePlace::default() };
+    for pe in &mut profile.pes[1..] {
+        pe.routines = vec![routine("shmem_long_wait_until", Class::Wait, 40, 0, 300 * MS)];
+        let by = Releaser {
+            pe: 0,
+            place: place("shmem_long_p"),
+            region: String::new(),
+            from: None,
+            work_ns: 298 * MS,
+            library_ns: MS,
+            own_ns: 299 * MS,
+        };
+        let routine = "shmem_long_wait_until".into();
+        pe.detail.causes = vec![Cause { routine, waits: 40, ns: 300 * MS, by: Some(by), ..Cause::default() }];
+    }
+    // Then it is not the work that tells.
+    profile.pes[0].routines = vec![routine("shmem_long_p", Class::Put, 120, 8, MS)];
+    profile
 }
 
 /// Four PEs of one second of which the first works so long, and each other one so long and then waits.

@@ -3,7 +3,7 @@
 //! Each is a list: `u32` number of rows, then the rows; text is a `u32` length and UTF-8.
 
 use super::cursor::Cursor;
-use super::{ReadError, causes, counters, lines, locks, phases};
+use super::{ReadError, callers, causes, counters, lines, locks, phases, rates};
 use crate::detail::{
     Algorithm, Context, Cost, Detail, Marker, Module, Nbi, Peer, Phase, Region, Site, Sync, System, Team, Timeline,
     Traffic, Usage,
@@ -11,7 +11,7 @@ use crate::detail::{
 use crate::op;
 
 /// Tags of the sections, in the order in which they are written.
-pub(super) const TAGS: [u32; 22] = [
+pub(super) const TAGS: [u32; 24] = [
     TAG_COST,
     TAG_PEERS,
     TAG_MODULES,
@@ -34,6 +34,8 @@ pub(super) const TAGS: [u32; 22] = [
     TAG_TRACE,
     TAG_BUILD_IDS,
     TAG_REGION_ERROR,
+    TAG_RATES,
+    TAG_CALLERS,
 ];
 /// What recording costs, and what could not be kept.
 const TAG_COST: u32 = 4;
@@ -79,6 +81,10 @@ const TAG_TRACE: u32 = 24;
 const TAG_BUILD_IDS: u32 = 25;
 /// Where the first region or marker that could not be kept was called from; left out where that is not known.
 const TAG_REGION_ERROR: u32 = 26;
+/// How fast puts, gets and atomics were; left out where there were none.
+const TAG_RATES: u32 = 27;
+/// Who called the functions that call the library; left out where nobody is known.
+const TAG_CALLERS: u32 = 28;
 
 /// The payload of a section; `None` where there is nothing to say.
 pub(super) fn encode(tag: u32, d: &Detail) -> Option<Vec<u8>> {
@@ -165,6 +171,8 @@ pub(super) fn encode(tag: u32, d: &Detail) -> Option<Vec<u8>> {
             out.list(&d.modules, |out, m| out.text(&m.build_id));
         }
         TAG_REGION_ERROR if d.region_error > 0 => out.u64(d.region_error),
+        TAG_RATES if !d.rates.is_empty() => rates::encode(&mut out, &d.rates),
+        TAG_CALLERS if !d.callers.is_empty() => callers::encode(&mut out, &d.callers),
         TAG_TRACE if d.trace_dropped > 0 => out.u64(d.trace_dropped),
         _ => return None,
     }
@@ -332,6 +340,8 @@ pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut Detail) -> Result<(),
         TAG_CAUSES => d.causes = causes::decode(c)?,
         TAG_LOCKS => d.locks = locks::decode(c)?,
         TAG_LINES => d.lines = lines::decode(c)?,
+        TAG_RATES => d.rates = rates::decode(c)?,
+        TAG_CALLERS => d.callers = callers::decode(c)?,
         TAG_TRACE => d.trace_dropped = c.u64("what the trace does not have")?,
         TAG_TIMELINE => {
             let mut next = || c.u64("the time line");

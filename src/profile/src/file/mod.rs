@@ -32,11 +32,14 @@
 //! | 24 | `u64` events that its trace does not have |
 //! | 25 | build ids of the loaded objects: see `detail` |
 //! | 26 | `u64` where the first region or marker that could not be kept was called from |
+//! | 27 | how fast puts, gets and atomics were: see `rates` |
+//! | 28 | who called the functions that call the library: see `callers` |
 //!
 //! A reader skips sections with other tags. Text is a `u32` length and UTF-8. A damaged or incomplete file is reported
 //! with its name and the offset; what was read before is kept, as are the other files. Each file is written under
 //! another name and then renamed: a snapshot of a running job can be read while the next one is written.
 
+mod callers;
 mod causes;
 mod counters;
 pub(crate) mod cursor;
@@ -50,6 +53,7 @@ mod lines;
 mod locks;
 mod part;
 mod phases;
+mod rates;
 #[cfg(feature = "report")]
 mod source;
 mod write;

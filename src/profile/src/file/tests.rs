@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::{ReadError, read, write};
 use crate::detail::{
-    Algorithm, Cause, CodePlace, Context, Cost, Counter, CounterRegion, CounterRoutine, Counters, Detail, HotLine,
-    LastPhase, Lock, Marker, Module, Nbi, Peer, Phase, Region, Releaser, Site, Sync, System, Team, Timeline, Traffic,
-    Usage,
+    Algorithm, Callers, Cause, CodePlace, Context, Cost, Counter, CounterRegion, CounterRoutine, Counters, Detail,
+    HotLine, LastPhase, Lock, Marker, Module, Nbi, Peer, Phase, Rate, Region, Releaser, Site, Sync, System, Team,
+    Timeline, Traffic, Usage,
 };
 use crate::model::{End, Job, LastOp, Pe, Profile, Progress, Routine, SizeCount};
 use crate::op::Class;
@@ -151,6 +151,24 @@ fn detail() -> Detail {
             routine: "shmem_long_atomic_inc".into(),
             calls: 5,
             ns: u64::MAX,
+        }],
+        rates: vec![Rate {
+            routine: "shmem_putmem".into(),
+            class: 47,
+            distance: 3,
+            calls: 5,
+            ns: u64::MAX,
+            looks: 4,
+            faults: 3,
+            busy: 2,
+            preempted: 1,
+        }],
+        callers: vec![Callers {
+            address: 0x1236,
+            routine: "shmem_long_p".into(),
+            region: 1,
+            returns: vec![0x1300, u64::MAX],
+            times: 7,
         }],
         sync_every: 2,
         nbi: Nbi { issued: 1, bytes: 2, batches: 3, completed: 4, ns: 5, blocked_ns: 6, max_ns: 7, met_ns: 8 },

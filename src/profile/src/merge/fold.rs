@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::Merged;
 use super::addresses::Addresses;
+use super::callers::CallerSums;
 use super::causes::{Causes, Work};
 use super::counters::CounterSums;
 use super::efficiency::{Efficiencies, LastArrivals, Recorded};
@@ -15,6 +16,7 @@ use super::meetings::{self, Meetings};
 use super::pe::PeRow;
 use super::phases::Phases;
 use super::plan::{Plan, SiteName};
+use super::rates::Rates;
 use super::regions::Regions;
 use super::routines::Routines;
 use super::sites::Sites;
@@ -36,6 +38,8 @@ pub(super) struct Fold<'p> {
     phases: Phases,
     locks: Locks,
     addresses: Addresses,
+    rates: Rates,
+    callers: CallerSums,
     builds: BTreeMap<String, String>,
     causes: Causes,
     work: Work,
@@ -60,6 +64,8 @@ impl<'p> Fold<'p> {
             phases: Phases::default(),
             locks: Locks::default(),
             addresses: Addresses::default(),
+            rates: Rates::default(),
+            callers: CallerSums::default(),
             builds: BTreeMap::new(),
             causes: Causes::default(),
             work: Work::default(),
@@ -75,6 +81,8 @@ impl<'p> Fold<'p> {
         self.counters.add(pe);
         self.locks.add(self.plan, pe);
         self.addresses.add(pe);
+        self.rates.add(pe);
+        self.callers.add(pe);
         self.causes.add(pe);
         for module in pe.detail.modules.iter().filter(|module| !module.path.is_empty()) {
             self.build(&module.path, &module.build_id);
@@ -132,6 +140,8 @@ impl<'p> Fold<'p> {
         self.phases.join(other.phases);
         self.locks.join(self.plan, other.locks);
         self.addresses.join(other.addresses);
+        self.rates.join(other.rates);
+        self.callers.join(other.callers);
         other.builds.iter().for_each(|(path, id)| self.build(path, id));
         self.causes.join(other.causes);
         self.work.join(other.work);
@@ -189,6 +199,8 @@ impl<'p> Fold<'p> {
         merged.causes = self.causes;
         merged.locks = self.locks.finish();
         merged.addresses = self.addresses.finish();
+        merged.rates = self.rates.finish();
+        merged.callers = self.callers.finish();
         merged.builds = self.builds.into_iter().collect();
         merged
     }

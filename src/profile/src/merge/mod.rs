@@ -12,13 +12,14 @@
 //! | `fold` | all sums: a PE is added, two heaps are joined |
 //! | `follow` | sums of a job that is looked at again and again |
 //! | `strip` | what is kept of a PE's time line |
-//! | `pe`, `routines`, `matrix`, `sites`, `regions`, `meetings`, `groups`, `locks`, `addresses`, `counters` | a file a kind of sum |
+//! | `pe`, `routines`, `matrix`, `sites`, `regions`, `meetings`, `groups`, `locks`, `addresses`, `rates`, `callers`, `counters` | a file a kind of sum |
 //! | `efficiency` | factors of parallel efficiency: PEs are read again, once it is known who came last to which meeting |
 //! | `phases` | what happens between meetings, at the same reading |
 //! | `causes` | who ended waits; at the second reading, what those PEs did |
 //! | `exact`, `pool`, `symbol` | sums of fractions in any order; texts by number; where names of objects are found |
 
 mod addresses;
+mod callers;
 mod causes;
 mod counters;
 mod efficiency;
@@ -33,6 +34,7 @@ mod pe;
 mod phases;
 mod plan;
 mod pool;
+mod rates;
 mod regions;
 mod routines;
 mod sites;
@@ -46,6 +48,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 pub use addresses::AddressSum;
+pub use callers::{CallerSums, CodeAddress};
 pub use causes::{Because, Cause, Causes};
 pub use counters::{Around, CounterKey, CounterSum, CounterSums};
 pub use efficiency::{Efficiencies, Factors, Parts, Times};
@@ -62,7 +65,8 @@ pub use sites::{SiteRow, SiteSum};
 pub use strip::{STRIP_COLUMNS, Strip};
 pub use symbol::Symbol;
 
-use crate::detail::{Context, Peer, TeamKey};
+use crate::calibration::Calibrations;
+use crate::detail::{Context, Peer, Rate, TeamKey};
 use crate::model::{Job, Pe, Profile, Routine};
 use fold::Fold;
 use plan::Plan;
@@ -163,6 +167,12 @@ pub struct Merged {
     pub locks: Vec<(LockKey, LockSum)>,
     /// Words that short calls go to, those that take most first.
     pub addresses: Vec<AddressSum>,
+    /// How fast puts, gets and atomics were, by routine, size class and distance.
+    pub rates: Vec<Rate>,
+    /// Who called the functions that call the library.
+    pub callers: CallerSums,
+    /// What calls take where nothing holds them up, as far as somebody measured it. Whoever makes reports puts it there.
+    pub calibrations: Calibrations,
     /// Executables and libraries by path, and the build id of each: empty where it is not known.
     pub builds: Vec<(String, String)>,
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use super::claim::{self, Place};
 use super::hot::{add_exact, bump, counted_bytes, elapsed, ticks as ticks_of, uses_counter};
 use super::tls;
-use super::{claims, counting, extra, lines, timeline};
+use super::{claims, counting, extra, lines, rates, timeline};
 use crate::clock;
 use crate::histogram::bucket;
 use crate::op::{MAX_OPS, TOGETHER, Timing, traits};
@@ -58,6 +58,8 @@ pub(super) fn begin(slot: &Slot, left: u32, addr: usize, bytes: usize, site: u32
     let (is_sample, now) = match trace::enter(slot, word as u16, left, bytes) {
         Short::Sample => {
             current.addr.store(addr as u64, Relaxed);
+            slot.extra.look.bytes.store(bytes as u64, Relaxed);
+            rates::begin(slot, bytes, u64::from(slot.cell(word as u16).gap.load(Relaxed)).max(1));
             return begin_sample(slot, site) | SAMPLE;
         }
         Short::Neither => return 0,
@@ -67,6 +69,7 @@ pub(super) fn begin(slot: &Slot, left: u32, addr: usize, bytes: usize, site: u32
     current.bytes.store(bytes as u64, Relaxed);
     // Entered and traced: inside, as a timed call is.
     current.word.store(word & !(0xffff << 16) | STATE_INSIDE << 16, Relaxed);
+    slot.extra.look.bytes.store(bytes as u64, Relaxed);
     let start = if is_sample { begin_sample(slot, site) | SAMPLE } else { (now & !(SAMPLE | FIRST)).max(4) };
     current.start.store(start, Relaxed);
     start
@@ -203,8 +206,14 @@ pub(super) fn leave_sample(op: u16, start: u64) {
     let (row, now) = (row(slot, cell), start + ticks);
     let claimed = slot.head.claimed_ns.load(Relaxed);
     let weight = u64::from(cell.gap.load(Relaxed)).max(1);
+    let is_long = raw_ns.saturating_sub(overhead_ns) >= LONG.load(Relaxed);
     add_sample(slot, cell, raw_ns, overhead_ns, claims::room_ns(slot, row, now));
-    lines::note(slot, op, (word >> 32) as i32, weight, slot.head.claimed_ns.load(Relaxed).wrapping_sub(claimed));
+    let took = slot.head.claimed_ns.load(Relaxed).wrapping_sub(claimed);
+    let peer = (word >> 32) as i32;
+    lines::note(slot, op, peer, weight, took);
+    // A long one stands for itself only.
+    let stands = if is_long { 1 } else { weight };
+    rates::note(slot, op, (peer, slot.extra.look.bytes.load(Relaxed) as usize), stands, took);
     claims::note(slot, row, now);
     if timeline::is_due(slot, now) {
         timeline::settle(slot, op, start, now);

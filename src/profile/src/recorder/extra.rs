@@ -6,7 +6,7 @@ use std::sync::atomic::{
 };
 
 use super::hot::{self, bump, bump32};
-use super::{release, tls};
+use super::{callers, release, tls};
 use crate::arm;
 use crate::op::{NONBLOCKING, ONE_ELEMENT, Operation, SIGNALS, STORES, TOGETHER, TRANSFER, traits};
 use crate::sample::is_kept;
@@ -88,10 +88,14 @@ pub(super) fn note_shared(slot: &Slot, op: u16, peer: i32, bytes: usize) {
 #[inline(never)]
 fn site_row(slot: &Slot, key: u64) -> usize {
     let first = site_index(key);
-    (0..PROBES)
+    let at = (0..PROBES)
         .map(|k| (first + k) & (SITES - 1))
         .find(|&at| is_mine(&slot.extra.sites[at].key, key))
-        .unwrap_or(SITE_OVERFLOW)
+        .unwrap_or(SITE_OVERFLOW);
+    if at != SITE_OVERFLOW && slot.extra.sites[at].calls.load(Relaxed) == 0 {
+        callers::note(slot, key);
+    }
+    at
 }
 
 #[cold]
@@ -140,6 +144,7 @@ pub(super) fn add_sample(slot: &Slot, claimed_ns: u64, weight: u64, ns: u64) {
     bump32(&site.samples, 1);
     bump(&site.sample_weight, weight);
     bump(&site.sample_ns, claimed_ns.saturating_mul(weight));
+    callers::sampled(slot, site.key.load(Relaxed), site.samples.load(Relaxed));
     note_longest(site, ns);
 }
 

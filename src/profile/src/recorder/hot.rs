@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use super::{cold, consumers, counting, extra, release, tls};
+use super::{cold, consumers, counting, extra, rates, release, tls};
 use crate::clock::{self, Source};
 use crate::histogram::{BUCKETS, bucket};
 use crate::op::{COMPLETES, ONE_ELEMENT, Operation, TOGETHER, Timing, WAITS, traits};
@@ -77,6 +77,7 @@ pub(super) fn begin_sized(op: impl Operation, peer: i32, addr: usize, bytes: usi
             if slot.head.is_sampled(peer, bytes) {
                 enter_sampled(slot, slot.cell(op.id()), op, (peer, addr, bytes), site)
             } else {
+                rates::begin(slot, bytes, 1);
                 enter_timed(slot, op.id(), peer, addr, bytes, site)
             }
         }
@@ -90,7 +91,8 @@ pub(super) fn end_sized(op: u16, start: u64, peer: i32, bytes: usize) {
     if tls::slot().is_none_or(|slot| slot.head.is_sampled(peer, bytes)) {
         cold::leave_sample(op, start);
     } else {
-        leave_timed(op, start, peer);
+        let ticks = leave_timed(op, start, peer);
+        rates::took(op, peer, bytes, ticks);
     }
 }
 

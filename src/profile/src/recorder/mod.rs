@@ -8,6 +8,7 @@
 mod algorithms;
 mod attach;
 pub mod brief;
+mod callers;
 mod claim;
 mod claims;
 mod cold;
@@ -26,6 +27,7 @@ mod network;
 pub mod outlined;
 #[cfg(feature = "counters")]
 mod perf;
+mod rates;
 mod read;
 mod release;
 mod stall;
@@ -44,6 +46,7 @@ pub use algorithms::{algorithm, algorithm_names};
 pub use attach::{
     Mark, attach, attach_private, began, detach, detach_after_fork, is_attached, level, mark, set_level, shared_segment,
 };
+pub use callers::stack_source;
 pub use control::{Flush, failed_at, flush, marker, region_begin, region_end, set_sampling};
 #[cfg(feature = "counters")]
 pub use counting::count;

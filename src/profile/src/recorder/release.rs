@@ -164,7 +164,7 @@ fn last_holder(slot: &Slot) -> Option<Found> {
     let waited = &slot.extra.waited;
     let by = waited.released_by.load(Relaxed);
     let pe = (by as u32).checked_sub(1)?;
-    let region = (0..COUNT.load(Relaxed)).filter_map(neighbour).find(|region| region.head.pe.load(Relaxed) == pe)?;
+    let region = neighbours().find(|region| region.head.pe.load(Relaxed) == pe)?;
     let slot = region.slots[..SLOTS].get((by >> 32) as usize)?;
     Some(Found { pe, slot, by: waited.release_key.load(Relaxed) })
 }
@@ -177,7 +177,7 @@ fn find(slot: &Slot, op: u16, begun: u64) -> Option<Found> {
     let span = if waits_for_several(op) { VECTOR_BYTES } else { 1 };
     let me = slot.head.pe.load(Relaxed);
     let mut best: Option<(u64, Found)> = None;
-    for region in (0..COUNT.load(Relaxed)).filter_map(neighbour) {
+    for region in neighbours() {
         let head = &region.head;
         if head.state.load(Acquire) == PE_ABSENT {
             continue;
@@ -220,6 +220,11 @@ fn latest(slot: &Slot, op: u16) -> u64 {
     let word = current.word.load(Relaxed);
     let is_later_call = matches!(word >> 16 & 0xffff, STATE_INSIDE | STATE_DONE) && word as u16 != op;
     if is_later_call { current.start.load(Relaxed) } else { u64::MAX }
+}
+
+/// The regions of all PEs of the host, where they are mapped.
+pub(super) fn neighbours() -> impl Iterator<Item = &'static Region> {
+    (0..COUNT.load(Relaxed)).filter_map(neighbour)
 }
 
 fn neighbour(index: u32) -> Option<&'static Region> {

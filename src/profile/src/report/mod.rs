@@ -33,6 +33,7 @@ pub use symbols::{Frame, NoSymbols, Symbols};
 pub use table::{filled as shown_filled, set_wide, set_width};
 pub use text::text;
 pub use units::{bytes as shown_bytes, count as shown_count, date as shown_date, time as shown_time};
+pub(crate) use view::is_strided;
 pub use view::{VIEWS, grids, line, place};
 
 use crate::file;
@@ -60,6 +61,8 @@ pub enum View {
     Locks,
     /// Words that short calls go to most.
     Addresses,
+    /// How fast puts, gets and atomics were.
+    Rates,
     /// What each PE did over time.
     Timeline,
     /// By message size.
@@ -102,13 +105,14 @@ pub enum View {
 
 impl View {
     /// Every view with its name on the command line; a second name of one comes after all first ones.
-    pub const ALL: [(&'static str, View); 29] = [
+    pub const ALL: [(&'static str, View); 30] = [
         ("routines", View::Routine),
         ("efficiency", View::Efficiency),
         ("phases", View::Phases),
         ("causes", View::Causes),
         ("locks", View::Locks),
         ("addresses", View::Addresses),
+        ("rates", View::Rates),
         ("timeline", View::Timeline),
         ("sizes", View::Size),
         ("matrix", View::Matrix),

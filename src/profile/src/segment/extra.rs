@@ -4,9 +4,11 @@
 
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64};
 
+use super::callers::{CALLERS, CallerRow};
 use super::layout::Text;
 use super::lines::{LINES, Line};
 use super::locks::{LOCK_ROWS, LockRow};
+use super::rates::{Look, RATES, RateRow};
 use super::release::{CAUSES, Cause, STORES, Store, Waited};
 use super::waiting::Waiting;
 use crate::op::{MAX_OPS, Operation, TRANSFER_SHIFT};
@@ -366,6 +368,12 @@ pub struct Extra {
     pub causes: [Cause; CAUSES + 1],
     /// Algorithms of collectives; the last row is [`ALGORITHM_OVERFLOW`].
     pub algorithms: [AlgorithmRow; ALGORITHMS + 1],
+    /// How fast puts, gets and atomics were; the last row is of those that found no room.
+    pub rates: [RateRow; RATES + 1],
+    /// Who called the functions that call the library.
+    pub callers: [CallerRow; CALLERS],
+    /// A closer look at some of them.
+    pub look: Look,
 }
 
 /// What a thread did over time, in slices of equal width.

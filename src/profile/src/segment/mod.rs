@@ -1,5 +1,6 @@
 //! The profile segment: shared memory that the PEs write and anyone who has its descriptor reads.
 
+pub mod callers;
 mod crashed;
 mod create;
 mod current;
@@ -13,6 +14,7 @@ pub mod locks;
 mod map;
 mod mapping;
 mod phrase;
+pub mod rates;
 pub mod release;
 mod serve;
 mod waiting;

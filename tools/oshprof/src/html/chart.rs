@@ -27,6 +27,7 @@ pub fn of(view: View, profile: &Merged, grids: &[Grid]) -> String {
         View::Causes => bars_of(grids, "time in waits", 0, 5),
         View::Locks => bars_of(grids, "time in line", 0, 3),
         View::Addresses => bars_of(grids, "time by address", 0, 4),
+        View::Rates => bars_of(grids, "time beyond the best", 0, 7),
         View::Timeline => strip::chart(profile),
         View::Size => sizes(profile),
         View::Matrix => matrix(profile),

@@ -29,6 +29,10 @@ pub fn of(view: View) -> &'static str {
             "Words that short calls go to again and again, of which PE, by how many PEs: a counter that all add to, a \
              flag that many poll."
         }
+        View::Rates => {
+            "How fast puts, gets and atomics were, beside the best that oshrun --calibrate has measured on this machine, \
+             and what held them up: memory that is touched for the first time, others on the same link, strides."
+        }
         View::Timeline => {
             "What each PE did from its begin to its end, in 64 columns: phases of the program, and who waits while \
              others work."

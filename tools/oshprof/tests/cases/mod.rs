@@ -1,8 +1,10 @@
 //! Profiles with known numbers.
 
+use pellucid_profile::calibration::{Calibration, Measured, Point};
 use pellucid_profile::detail::{
     Algorithm, Cause, CodePlace, Context, Cost, Counter, CounterRegion, CounterRoutine, Counters, Detail, HotLine,
-    LastPhase, Lock, Marker, Module, Nbi, Peer, Phase, Region, Releaser, Site, Sync, System, Team, Timeline, Traffic,
+    LastPhase, Lock, Marker, Module, Nbi, Peer, Phase, Rate, Region, Releaser, Site, Sync, System, Team, Timeline,
+    Traffic,
 };
 use pellucid_profile::model::{End, Job, LastOp, Pe, Profile, Progress, Routine, SizeCount};
 use pellucid_profile::op::{Class, find};
@@ -13,6 +15,14 @@ const MS: u64 = 1_000_000;
 /// Every profile that has golden reports.
 pub fn all() -> Vec<(&'static str, Profile)> {
     vec![("stencil", stencil()), ("killed", killed()), ("crowd", crowd()), ("silent", silent())]
+}
+
+/// What puts take on the host of the cases, over its network.
+#[allow(dead_code, reason = "some tests make no report")]
+pub fn calibration() -> Calibration {
+    let point = |bytes, ns| Point { kind: Measured::Put, bytes, ns, spread: 0.3 };
+    let points = vec![point(8, 26.0), point(1 << 20, 200_000.0)];
+    Calibration::new(["node7".into(), "node7".into()], "verbs;ofi_rxm".into(), points)
 }
 
 fn job(program: &str, arguments: &str, npes: u32, wall_ns: u64, exit_status: i32) -> Job {
@@ -180,6 +190,7 @@ fn detail(pe: u32) -> Detail {
         causes: causes(pe, base),
         locks: locks(pe),
         lines: lines(pe),
+        rates: rates(pe),
         nbi: Nbi {
             issued: 100,
             bytes: 6400,
@@ -259,6 +270,22 @@ fn lines(pe: u32) -> Vec<HotLine> {
         line(0, (1, 0x48), "shmem_long_p", 500, 5 * MS),
         line(1, (0, 0x1000 * u64::from(pe + 1)), "shmem_long_p", 40, 400),
     ]
+}
+
+/// Puts of 64 KiB of which PE 0's touch memory for the first time, and of which half are beside others'; `p` is as fast as
+/// it can be.
+fn rates(pe: u32) -> Vec<Rate> {
+    let rate = |routine: &str, bytes: usize, calls, ns| Rate {
+        routine: routine.into(),
+        class: size_class(bytes) as u8,
+        distance: 2,
+        calls,
+        ns,
+        ..Rate::default()
+    };
+    let faults = if pe == 0 { 16 * 24 } else { 0 };
+    let put = rate("shmem_double_put", 65_536, 48, 48 * 120_000);
+    vec![Rate { looks: 24, faults, busy: 12, preempted: 6, ..put }, rate("shmem_long_p", 8, 640, 17_000)]
 }
 
 /// Three counters, of which the host has two.

@@ -4,6 +4,7 @@ pub mod claim;
 pub mod cpu;
 pub mod epoll;
 pub mod file;
+pub mod library;
 pub mod limit;
 pub mod net;
 pub mod process;

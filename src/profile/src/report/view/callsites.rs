@@ -1,9 +1,9 @@
 //! By place in the program.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 
-use super::{place_cell, region_cell};
+use super::{place, place_cell, region_cell};
 use crate::merge::{Merged, SiteRow, SiteSum};
 use crate::op::{self, Class};
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
@@ -11,7 +11,7 @@ use crate::report::symbols::Symbols;
 use crate::report::{Options, SortKey};
 use crate::text::visible;
 
-const COLUMNS: [Column; 12] = [
+const COLUMNS: [Column; 13] = [
     column("site", "call site", Kind::Text),
     column("routine", "routine", Kind::Text),
     column("region", "region", Kind::Text),
@@ -24,6 +24,7 @@ const COLUMNS: [Column; 12] = [
     column("timed_calls", "", Kind::Count),
     column("file", "", Kind::Text),
     column("address", "", Kind::Text),
+    column("callers", "", Kind::Text),
 ];
 
 /// Calls of a routine from one line in one region: instructions of a loop that was unrolled, or inlined at several
@@ -32,6 +33,8 @@ struct Line<'a> {
     place: Cell,
     first: &'a SiteRow,
     sum: SiteSum,
+    /// Who called the function that it is in, and how often that was seen.
+    callers: BTreeMap<String, u64>,
     /// From how many addresses.
     addresses: usize,
 }
@@ -51,7 +54,8 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
     let cut = lines.len().saturating_sub(options.top.unwrap_or(usize::MAX));
     lines.truncate(lines.len() - cut);
     let run = crate::advice::run_ns(profile);
-    for Line { place, first, sum, addresses } in lines {
+    let mut called = Vec::new();
+    for Line { place, first, sum, addresses, callers } in lines {
         let known = first.place();
         let is_setup = op::lookup(&first.routine).and_then(op::get).is_some_and(|row| row.class == Class::Setup);
         let mut row = vec![
@@ -62,15 +66,24 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
         row.extend(numbers(&sum, run, is_setup));
         row.push(known.map(|(path, _)| path.to_owned()).into());
         row.push(known.filter(|_| addresses == 1).map(|(_, address)| format!("{address:#x}")).into());
+        let by = by(&callers);
+        if let Some(by) = by.as_ref().filter(|_| called.len() < CALLED) {
+            let note = format!("{} is called by {by}.", row[0].shown(Kind::Text));
+            if !called.contains(&note) {
+                called.push(note);
+            }
+        }
+        row.push(by.into());
         grid.row(row);
     }
     if cut > 0 {
         grid.notes.push(format!("... and {cut} more"));
     }
+    grid.notes.extend(called);
     if profile.other_sites.calls > 0 {
         let mut row: Vec<Cell> = vec!["(others)".into(), Cell::None, Cell::None];
         row.extend(numbers(&profile.other_sites, run, false));
-        row.extend([Cell::None, Cell::None]);
+        row.extend([Cell::None, Cell::None, Cell::None]);
         grid.row(row);
         grid.notes
             .push("Kept are the call sites where a PE spent most time; (others) is the sum of the rest.".to_owned());
@@ -105,15 +118,54 @@ fn lines<'a>(profile: &'a Merged, symbols: &dyn Symbols) -> Vec<Line<'a>> {
             Entry::Occupied(at) => {
                 let line = &mut lines[*at.get()];
                 line.sum.add(&row.sum);
+                callers(profile, row, symbols, &mut line.callers);
                 line.addresses += 1;
             }
             Entry::Vacant(at) => {
                 at.insert(lines.len());
-                lines.push(Line { place, first: row, sum: row.sum, addresses: 1 });
+                let mut known = BTreeMap::new();
+                callers(profile, row, symbols, &mut known);
+                lines.push(Line { place, first: row, sum: row.sum, callers: known, addresses: 1 });
             }
         }
     }
     lines
+}
+
+/// Call sites whose callers are told as text.
+const CALLED: usize = 5;
+/// Callers of one that are named.
+const NAMED: usize = 3;
+
+/// Adds who calls the function that a call site is in: its direct callers. The outermost function has none that tells
+/// anything: what starts programs.
+fn callers(profile: &Merged, row: &SiteRow, symbols: &dyn Symbols, known: &mut BTreeMap<String, u64>) {
+    let Some((path, address)) = row.place() else { return };
+    let frames = symbols.frames(path, address.saturating_sub(1));
+    if frames.is_empty() || frames.iter().any(|frame| frame.function == "main") {
+        return;
+    }
+    for (way, times) in profile.callers.of(path, address, &row.routine, &row.region) {
+        let Some((path, address)) = way.first().filter(|(path, _)| !path.is_empty()) else { continue };
+        *known.entry(place(Some((path, *address)), symbols)).or_default() += times;
+    }
+}
+
+/// `histo at histo.c:50 (60 %), main at histo.c:90 (40 %)`, those most often seen first; one has no share.
+fn by(callers: &BTreeMap<String, u64>) -> Option<String> {
+    let all: u64 = callers.values().sum();
+    let mut list: Vec<(&String, u64)> = callers.iter().map(|(name, times)| (name, *times)).collect();
+    list.sort_by_key(|(name, times)| (std::cmp::Reverse(*times), *name));
+    if let [(only, _)] = list.as_slice() {
+        return Some((*only).clone());
+    }
+    let share = |times: u64| 100.0 * times as f64 / all as f64;
+    let named = list.iter().take(NAMED).map(|(name, times)| format!("{name} ({:.0} %)", share(*times)));
+    let mut text = named.collect::<Vec<_>>().join(", ");
+    if list.len() > NAMED {
+        text.push_str(&format!(" and {} more", list.len() - NAMED));
+    }
+    (!list.is_empty()).then_some(text)
 }
 
 /// Why places are addresses, where they are.

@@ -13,12 +13,14 @@ mod nbi;
 mod network;
 mod pes;
 mod phases;
+mod rates;
 mod regions;
 mod routines;
 mod sizes;
 mod timeline;
 
 pub(crate) use matrix::text as matrix_text;
+pub(crate) use rates::is_strided;
 pub(crate) use timeline::text as timeline_text;
 
 use super::grid::{Cell, Grid};
@@ -66,6 +68,11 @@ pub const VIEWS: &[Row] = &[
         view: View::Addresses,
         title: "Addresses: which words short calls go to most",
         make: |p, o, s| vec![addresses::grid(p, o, s)],
+    },
+    Row {
+        view: View::Rates,
+        title: "Rates: against what the machine does",
+        make: |p, o, s| vec![rates::grid(p, o, s)],
     },
     Row { view: View::Timeline, title: "Timeline: what each PE did", make: |p, _, _| vec![timeline::grid(p)] },
     Row { view: View::Size, title: "Message sizes", make: |p, o, _| vec![sizes::grid(p, o)] },

@@ -4,13 +4,39 @@ use crate::merge::Merged;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::size::Distance;
 
-const COLUMNS: [Column; 6] = [
-    column("number", "number", Kind::Text),
+const COLUMNS: [Column; 8] = [
+    column("of", "number", Kind::Text),
+    column("number", "", Kind::Text),
+    column("what", "", Kind::Text),
     column("total", "total", Kind::Count),
     column("mean", "mean", Kind::Number),
     column("max_pe", "most: PE", Kind::Text),
     column("max_value", "its value", Kind::Count),
     column("pes", "PEs", Kind::Count),
+];
+
+/// Numbers of the network and what they count.
+const NUMBERS: [(&str, &str); 20] = [
+    ("writes", "puts that the network carries out"),
+    ("reads", "gets that the network carries out"),
+    ("nic_atomics", "atomics of the adapter"),
+    ("requests", "messages with puts, atomics, signals"),
+    ("request_entries", "operations in these"),
+    ("replies", "answers to such messages"),
+    ("messages", "messages of collectives"),
+    ("active_sent", "active messages sent"),
+    ("active_received", "active messages received"),
+    ("received", "messages of all kinds received"),
+    ("strangers", "messages of others, dropped"),
+    ("served", "operations of others done here"),
+    ("injects", "operations whose data was copied"),
+    ("retries", "no room: posted again"),
+    ("bytes_out", "bytes sent"),
+    ("bytes_in", "bytes received"),
+    ("polls", "looks at the completion queue"),
+    ("naps", "sleeps of the progress thread"),
+    ("peers", "PEs whose address was looked up"),
+    ("lost", "sends that failed unheeded"),
 ];
 
 const DISTANCES: [Column; 4] = [
@@ -48,8 +74,11 @@ fn distances(profile: &Merged) -> Grid {
 fn numbers(profile: &Merged) -> Grid {
     let mut grid = Grid::new("network", "The network", &COLUMNS, "no network was used");
     for (name, sum) in &profile.network {
+        let what = NUMBERS.iter().find(|(known, _)| known == name).map(|(_, what)| *what);
         grid.row([
+            what.map_or_else(|| name.clone(), |what| format!("{name}: {what}")).into(),
             name.as_str().into(),
+            what.into(),
             sum.total.into(),
             Cell::Real(sum.total as f64 / sum.pes as f64),
             Cell::Text(sum.most.1.to_string()),

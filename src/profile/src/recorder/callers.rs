@@ -1,0 +1,67 @@
+//! Who calls the functions that call the library: a wrapper would hide whose calls they are. The stack is walked at the
+//! first call from a place, and at some samples of it, ever fewer and at random: some forty walks of microseconds a place.
+
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::hot::bump;
+use super::tls;
+use crate::arm;
+use crate::segment::callers::{CallerRow, DEPTH, PROBES, place};
+use crate::segment::layout::Slot;
+
+/// Fills in where the calls of the calling thread return to, innermost first; gives how many. It allocates nothing.
+pub type Stack = fn(&mut [usize]) -> usize;
+
+static STACK: OnceLock<Stack> = OnceLock::new();
+
+/// Frames that are looked at: those of the library come first.
+const FRAMES: usize = 32;
+/// Of so many samples, half as many again, twice as many ... as many are walked each time.
+const WALKS: u64 = 4;
+
+/// From now on this one walks stacks. Once a process.
+pub fn stack_source(stack: Stack) {
+    let _ = STACK.set(stack);
+}
+
+/// A sample of a call site that has had so many.
+#[inline]
+pub(super) fn sampled(slot: &Slot, key: u64, samples: u32) {
+    // By a hash, so that no pattern of the program falls in step with it: with a likelihood of `WALKS` in `samples`.
+    let drawn = (key ^ u64::from(samples)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    if samples > 1 && drawn * u64::from(samples) < WALKS << 32 {
+        note(slot, key);
+    }
+}
+
+/// Notes who called the function that calls from this site now.
+#[cold]
+#[inline(never)]
+pub(super) fn note(slot: &Slot, key: u64) {
+    let Some(stack) = STACK.get().filter(|_| !arm::is_brief()) else { return };
+    let mut calls = [0_usize; FRAMES];
+    let count = stack(&mut calls).min(FRAMES);
+    let site = tls::site() as usize;
+    let Some(at) = calls[..count].iter().position(|call| *call == site) else { return };
+    let behind = calls[at + 1..count].iter().take(DEPTH);
+    let mut returns = [0_u64; DEPTH];
+    returns.iter_mut().zip(behind).for_each(|(to, from)| *to = *from as u64);
+    if returns[0] == 0 {
+        return;
+    }
+    let first = place(key, &returns);
+    for row in &slot.extra.callers[first..first + PROBES] {
+        if row.key.load(Relaxed) == 0 {
+            row.returns.iter().zip(returns).for_each(|(to, from)| to.store(from, Relaxed));
+            row.key.store(key, Relaxed);
+        }
+        if is_it(row, key, &returns) {
+            return bump(&row.times, 1);
+        }
+    }
+}
+
+fn is_it(row: &CallerRow, key: u64, returns: &[u64; DEPTH]) -> bool {
+    row.key.load(Relaxed) == key && row.returns.each_ref().map(|word| word.load(Relaxed)) == *returns
+}

@@ -1,0 +1,132 @@
+//! How fast puts, gets, atomics and signals are, by size, and what held them up.
+//!
+//! Of some calls the kernel is asked before and after whether pages were touched for the first time and whether the
+//! thread lost its core, and the host's other PEs whether they were moving data, too. That takes a microsecond, so
+//! there is one such call for each so many bytes, which stands for all calls since the last.
+#![allow(unsafe_code)]
+
+use std::mem::MaybeUninit;
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+
+use super::hot::bump;
+use super::{release, tls};
+use crate::clock;
+use crate::op::{TRANSFER, traits};
+use crate::segment::layout::{OWNER_NONE, SLOTS, STATE_INSIDE, Slot};
+use crate::segment::rates::{LOOK_BYTES, NO_ROOM, PROBES, RATES, RateRow, key, place};
+use crate::size::size_class;
+
+/// A call of `bytes`, which stands for `calls`, is about to begin.
+#[inline(always)]
+pub(super) fn begin(slot: &Slot, bytes: usize, calls: u64) {
+    let look = &slot.extra.look;
+    let moved = (bytes as u64).wrapping_mul(calls);
+    bump(&look.moved, moved);
+    let left = look.left.load(Relaxed);
+    if left > moved {
+        look.left.store(left - moved, Relaxed);
+    } else {
+        begin_look(slot);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn begin_look(slot: &Slot) {
+    let look = &slot.extra.look;
+    let others = u64::from(slot.head.local_pes.load(Relaxed)).saturating_sub(1);
+    look.left.store(LOOK_BYTES + others * LOOK_BYTES / 4, Relaxed);
+    let [faults, preempted] = usage();
+    look.faults.store(faults, Relaxed);
+    look.preempted.store(preempted, Relaxed);
+    look.is_open.store(1, Relaxed);
+}
+
+/// A call that was timed has ended; it stands for itself only.
+#[inline(never)]
+pub(super) fn took(op: u16, peer: i32, bytes: usize, ticks: u64) {
+    let Some(slot) = tls::slot() else { return };
+    let ns = clock::scale_ns(ticks, slot.head.clock_mult.load(Relaxed));
+    note(slot, op, (peer, bytes), 1, ns);
+}
+
+/// As [`took`], of a sample that stands for `calls`, which take `ns` together.
+#[inline(always)]
+pub(super) fn note(slot: &Slot, op: u16, (peer, bytes): (i32, usize), calls: u64, ns: u64) {
+    if traits(op) & TRANSFER == 0 || peer < 0 {
+        return;
+    }
+    let row = row(slot, key(op, size_class(bytes), slot.head.distance(peer)));
+    bump(&row.calls, calls);
+    bump(&row.ns, ns);
+    if slot.extra.look.is_open.load(Relaxed) != 0 {
+        end_look(slot, row, bytes);
+    }
+}
+
+#[inline(always)]
+fn row(slot: &Slot, key: u64) -> &RateRow {
+    let first = place(key);
+    let rates = &slot.extra.rates;
+    if rates[first].key.load(Relaxed) == key { &rates[first] } else { find(rates, key) }
+}
+
+#[cold]
+#[inline(never)]
+fn find(rates: &[RateRow; RATES + 1], key: u64) -> &RateRow {
+    for row in &rates[place(key)..][..PROBES] {
+        match row.key.load(Relaxed) {
+            0 => row.key.store(key, Relaxed),
+            known if known == key => {}
+            _ => continue,
+        }
+        return row;
+    }
+    rates[RATES].key.store(NO_ROOM, Relaxed);
+    &rates[RATES]
+}
+
+/// The call that was looked at has ended. It stands for as many as moved all bytes since the last look.
+#[cold]
+#[inline(never)]
+fn end_look(slot: &Slot, row: &RateRow, bytes: usize) {
+    let look = &slot.extra.look;
+    look.is_open.store(0, Relaxed);
+    let [faults, preempted] = usage();
+    let calls = (look.moved.load(Relaxed) / bytes.max(1) as u64).max(1);
+    look.moved.store(0, Relaxed);
+    bump(&row.looks, calls);
+    bump(&row.faults, calls.saturating_mul(faults.saturating_sub(look.faults.load(Relaxed))));
+    bump(&row.busy, if others_move(slot) { calls } else { 0 });
+    bump(&row.preempted, if preempted > look.preempted.load(Relaxed) { calls } else { 0 });
+}
+
+/// Whether another thread of the host is in a put, get, atomic or signal that is timed.
+fn others_move(own: &Slot) -> bool {
+    release::neighbours().any(|region| {
+        let used = (region.head.slots_used.load(Acquire) as usize).min(SLOTS);
+        region.slots[..used].iter().any(|slot| {
+            let head = &slot.head;
+            let word = head.current.word.load(Relaxed);
+            let is_own = head.owner.load(Relaxed) == own.head.owner.load(Relaxed);
+            !is_own
+                && head.owner.load(Relaxed) != OWNER_NONE
+                && (word >> 16) & 0xffff == STATE_INSIDE
+                && traits(word as u16) & TRANSFER != 0
+        })
+    })
+}
+
+/// Page faults of the thread, and how often another took its core.
+fn usage() -> [u64; 2] {
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: a place for the answer, which is zeroed and so valid in any case.
+    let usage = unsafe {
+        if libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) != 0 {
+            return [0; 2];
+        }
+        usage.assume_init()
+    };
+    let count = |n: libc::c_long| u64::try_from(n).unwrap_or(0);
+    [count(usage.ru_minflt) + count(usage.ru_majflt), count(usage.ru_nivcsw)]
+}

@@ -1,0 +1,33 @@
+//! Reading who called the functions that call the library.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering::Relaxed;
+
+use crate::detail::Callers;
+use crate::op;
+use crate::segment::Segment;
+use crate::segment::callers::DEPTH;
+use crate::segment::extra::split_key;
+use crate::segment::layout::Slot;
+use crate::snapshot_detail::written;
+
+/// Reads the ways to call sites of all threads of a PE.
+pub(crate) fn take<'a>(segment: &Segment, slots: impl Iterator<Item = &'a Slot>) -> Vec<Callers> {
+    let mut sums: BTreeMap<(u64, [u64; DEPTH]), u64> = BTreeMap::new();
+    for slot in slots {
+        written(segment, &slot.extra.callers, |_, row| {
+            let (key, times) = (row.key.load(Relaxed), row.times.load(Relaxed));
+            if key != 0 && times > 0 {
+                let sum = sums.entry((key, row.returns.each_ref().map(|word| word.load(Relaxed)))).or_default();
+                *sum = sum.saturating_add(times);
+            }
+        });
+    }
+    let callers = |((key, returns), times): ((u64, [u64; DEPTH]), u64)| {
+        let (address, op, region) = split_key(key);
+        let routine = op::get(op)?.name().to_owned();
+        let returns = returns.into_iter().filter(|&address| address != 0).collect();
+        Some(Callers { address, routine, region, returns, times })
+    };
+    sums.into_iter().filter_map(callers).collect()
+}

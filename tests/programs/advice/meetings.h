@@ -1,0 +1,76 @@
+/* Rules about barriers and waits. */
+#include "advice.h"
+
+/* A value for the next PE each turn, between barriers, or with a signal. */
+static void barriers_per_byte(int advised) {
+    uint64_t *to = symmetric(sizeof *to), *flag = symmetric(sizeof *flag);
+    shmem_barrier_all();
+    for (uint64_t turn = 1; turn <= (uint64_t)turns(100000); turn++) {
+        if (advised) {
+            shmem_uint64_put_signal(to, &turn, 1, flag, turn, SHMEM_SIGNAL_SET, next_pe);
+            shmem_signal_wait_until(flag, SHMEM_CMP_GE, turn);
+        } else {
+            shmem_uint64_p(to, turn, next_pe);
+            shmem_barrier_all();
+            shmem_barrier_all();
+        }
+    }
+}
+
+/* PE 1 has more to do in each turn, or all have the same. */
+static void barrier_late(int advised) {
+    for (long turn = 0; turn < turns(40); turn++) {
+        work(advised ? 1 + 6.0 / npes : me == 1 ? 7 : 1);
+        shmem_barrier_all();
+    }
+}
+
+/* What PE 0 does for all once, or each its part. */
+static void serial_pe(int advised) {
+    double all = 400.0 / (double)(parts > 4 ? 4 : parts);
+    work(20);
+    shmem_barrier_all();
+    work(advised ? all / npes : me == 0 ? all : 0);
+    shmem_barrier_all();
+}
+
+/* Pairs of PEs that meet all others each turn, or each other. */
+static void larger_team(int advised) {
+    long *to = symmetric(sizeof *to);
+    int partner = me ^ 1;
+    shmem_team_t pair = SHMEM_TEAM_INVALID;
+    for (int first = 0; first + 1 < npes; first += 2) {
+        shmem_team_t team = SHMEM_TEAM_INVALID;
+        shmem_team_split_strided(SHMEM_TEAM_WORLD, first, 1, 2, NULL, 0, &team);
+        if (team != SHMEM_TEAM_INVALID) pair = team;
+    }
+    for (long turn = 0; turn < turns(1000); turn++) {
+        /* In each turn another pair has more to do. */
+        work(me / 2 == turn % (npes / 2) ? 0.2 : 0.02);
+        shmem_long_p(to, turn, partner);
+        if (advised) {
+            shmem_quiet();
+            shmem_team_sync(pair);
+        } else {
+            shmem_barrier_all();
+        }
+    }
+}
+
+/* PE 0 sends what the others wait for after work of its own, or before. */
+static void waits_for(int advised) {
+    long *to = symmetric(sizeof *to), *done = symmetric(sizeof *done);
+    shmem_barrier_all();
+    for (long turn = 1; turn <= turns(40); turn++) {
+        if (me == 0) {
+            if (!advised) work(8);
+            for (int pe = 1; pe < npes; pe++) shmem_long_p(to, turn, pe);
+            if (advised) work(8);
+            shmem_long_wait_until(done, SHMEM_CMP_GE, turn * (npes - 1));
+        } else {
+            shmem_long_wait_until(to, SHMEM_CMP_GE, turn);
+            work(4);
+            shmem_long_atomic_inc(done, 0);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What `oshprof advise` says of programs that do what its rules are for, and of the same programs as the rules advise.
+
+use std::path::{Path, PathBuf};
+
+use harness::compile::Build;
+use harness::run::Job;
+use harness::tree;
+use serde_json::Value;
+
+/// Rules with a program, and PEs that it takes for them to be seen. What is gained is measured by `./x proof`.
+const RULES: [(&str, usize); 18] = [
+    ("small-puts", 2),
+    ("quiet-often", 2),
+    ("barrier-late", 2),
+    ("get-and-wait", 2),
+    ("polling", 2),
+    ("heap", 2),
+    ("serial-pe", 2),
+    ("barriers-per-byte", 2),
+    ("queries", 2),
+    ("put-then-flag", 2),
+    ("small-gets", 2),
+    ("strided", 2),
+    ("contended-atomics", 2),
+    ("locks", 2),
+    ("hot-pe", 4),
+    ("waits-for", 2),
+    ("larger-team", 4),
+    ("first-touch", 2),
+];
+
+fn profile(binary: &Path, rule: &str, how: &str, pes: usize) -> PathBuf {
+    let directory = tree::fresh(&format!("advice/{rule}-{how}")).join("profile");
+    let job = Job::oshrun(pes).args(["--heap", "300m", "--profile-dir"]).arg(&directory).arg(binary);
+    job.args([rule, how]).run().expect_code(0);
+    directory
+}
+
+fn findings(directory: &Path) -> Vec<Value> {
+    let job = Job::new(tree::tool("oshprof")).args(["advise", "--json"]).arg(directory);
+    let found: Value = serde_json::from_str(&job.run().expect_code(0).stdout).expect("JSON");
+    found["findings"].as_array().cloned().unwrap_or_default()
+}
+
+#[test]
+fn each_rule_speaks_of_its_program_and_not_when_it_is_followed() {
+    let binary = Build::program("advice/advice.c").options(["-O2", "-g"]).build();
+    let mut wrong = Vec::new();
+    for (rule, pes) in RULES {
+        let named = |found: &[Value]| found.iter().any(|finding| finding["rule"] == rule);
+        let (as_is, advised) = ("as-is", "advised");
+        let found = findings(&profile(&binary, rule, as_is, pes));
+        if !named(&found) {
+            wrong.push(format!("{rule} is not seen: {found:#?}"));
+        }
+        let found = findings(&profile(&binary, rule, advised, pes));
+        if named(&found) {
+            wrong.push(format!("{rule} is seen where it is followed: {found:#?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn small_messages_over_the_network_are_seen() {
+    let binary = Build::program("advice/advice.c").options(["-O2", "-g"]).build();
+    for (how, seen) in [("as-is", true), ("advised", false)] {
+        let directory = tree::fresh(&format!("advice/network-{how}")).join("profile");
+        let job = Job::oshrun(2).env("SHMEM_TRANSPORT", "ofi").arg("--profile-dir").arg(&directory).arg(&binary);
+        job.args(["network-small", how]).run().expect_code(0);
+        let found = findings(&directory);
+        assert_eq!(found.iter().any(|finding| finding["rule"] == "network-small"), seen, "{how}: {found:#?}");
+        let report =
+            Job::new(tree::tool("oshprof")).arg("report").arg(&directory).args(["--view", "network", "--json"]);
+        let report: Value = serde_json::from_str(&report.run().expect_code(0).stdout).expect("JSON");
+        let numbers = report["network"].as_array().cloned().unwrap_or_default();
+        let unexplained: Vec<&Value> = numbers.iter().filter(|row| row["what"].is_null()).collect();
+        assert!(!numbers.is_empty() && unexplained.is_empty(), "{unexplained:#?}");
+    }
+}

@@ -1,0 +1,47 @@
+//! Call sites in functions that others call: whose calls they are.
+
+use harness::compile::Build;
+use harness::run::Job;
+use harness::tree;
+use serde_json::Value;
+
+const TURNS: u64 = 200_000;
+
+#[test]
+fn a_wrapper_does_not_hide_its_callers() {
+    let binary = Build::program("profile/wrapped.c").options(["-O2", "-g"]).build();
+    let directory = tree::fresh("callers").join("profile");
+    let job = Job::oshrun(2).arg("--profile-dir").arg(&directory).arg(&binary).arg(TURNS.to_string());
+    job.run().expect_code(0);
+    let report = || Job::new(tree::tool("oshprof")).arg("report").arg(&directory).args(["--view", "callsites"]);
+    let json: Value = serde_json::from_str(&report().arg("--json").run().expect_code(0).stdout).expect("JSON");
+    let rows = json["callsites"].as_array().cloned().unwrap_or_default();
+    let adds: Vec<&Value> = rows.iter().filter(|row| row["routine"] == "shmem_long_atomic_add").collect();
+    let [add] = adds.as_slice() else { panic!("one line calls it: {json:#}") };
+    assert_eq!(add["calls"], 2 * 4 * TURNS, "{add}");
+    assert!(add["site"].as_str().is_some_and(|site| site.starts_with("lgp_atomic_add at wrapped.c:")), "{add}");
+    let callers = add["callers"].as_str().unwrap_or_else(|| panic!("no callers: {add}"));
+    let share = |name: &str| -> f64 {
+        let part = callers.split(", ").find(|part| part.starts_with(name)).unwrap_or_else(|| panic!("{callers}"));
+        let percent = part.split('(').nth(1).and_then(|text| text.split(' ').next());
+        percent.and_then(|text| text.parse().ok()).unwrap_or_else(|| panic!("{callers}"))
+    };
+    // Some forty looks a PE: not exact, but who calls more often is seen.
+    let (histo, scan) = (share("histo at wrapped.c:"), share("scan at wrapped.c:"));
+    assert!((histo + scan - 100.0).abs() <= 1.0 && histo > scan, "{callers}");
+    // What main calls itself has no caller that tells anything.
+    let barrier = rows.iter().find(|row| row["routine"] == "shmem_barrier_all").expect("a barrier");
+    assert_eq!(barrier["callers"], Value::Null, "{barrier}");
+    let text = report().run().expect_code(0).stdout.replace('\n', " ");
+    assert!(text.contains("is called by histo at wrapped.c:"), "{text}");
+}
+
+#[test]
+fn without_debug_information_that_is_said() {
+    let binary = Build::program("profile/wrapped.c").options(["-O2", "-g0"]).build();
+    let directory = tree::fresh("callers-g0").join("profile");
+    Job::oshrun(1).arg("--profile-dir").arg(&directory).arg(&binary).run().expect_code(0);
+    let report = Job::new(tree::tool("oshprof")).arg("report").arg(&directory).args(["--view", "callsites"]);
+    let text = report.run().expect_code(0).stdout;
+    assert_eq!(text.matches("has no source lines: compile it with -g.").count(), 1, "{text}");
+}

@@ -1,0 +1,176 @@
+//! A PE of the job that measures: this program, with the library opened at run time.
+#![allow(unsafe_code)]
+
+use std::ffi::{c_int, c_long, c_void};
+use std::mem::transmute;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use pellucid_profile::calibration::{MEMORY, Measured, Point};
+
+use crate::sys::library::Library;
+
+/// Bytes of the largest put and get.
+const LARGEST: usize = 8 << 20;
+/// Sizes of puts and gets.
+const SIZES: [usize; 10] = [8, 64, 512, 2048, 8192, 32_768, 131_072, 524_288, 2 << 20, LARGEST];
+/// Bytes of strided puts.
+const STRIDED: [usize; 5] = [64, 512, 8192, 131_072, 2 << 20];
+/// A group of calls takes this long at the least.
+const GROUP: Duration = Duration::from_micros(20);
+/// Groups of a size, unless they take longer than [`LONGEST`].
+const GROUPS: usize = 400;
+/// Groups that there are in any case.
+const FEWEST: usize = 5;
+/// Time for a size.
+const LONGEST: Duration = Duration::from_millis(40);
+/// Bytes of a host's name.
+const NAME: usize = 256;
+
+type Transfer = unsafe extern "C" fn(*mut c_void, *const c_void, usize, c_int);
+type Strided = unsafe extern "C" fn(*mut c_long, *const c_long, isize, isize, usize, c_int);
+type Add = unsafe extern "C" fn(*mut c_long, c_long, c_int) -> c_long;
+
+/// The routines that are measured, and those that are needed for it.
+struct Routines {
+    init: unsafe extern "C" fn(),
+    finalize: unsafe extern "C" fn(),
+    barrier: unsafe extern "C" fn(),
+    quiet: unsafe extern "C" fn(),
+    my_pe: unsafe extern "C" fn() -> c_int,
+    n_pes: unsafe extern "C" fn() -> c_int,
+    malloc: unsafe extern "C" fn(usize) -> *mut c_void,
+    put: Transfer,
+    get: Transfer,
+    iput: Strided,
+    add: Add,
+}
+
+impl Routines {
+    fn of(library: &Library) -> Result<Routines, String> {
+        // SAFETY: the types are those of `shmem.h`.
+        unsafe {
+            Ok(Routines {
+                init: transmute::<*mut c_void, unsafe extern "C" fn()>(library.find(c"shmem_init")?),
+                finalize: transmute::<*mut c_void, unsafe extern "C" fn()>(library.find(c"shmem_finalize")?),
+                barrier: transmute::<*mut c_void, unsafe extern "C" fn()>(library.find(c"shmem_barrier_all")?),
+                quiet: transmute::<*mut c_void, unsafe extern "C" fn()>(library.find(c"shmem_quiet")?),
+                my_pe: transmute::<*mut c_void, unsafe extern "C" fn() -> c_int>(library.find(c"shmem_my_pe")?),
+                n_pes: transmute::<*mut c_void, unsafe extern "C" fn() -> c_int>(library.find(c"shmem_n_pes")?),
+                malloc: transmute::<*mut c_void, unsafe extern "C" fn(usize) -> *mut c_void>(
+                    library.find(c"shmem_malloc")?,
+                ),
+                put: transmute::<*mut c_void, Transfer>(library.find(c"shmem_putmem")?),
+                get: transmute::<*mut c_void, Transfer>(library.find(c"shmem_getmem")?),
+                iput: transmute::<*mut c_void, Strided>(library.find(c"shmem_long_iput")?),
+                add: transmute::<*mut c_void, Add>(library.find(c"shmem_long_atomic_fetch_add")?),
+            })
+        }
+    }
+}
+
+/// Measures as one of two PEs; PE 0 prints what it finds. Gives the exit status.
+pub fn run(library: &Path) -> i32 {
+    match Library::open(library).and_then(|library| Routines::of(&library)) {
+        Ok(routines) => measure_all(&routines),
+        Err(error) => {
+            eprintln!("oshrun --calibrate: {}: {error}", library.display());
+            1
+        }
+    }
+}
+
+fn measure_all(r: &Routines) -> i32 {
+    let mut own = vec![1_u8; LARGEST];
+    // SAFETY: the library is initialized before it is used and finalized after; both PEs allocate the same, of which PE
+    // 0 alone reads and writes PE 1's, within its bounds, before the barrier that both leave then.
+    unsafe {
+        (r.init)();
+        let (me, npes) = ((r.my_pe)(), (r.n_pes)());
+        let memory = (r.malloc)(LARGEST + NAME);
+        if npes != 2 || memory.is_null() {
+            eprintln!("oshrun --calibrate: {npes} PEs, where 2 measure, or no {LARGEST} bytes of symmetric heap");
+            return 1;
+        }
+        let name = memory.cast::<u8>().add(LARGEST).cast::<c_void>();
+        libc::gethostname(name.cast(), NAME - 1);
+        memory.write_bytes(0, LARGEST);
+        (r.barrier)();
+        if me == 0 {
+            let mut other = [0_u8; NAME];
+            (r.get)(other.as_mut_ptr().cast(), name, NAME, 1);
+            let here = std::slice::from_raw_parts(name.cast::<u8>(), NAME);
+            say(&[here, &other], &points(r, memory, &mut own));
+        }
+        (r.barrier)();
+        (r.finalize)();
+    }
+    0
+}
+
+/// What [`super::understood`] reads: host, host and way, then a line a point.
+fn say(names: &[&[u8]; 2], points: &[Point]) {
+    let [here, other] = names.map(|name| {
+        let end = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
+        String::from_utf8_lossy(&name[..end]).into_owned()
+    });
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let is_memory = here == other && variable("SHMEM_TRANSPORT").is_none_or(|transport| transport != "ofi");
+    let provider = || variable("SHMEM_OFI_PROVIDER").or_else(|| variable("FI_PROVIDER"));
+    let way = if is_memory { MEMORY.to_owned() } else { provider().unwrap_or_else(|| "network".to_owned()) };
+    println!("hosts\t{here}\t{other}\t{way}");
+    for p in points {
+        println!("{}\t{}\t{}\t{}", p.kind.name(), p.bytes, p.ns, p.spread);
+    }
+}
+
+/// # Safety
+/// The library is initialized; `to` is symmetric, of [`LARGEST`] bytes, and PE 1 does not use its own now.
+unsafe fn points(r: &Routines, to: *mut c_void, own: &mut [u8]) -> Vec<Point> {
+    let from = own.as_mut_ptr().cast::<c_void>();
+    let mut points = Vec::new();
+    let mut add = |kind, bytes: usize, (ns, spread)| {
+        points.push(Point { kind, bytes: bytes as u64, ns, spread });
+    };
+    // SAFETY: the caller's; no call goes beyond its buffers: with a stride of 2, half as many elements fit into the target.
+    unsafe {
+        for bytes in SIZES {
+            add(Measured::Put, bytes, measure(|| (r.put)(to, from, bytes, 1), r.quiet));
+            add(Measured::Get, bytes, measure(|| (r.get)(from, to, bytes, 1), r.quiet));
+        }
+        add(Measured::Amo, 8, measure(|| _ = (r.add)(to.cast(), 1, 1), r.quiet));
+        for bytes in STRIDED {
+            let call = || (r.iput)(to.cast(), from.cast(), 2, 1, bytes / size_of::<c_long>(), 1);
+            add(Measured::Strided, bytes, measure(call, r.quiet));
+        }
+    }
+    points
+}
+
+/// Time of a call in the fastest group of calls, in nanoseconds, and how much longer the median group took.
+///
+/// # Safety
+/// The library is initialized.
+unsafe fn measure(call: impl Fn(), quiet: unsafe extern "C" fn()) -> (f64, f64) {
+    let group = |calls: u32| {
+        let begin = Instant::now();
+        (0..calls).for_each(|_| call());
+        // SAFETY: the caller's.
+        unsafe { quiet() };
+        begin.elapsed()
+    };
+    // Caches, pages and connections are there from the second call on.
+    group(2);
+    let mut calls = 1;
+    while calls < 1 << 20 && group(calls) < GROUP {
+        calls *= 2;
+    }
+    let (begin, mut times) = (Instant::now(), Vec::new());
+    while times.len() < GROUPS && (times.len() < FEWEST || begin.elapsed() < LONGEST) {
+        times.push(group(calls));
+    }
+    times.sort_unstable();
+    let ns = |time: Duration| time.as_nanos() as f64 / f64::from(calls);
+    let (best, median) = (ns(times[0]), ns(times[times.len() / 2]));
+    (best, median / best.max(0.1) - 1.0)
+}
