@@ -1,4 +1,5 @@
-//! How fast puts were and what held them up: `oshrun --calibrate`, and what the view says of programs whose puts are known.
+//! How fast puts were and what held them up: `oshrun --calibrate`, and what the view says of programs whose puts are
+//! known.
 
 use std::path::{Path, PathBuf};
 

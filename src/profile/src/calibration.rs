@@ -220,8 +220,8 @@ impl Calibrations {
         kept
     }
 
-    /// The one for calls from one of these hosts to another, or within the first where there is one only, through memory
-    /// or a network.
+    /// The one for calls through memory or a network, from one of these hosts to another or, where there is one only,
+    /// within it.
     pub fn find(&self, hosts: &[&str], is_memory: bool) -> Option<&Calibration> {
         let first = *hosts.first()?;
         let of = |a: &str, b: &str| {

@@ -1,28 +1,29 @@
 //! Memory that transfers are the first to touch.
 
+use crate::detail::Rate;
 use crate::merge::Merged;
 use crate::report::{Symbols, shown_count, shown_time};
+use crate::size::size_bounds;
 
 use super::{Finding, busiest, run_ns};
 
-/// What a page costs that is touched for the first time, in nanoseconds: the kernel finds it, clears it and maps it.
-const FAULT_NS: f64 = 250.0;
 /// Share of the run from which on it is worth a word.
 const DOMINATES: f64 = 0.05;
 const MANY: f64 = 1000.0;
+/// Part of the pages of a call, from which on these are what takes the time: clearing and mapping one takes longer than
+/// filling it.
+const TOUCHED: f64 = 0.25;
+const PAGE: f64 = 4096.0;
 
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
-    let faults = |rate: &crate::detail::Rate| {
-        // Looks stand for calls that were timed or stand behind samples.
-        if rate.looks > 0 { rate.faults as f64 / rate.looks as f64 * rate.calls as f64 } else { 0.0 }
-    };
-    let all: f64 = profile.rates.iter().map(faults).sum();
-    let worst = profile.rates.iter().max_by(|a, b| faults(a).total_cmp(&faults(b)))?;
-    let within: u64 = profile.rates.iter().filter(|rate| faults(rate) > 0.0).map(|rate| rate.ns).sum();
-    // Not more than these calls took.
-    let cost = (all * FAULT_NS).min(within as f64);
-    let share = cost / run_ns(profile);
+    let a_call = |rate: &Rate| if rate.looks > 0 { rate.faults as f64 / rate.looks as f64 } else { 0.0 };
+    let pages = |rate: &Rate| (size_bounds(usize::from(rate.class)).0 as f64 / PAGE).max(1.0);
+    let first: Vec<&Rate> = profile.rates.iter().filter(|rate| a_call(rate) >= TOUCHED * pages(rate)).collect();
+    let all: f64 = first.iter().map(|rate| a_call(rate) * rate.calls as f64).sum();
+    let worst = first.iter().max_by_key(|rate| rate.ns)?;
+    let ns: u64 = first.iter().map(|rate| rate.ns).fold(0, u64::saturating_add);
+    let share = ns as f64 / run_ns(profile);
     if all < MANY || share < DOMINATES {
         return None;
     }
@@ -30,12 +31,12 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         what: format!("{} pages were touched for the first time in transfers", shown_count(all as u64)),
         evidence: format!(
             "{} in these calls over all PEs, most in {}{}",
-            shown_time(within as f64),
+            shown_time(ns as f64),
             worst.routine,
             busiest(profile, symbols, |name| name == worst.routine)
         ),
-        try_this: "use the same buffers again; where new memory is needed, touch it before it matters: the PE that owns it \
-                   writes it once, and whoever sends puts to each page once; huge pages have fewer to touch",
+        try_this: "use the same buffers again; where new memory is needed, touch it before it matters: the PE that \
+                   owns it writes it once, and whoever sends puts to each page once; huge pages have fewer to touch",
         share,
     })
 }

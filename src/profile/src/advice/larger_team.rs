@@ -46,7 +46,8 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     })
 }
 
-/// How many PEs each group of PEs has that put to, get from or update each other; `None` where some of that is not known.
+/// How many PEs each group of PEs has that put to, get from or update each other; `None` where some of that is not
+/// known.
 fn groups(profile: &Merged) -> Option<Vec<usize>> {
     let number: Vec<u32> = profile.pes.iter().map(|pe| pe.pe).collect();
     let mut group: Vec<usize> = (0..number.len()).collect();

@@ -10,9 +10,9 @@ use crate::report::{Options, Symbols, View, grids, shown_time};
 use super::{Finding, run_ns};
 
 /// Share of the run that waiting for one PE has to take.
-const DOMINATES: f64 = 0.15;
+const DOMINATES: f64 = 0.20;
 /// Share of all such waiting that has to be for one PE: with an even exchange each waits for each.
-const ONE_PE: f64 = 0.75;
+const ONE_PE: f64 = 0.6;
 /// PEs of a chain that are named.
 const LONGEST: usize = 4;
 

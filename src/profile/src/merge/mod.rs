@@ -171,7 +171,7 @@ pub struct Merged {
     pub rates: Vec<Rate>,
     /// Who called the functions that call the library.
     pub callers: CallerSums,
-    /// What calls take where nothing holds them up, as far as somebody measured it. Whoever makes reports puts it there.
+    /// What calls take where nothing holds them up, as far as somebody measured it; put there by whoever makes reports.
     pub calibrations: Calibrations,
     /// Executables and libraries by path, and the build id of each: empty where it is not known.
     pub builds: Vec<(String, String)>,

@@ -1,5 +1,6 @@
 //! Who calls the functions that call the library: a wrapper would hide whose calls they are. The stack is walked at the
-//! first call from a place, and at some samples of it, ever fewer and at random: some forty walks of microseconds a place.
+//! first call from a place, and at some samples of it, ever fewer and at random: some forty walks of
+//! microseconds a place.
 
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;

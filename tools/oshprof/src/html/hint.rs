@@ -30,8 +30,8 @@ pub fn of(view: View) -> &'static str {
              flag that many poll."
         }
         View::Rates => {
-            "How fast puts, gets and atomics were, beside the best that oshrun --calibrate has measured on this machine, \
-             and what held them up: memory that is touched for the first time, others on the same link, strides."
+            "How fast puts, gets and atomics were, beside the best that oshrun --calibrate has measured here, and \
+             what held them up: memory that is touched for the first time, others on the same link, strides."
         }
         View::Timeline => {
             "What each PE did from its begin to its end, in 64 columns: phases of the program, and who waits while \

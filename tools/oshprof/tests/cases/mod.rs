@@ -272,8 +272,8 @@ fn lines(pe: u32) -> Vec<HotLine> {
     ]
 }
 
-/// Puts of 64 KiB of which PE 0's touch memory for the first time, and of which half are beside others'; `p` is as fast as
-/// it can be.
+/// Puts of 64 KiB of which PE 0's touch memory for the first time, and of which half are beside others'; `p` is as fast
+/// as it can be.
 fn rates(pe: u32) -> Vec<Rate> {
     let rate = |routine: &str, bytes: usize, calls, ns| Rate {
         routine: routine.into(),

@@ -68,9 +68,9 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
         row.push(known.filter(|_| addresses == 1).map(|(_, address)| format!("{address:#x}")).into());
         let by = by(&callers);
         if let Some(by) = by.as_ref().filter(|_| called.len() < CALLED) {
-            let note = format!("{} is called by {by}.", row[0].shown(Kind::Text));
-            if !called.contains(&note) {
-                called.push(note);
+            let begin = format!("{} is called by ", row[0].shown(Kind::Text));
+            if !called.iter().any(|note: &String| note.starts_with(&begin)) {
+                called.push(format!("{begin}{by}."));
             }
         }
         row.push(by.into());

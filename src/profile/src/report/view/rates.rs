@@ -229,7 +229,8 @@ impl<'p> Ways<'p> {
             let [from, to] = &way.hosts;
             let place = if from == to { format!("on {from}") } else { format!("between {from} and {to}") };
             notes.push(crate::text::visible(&format!(
-                "best here: oshrun --calibrate {place}, {by}, spread {:.0} %{loud}. lost: beyond that, summed over the PEs.",
+                "best here: oshrun --calibrate {place}, {by}, spread {:.0} %{loud}. lost: beyond that, summed over the \
+                 PEs.",
                 100.0 * way.spread
             )));
         }
