@@ -14,8 +14,8 @@ const MOST: f64 = 0.9;
 const DOMINATES: f64 = 0.10;
 /// Calls of a PE before they are many.
 const MANY: u64 = 10_000;
-/// Mean time of an atomic operation that others are after, too, in nanoseconds: alone it takes a tenth of it.
-const LONG_NS: f64 = 40.0;
+/// Mean time of an atomic operation that others are after, too, in nanoseconds: alone it takes a fraction of it.
+const LONG_NS: f64 = 20.0;
 
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {

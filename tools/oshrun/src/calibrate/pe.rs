@@ -132,8 +132,8 @@ unsafe fn points(r: &Routines, to: *mut c_void, own: &mut [u8]) -> Vec<Point> {
     let mut add = |kind, bytes: usize, (ns, spread)| {
         points.push(Point { kind, bytes: bytes as u64, ns, spread });
     };
-    // SAFETY: the caller's; no call goes beyond its buffers: the strided ones take half of the
-    // source.
+    // SAFETY: the caller's; no call goes beyond its buffers: the strided ones write to half of the
+    // target.
     unsafe {
         for bytes in SIZES {
             add(Measured::Put, bytes, measure(|| (r.put)(to, from, bytes, 1), r.quiet));
