@@ -7,8 +7,9 @@ use harness::run::Job;
 use harness::tree;
 use serde_json::Value;
 
-/// Rules with a program, and PEs that it takes for them to be seen. What is gained is measured by `./x proof`.
-const RULES: [(&str, usize); 18] = [
+/// Rules with a program, and PEs that it takes for them to be seen. Atomics are contended where both PEs have a core at
+/// the same time, which a busy machine does not give them: that program is for `./x proof` alone. What is gained is measured by `./x proof`.
+const RULES: [(&str, usize); 17] = [
     ("small-puts", 2),
     ("quiet-often", 2),
     ("barrier-late", 2),
@@ -21,7 +22,6 @@ const RULES: [(&str, usize); 18] = [
     ("put-then-flag", 2),
     ("small-gets", 2),
     ("strided", 2),
-    ("contended-atomics", 2),
     ("locks", 2),
     ("hot-pe", 4),
     ("waits-for", 2),

@@ -15,7 +15,7 @@ const DOMINATES: f64 = 0.10;
 /// Calls of a PE before they are many.
 const MANY: u64 = 10_000;
 /// Mean time of an atomic operation that others are after, too, in nanoseconds: alone it takes a fraction of it.
-const LONG_NS: f64 = 20.0;
+const LONG_NS: f64 = 15.0;
 
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {

@@ -50,7 +50,7 @@ pub struct Look {
 }
 
 /// Bytes that pay for a look on a host with one PE, of which each more adds a quarter.
-pub const LOOK_BYTES: u64 = 1 << 20;
+pub const LOOK_BYTES: u64 = 16 << 20;
 
 /// Operation, size class and distance in one word, which is not 0.
 pub const fn key(op: u16, class: usize, distance: usize) -> u64 {

@@ -2,9 +2,9 @@
 
 use pellucid_profile::calibration::{Calibration, Measured, Point};
 use pellucid_profile::detail::{
-    Algorithm, Cause, CodePlace, Context, Cost, Counter, CounterRegion, CounterRoutine, Counters, Detail, HotLine,
-    LastPhase, Lock, Marker, Module, Nbi, Peer, Phase, Rate, Region, Releaser, Site, Sync, System, Team, Timeline,
-    Traffic,
+    Algorithm, Callers, Cause, CodePlace, Context, Cost, Counter, CounterRegion, CounterRoutine, Counters, Detail,
+    HotLine, LastPhase, Lock, Marker, Module, Nbi, Peer, Phase, Rate, Region, Releaser, Site, Sync, System, Team,
+    Timeline, Traffic,
 };
 use pellucid_profile::model::{End, Job, LastOp, Pe, Profile, Progress, Routine, SizeCount};
 use pellucid_profile::op::{Class, find};
@@ -191,6 +191,13 @@ fn detail(pe: u32) -> Detail {
         locks: locks(pe),
         lines: lines(pe),
         rates: rates(pe),
+        callers: vec![Callers {
+            address: base + 0x1300,
+            routine: put.into(),
+            region: 1,
+            returns: vec![base + 0x1700],
+            times: 3,
+        }],
         nbi: Nbi {
             issued: 100,
             bytes: 6400,
