@@ -18,7 +18,8 @@ const READER: &str = r#"
 import csv, os, sys
 TEXT = {"site", "routine", "region", "host", "lock", "address", "waiting_at", "released_by", "by_routine", "by_site",
     "by_region", "because", "from", "to", "from_routine", "to_routine", "of", "kind", "counter", "around", "name",
-    "reason", "size", "why", "what", "callers", "marker", "context", "team", "distance", "number", "algorithm", "file", "estimated"}
+    "reason", "size", "why", "what", "callers", "marker",
+    "context", "team", "distance", "number", "algorithm", "file", "estimated"}
 try:
     import pandas
 except ImportError:
