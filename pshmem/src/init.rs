@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use pellucid_core::base::{Cause, Fault, env, report};
 use pellucid_core::bootstrap::Profiles;
+use pellucid_core::collectives::table;
 use pellucid_core::memory::heap;
 use pellucid_core::os::crash::Crashed;
 use pellucid_core::os::stack;
 use pellucid_core::runtime::{self, Level, Start};
-use pellucid_core::team::algorithm;
 use pellucid_profile::recorder::{self, Mark, Stamp};
 use pellucid_profile::segment::{self, Segment};
 use pellucid_profile::{op, trace};
@@ -197,7 +197,7 @@ fn profile(start: &Start) -> bool {
             recorder::network_source(|publish| {
                 runtime::network_counters().into_iter().for_each(|(name, value)| publish(name, value));
             });
-            let names = algorithm::TABLE.iter().map(|row| format!("{}:{}", row.collective, row.name));
+            let names = table::rows().into_iter().map(|row| format!("{}:{}", row.collective, row.name));
             recorder::algorithm_names(names);
             recorder::mark(Mark::Initialized);
             true

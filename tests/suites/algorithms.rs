@@ -8,7 +8,7 @@ use harness::compile::Build;
 use harness::program::{self, Program};
 use harness::run::Job;
 use libtest_mimic::{Arguments, Trial};
-use pellucid_core::team::algorithm::{Algorithm, TABLE};
+use pellucid_core::collectives::table::{self, Listed};
 
 /// How the names of collectives between hosts begin.
 const BETWEEN_HOSTS: &str = "hosts-";
@@ -39,20 +39,20 @@ fn main() -> ExitCode {
     arguments.test_threads.get_or_insert(2);
     let conformance: Vec<Arc<Program>> = program::conformance().into_iter().map(Arc::new).collect();
     let mut trials = vec![Trial::test("a wrong name is explained", || wrong_name().map_err(Into::into))];
-    for row in TABLE {
+    for row in table::rows() {
         for name in programs(row.collective) {
             let name = format!("9.10-collective/{name}");
             let program =
                 conformance.iter().find(|program| program.name == name).expect("a conformance program").clone();
             let title = format!("{}:{} in {name}", row.collective, row.name);
-            trials.push(Trial::test(title, move || forced(row, &program).map_err(Into::into)));
+            trials.push(Trial::test(title, move || forced(&row, &program).map_err(Into::into)));
         }
     }
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
 /// Runs the program with the algorithm.
-fn forced(row: &Algorithm, program: &Program) -> Result<(), String> {
+fn forced(row: &Listed, program: &Program) -> Result<(), String> {
     let binary = program.build()?;
     let force = format!("SHMEM_COLLECTIVES={}:{}", row.collective, row.name);
     if row.collective.starts_with(BETWEEN_HOSTS) {

@@ -2,13 +2,14 @@
 //! `PELLUCID_BLESS=1 cargo test -p pellucid-core` writes it anew.
 
 use pellucid_core::base::env::{self, Wrong};
-use pellucid_core::team::algorithm;
+use pellucid_core::collectives::table;
 use std::fmt::Write;
 
 fn page() -> String {
     let mut text = String::from(
         "# Environment variables of the library\n\n\
-         Written from the tables in `src/core/src/base/env.rs` and `src/core/src/team/algorithm.rs`; a test compares.\n\
+         Written from the tables in `src/core/src/base/env.rs` and `src/core/src/collectives/table.rs`; \
+         a test compares.\n\
          A value that cannot be used ends the job at start with a message that names the variable, whether or not \
          this job would \
          use it; what names a part of the system (*) is looked up by jobs that need it. \
@@ -28,7 +29,7 @@ fn page() -> String {
     text += "\n## Algorithms for `SHMEM_COLLECTIVES`\n\n\
              `SHMEM_COLLECTIVES=barrier:counter,reduce:tree` forces algorithms; what is not named is chosen by size \
              and PEs.\n\n| collective | algorithm | what it does |\n|---|---|---|\n";
-    for row in algorithm::TABLE {
+    for row in table::rows() {
         writeln!(text, "| {} | `{}:{}` | {} |", row.collective, row.collective, row.name, row.help).unwrap();
     }
     text

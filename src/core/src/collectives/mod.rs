@@ -22,8 +22,13 @@ pub mod requests;
 mod scan;
 mod set_check;
 pub mod spaces;
+pub mod table;
 
 use crate::team::{check, contribution};
+
+/// Members that a member of a tree passes results to.
+const FAN: i32 = 4;
+
 pub use alltoall::{alltoall, alltoalls};
 pub use barrier::{barrier_all, barrier_in, finalize, sync_all, sync_unchecked, team_sync};
 pub use broadcast::broadcast;

@@ -9,6 +9,9 @@ use std::future::Future;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
+/// A schedule of which the type is not known: of an algorithm that a row of a table names.
+pub type BoxedSchedule<'a> = Pin<Box<dyn Future<Output = Result<(), Fault>> + 'a>>;
+
 /// One step after the other, as far as they go now. `None`: something is missing still.
 pub fn advance<T>(schedule: Pin<&mut (impl Future<Output = T> + ?Sized)>) -> Option<T> {
     match schedule.poll(&mut Context::from_waker(Waker::noop())) {

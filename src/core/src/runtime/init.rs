@@ -10,11 +10,12 @@ use crate::base::{Fault, env};
 use crate::bootstrap::job::{Job, PeState};
 use crate::bootstrap::{self, Profiles, ring::Stage};
 use crate::collectives;
+use crate::collectives::table;
 use crate::memory::Map;
 use crate::memory::heap::Heap;
 use crate::memory::segments::{self, INTERNAL};
 use crate::os::process;
-use crate::team::algorithm::Choice;
+use crate::team::algorithm::Forced;
 use crate::team::contribution::Kind;
 use crate::team::{self, Config, Team, World};
 use crate::transport::Atomics;
@@ -111,7 +112,7 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
     result.sampling = env::sampling()?;
     result.counters = env::counters();
     let check = env::is_set("DEBUG");
-    let algorithms = Choice::from_env()?;
+    let algorithms = table::from_env()?;
     let launch = bootstrap::find(profiles.make, |wireup| _ = WIREUP.set(wireup))?;
     if launch.launched {
         process::line_buffered_stdout();
@@ -184,7 +185,7 @@ fn join_network(
 
 /// Makes the teams. `near`: the PEs that are reached through memory; `internal`: where PE 0's internal area is, or
 /// would be.
-fn make_world(map: Map, job: &'static Job, near: Range<u32>, hosts: Vec<u32>, internal: *const u8, algorithms: Choice) {
+fn make_world(map: Map, job: &'static Job, near: Range<u32>, hosts: Vec<u32>, internal: *const u8, algorithms: Forced) {
     let (me, all) = (map.me, (0, 1, map.npes));
     let shared = (near.start as i32, 1, near.len() as i32);
     let world = World {

@@ -1,10 +1,9 @@
 //! Who is told which algorithm a collective takes: what counts them is no part of the runtime.
 
-use super::algorithm::InTable;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Is told the algorithm's place in [`super::algorithm::TABLE`], by the thread that is in the collective.
+/// Is told the algorithm's place in `collectives::table`, by the thread that is in the collective.
 pub type AlgorithmObserver = fn(u8);
 
 static OBSERVER: OnceLock<AlgorithmObserver> = OnceLock::new();
@@ -20,13 +19,12 @@ pub fn want_algorithms(wanted: bool) {
     IS_WANTED.store(wanted, Ordering::Relaxed);
 }
 
-/// Tells of a choice, and gives it back.
+/// Tells of a choice: a place in the table.
 #[inline(always)]
-pub fn chosen<A: InTable>(algorithm: A) -> A {
+pub fn tell_algorithm(place: u8) {
     if IS_WANTED.load(Ordering::Relaxed) {
-        tell(algorithm.number());
+        tell(place);
     }
-    algorithm
 }
 
 #[inline(never)]

@@ -1,9 +1,9 @@
 //! The members of a team, as their meetings and collectives see each other: words that each of them has in its sync
 //! block.
 
-use super::algorithm::Barrier;
+use super::algorithm::{BARRIER, Shape};
 use super::sync_block::{MailboxSlot, RING};
-use super::{Progress, Team, World, central_counter, chosen, dissemination, finalizing};
+use super::{Progress, Team, World, finalizing};
 use crate::base::Fault;
 use crate::base::word::Word;
 use crate::os::wait;
@@ -92,9 +92,7 @@ impl Members for TeamView<'_> {
 
     #[inline]
     fn sync(&self) -> Result<(), Fault> {
-        match chosen(self.w.algorithms.barrier(self.w.map.oversubscribed)) {
-            Barrier::Counter => central_counter(self),
-            Barrier::Dissemination => dissemination(self),
-        }
+        let shape = Shape { oversubscribed: self.w.map.oversubscribed, ..Shape::default() };
+        BARRIER.choose(&self.w.algorithms, &shape)(self)
     }
 }

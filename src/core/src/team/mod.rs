@@ -22,7 +22,8 @@ pub mod sync_block;
 
 pub use api::{create_ctx, ctx_create, ctx_destroy, ctx_get_team, get_config, my_pe, n_pes, team_ptr, translate_pe};
 pub use barrier::{central_counter, dissemination};
-pub use chosen::{chosen, observe_algorithms, want_algorithms};
+use chosen::tell_algorithm;
+pub use chosen::{observe_algorithms, want_algorithms};
 pub use ids::{ALWAYS, NUMA_ID};
 pub use members::{Members, TeamView};
 pub use split::{destroy, split_2d, split_aset, split_strided};
@@ -206,7 +207,7 @@ pub struct World {
     /// Where the sync block of world PE 0 lies or, where it is on another host, would lie; the others' follow.
     pub internal: *const u8,
     /// What the environment says of algorithms.
-    pub algorithms: algorithm::Choice,
+    pub algorithms: algorithm::Forced,
     /// First PEs of all hosts, ascending.
     pub hosts: Vec<u32>,
     /// Of groups of PEs on several hosts.
@@ -238,7 +239,7 @@ impl World {
             numa: Team::new(std::ptr::null(), NUMA_ID, (0, 1, 0), 0, Config { num_contexts: 0 }),
             finalize_barrier: finalizing::FinalizeBarrier::new(std::ptr::null(), (0, 1, 0), 0),
             internal: std::ptr::null(),
-            algorithms: algorithm::Choice::AUTO,
+            algorithms: algorithm::Forced::AUTO,
             hosts: Vec::new(),
             common: hierarchical::Common::new(),
         }

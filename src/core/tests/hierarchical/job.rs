@@ -2,10 +2,10 @@
 
 use crate::fabric::{End, Hub};
 use pellucid_core::am::{MessagePaths, Messages};
+use pellucid_core::collectives::table;
 use pellucid_core::memory::Map;
 use pellucid_core::memory::map::Peer;
 use pellucid_core::memory::segments::INTERNAL;
-use pellucid_core::team::algorithm::Choice;
 use pellucid_core::team::finalizing::FinalizeBarrier;
 use pellucid_core::team::hierarchical::{self, Common};
 use pellucid_core::team::sync_block::{SYNC_BLOCK, TEAMS};
@@ -171,7 +171,7 @@ fn start(shape: &Shape<'_>, pe: u32, hub: Arc<Hub>, internals: &[usize]) -> Pe {
         ),
         map,
         internal,
-        algorithms: Choice::parse(shape.algorithms).unwrap(),
+        algorithms: table::parse(shape.algorithms).unwrap(),
         hosts,
         common: Common::new(),
     };

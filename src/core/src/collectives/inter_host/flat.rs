@@ -6,19 +6,21 @@
 //! each has numbers of its own for its messages.
 
 use super::super::alltoall::block;
+use super::super::broadcast::inter_host as broadcast;
 use super::super::contribution::{Kind, signature};
+use super::super::gather::inter_host::{ends, shape};
 use super::super::kernel::Kernel;
-use super::alltoall::puts;
-use super::gather::{ends, gather_inter_host};
-use super::{Strided, alltoall, broadcast, object, reduce};
+use super::super::reduce::inter_host as reduce;
+use super::super::table::{HOSTS_ALLTOALL, HOSTS_FCOLLECT};
+use super::{Strided, object};
 use crate::base::Fault;
-use crate::inter_host::{Buffer, By, Net, Phase, dissemination, exchange_passing, gather, step};
+use crate::inter_host::{Buffer, By, Net, Phase, dissemination, gather, step};
 use crate::request::{self, Request};
-use crate::team::algorithm::HostsAlltoall;
+use crate::team::World;
+use crate::team::algorithm::Shape;
 use crate::team::finalizing::{self, Waiting};
 use crate::team::hierarchical::{Absence, Patience, Peers, Ranks, Waits};
 use crate::team::pe_list::PeList;
-use crate::team::{World, chosen};
 use crate::transport::shm::copy::copy;
 use crate::transport::{Channel, Event};
 use std::future::Future;
@@ -107,7 +109,7 @@ impl<'w> FlatCall<'w> {
     /// From member `root` to all others; the root's own `dest` is not written.
     pub async fn broadcast(&self, dest: *mut u8, source: *const u8, bytes: usize, root: i32) -> Result<(), Fault> {
         // In the first step, which is in the program's call of the collective; so below.
-        let algorithm = chosen(self.w.algorithms.hosts_broadcast(bytes, self.pes.size()));
+        let algorithm = broadcast::choose(self.w, bytes, self.pes.size());
         if self.meets {
             self.barrier().await?;
         }
@@ -124,8 +126,8 @@ impl<'w> FlatCall<'w> {
         // SAFETY: checked by the caller.
         let (all, mine) = unsafe { (object(dest, bytes * net.size()), object(source, bytes)) };
         all.copy_from(bytes * net.me(), &mine);
-        let carry = chosen(self.w.algorithms.hosts_fcollect(all.len()));
-        gather_inter_host(&net, carry, &all, &|member| member * bytes).await
+        let algorithm = HOSTS_FCOLLECT.choose(&self.w.algorithms, &shape(all.len(), &net));
+        algorithm(&net, &all, &|member| member * bytes).await
     }
 
     /// As [`Self::fcollect`], with a size that may differ between members and may be 0.
@@ -141,12 +143,13 @@ impl<'w> FlatCall<'w> {
         // SAFETY: checked here and by the caller.
         let (all, mine) = unsafe { (object(dest, total), object(source, bytes)) };
         all.copy_from(first(net.me()), &mine);
-        let carry = self.w.algorithms.hosts_fcollect(total);
-        if self.event.is_none() {
+        let (forced, shape) = (&self.w.algorithms, shape(total, &net));
+        let algorithm = match self.event {
+            None => HOSTS_FCOLLECT.choose(forced, &shape),
             // The step that knows the sizes of a nonblocking one may be in any call, and is told to nobody.
-            chosen(carry);
-        }
-        gather_inter_host(&net, carry, &all, &first).await
+            Some(_) => HOSTS_FCOLLECT.pick(forced, &shape),
+        };
+        algorithm(&net, &all, &first).await
     }
 
     /// Some words of each member, in order, in a part of the collective.
@@ -220,19 +223,19 @@ impl<'w> FlatCall<'w> {
         // SAFETY: checked by the caller.
         let (to, from) = unsafe { (object(dest, total), object(source, total)) };
         let data = self.net(1, Kind::Alltoall, bytes);
-        match chosen(self.w.algorithms.hosts_alltoall(bytes, size, size)) {
-            HostsAlltoall::Passing => exchange_passing(&data, &to, &from, bytes).await,
-            HostsAlltoall::Messages => {
-                to.copy_from(me * bytes, &from.part(me * bytes, bytes));
-                alltoall::inter_host(&data, 0..0, &to, &from, bytes).await
-            }
-            HostsAlltoall::Puts => {
-                self.barrier().await?;
-                to.copy_from(me * bytes, &from.part(me * bytes, bytes));
-                puts(&data, 0..0, &to, &from, bytes).await?;
-                dissemination(&self.net(2, Kind::Alltoall, bytes)).await
-            }
+        let shape = Shape { bytes, members: size, remote: size, ..Shape::default() };
+        let algorithm = HOSTS_ALLTOALL.choose(&self.w.algorithms, &shape);
+        if algorithm.synchronizes {
+            self.barrier().await?;
         }
+        if algorithm.local_copies {
+            to.copy_from(me * bytes, &from.part(me * bytes, bytes));
+        }
+        (algorithm.exchange)(&data, 0..0, &to, &from, bytes).await?;
+        if algorithm.synchronizes {
+            dissemination(&self.net(2, Kind::Alltoall, bytes)).await?;
+        }
+        Ok(())
     }
 
     /// As [`Self::alltoall`], strided.

@@ -55,8 +55,8 @@ mod tests {
     #[test]
     fn another_choice_is_told_and_more_calls_are_not() {
         let flat = [("sum", "reduce:flat", 10), ("fetch", "fcollect:flat", 5)];
-        let sliced = [("sum", "reduce:sliced", 10), ("sum", "barrier:counter", 20), ("fetch", "fcollect:flat", 5)];
-        assert_eq!(names(&flat, &sliced), ["reduce:flat", "reduce:sliced"]);
+        let whole = [("sum", "reduce:whole", 10), ("sum", "barrier:counter", 20), ("fetch", "fcollect:flat", 5)];
+        assert_eq!(names(&flat, &whole), ["reduce:flat", "reduce:whole"]);
         assert_eq!(names(&flat, &flat), [""; 0]);
         assert_eq!(names(&flat, &[("sum", "reduce:flat", 20)]), [""; 0], "more calls, and a routine that is gone");
         assert_eq!(names(&flat, &[("sum", "reduce:flat", 20), ("sum", "reduce:tree", 1)]), ["reduce:tree"]);

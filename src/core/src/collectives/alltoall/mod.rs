@@ -1,11 +1,12 @@
 //! All-to-all exchange (Sections 9.10.5 and 9.10.6).
 #![allow(unsafe_code)]
 
-use super::check::{Arg, check_matching, check_overlap, common_arguments};
-use super::contribution::{HostCall, INLINE, Kind, signature};
+pub(super) mod inter_host;
+
 use super::gather::rotated;
-use super::inter_host::{self, Strided};
 use crate::base::{Cause, Fault};
+use crate::team::check::{Arg, check_matching, check_overlap, common_arguments};
+use crate::team::contribution::{HostCall, INLINE, Kind, signature};
 use crate::team::{Handle, World};
 use crate::transport::shm::copy::copy;
 
@@ -79,7 +80,7 @@ pub fn alltoalls(
     w.map.local("dest", dest, extent("dst", dst, count, elem)?)?;
     w.map.local("source", source, reach)?;
     if let Some(hierarchy) = &team.hierarchy {
-        let shape = Strided { dst, sst, nelems, elem };
+        let shape = inter_host::Strided { dst, sst, nelems, elem };
         return inter_host::alltoalls(w, team, hierarchy, dest, source, shape).map(|()| 0);
     }
     let call = HostCall::begin(w, team, signature(Kind::Alltoalls, nelems.wrapping_mul(elem)))?;

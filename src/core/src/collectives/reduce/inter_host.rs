@@ -1,14 +1,16 @@
 //! Reductions: within each host, between hosts, and back.
+#![allow(unsafe_code)]
 
-use super::super::contribution::{Kind, signature};
+use super::super::broadcast;
+use super::super::inter_host::{fold, object};
 use super::super::kernel::Kernel;
-use super::super::{broadcast, reduce as local_reduce};
-use super::{fold, object};
+use super::super::table::HOSTS_REDUCE;
 use crate::base::Fault;
-use crate::inter_host::{Net, Object, fold_doubling, fold_halving};
-use crate::team::algorithm::HostsReduce;
+use crate::inter_host::{BoxedSchedule, Fold, Net, Object, fold_doubling, fold_halving};
+use crate::team::algorithm::Shape;
+use crate::team::contribution::{Kind, signature};
 use crate::team::hierarchical::{Hierarchy, InterHostCall};
-use crate::team::{Team, World, chosen, sync};
+use crate::team::{Team, World, sync};
 use crate::transport::shm::copy::copy;
 use std::ops::Range;
 
@@ -28,7 +30,7 @@ pub(in super::super) fn reduce(
 ) -> Result<(), Fault> {
     let bytes = nelems * kernel.elem;
     let call = InterHostCall::begin(w, team, hierarchy, signature(Kind::Reduce, bytes))?;
-    local_reduce::intra_host(w, &hierarchy.local, dest, source, nelems, kernel)?;
+    super::intra_host(w, &hierarchy.local, dest, source, nelems, kernel)?;
     // SAFETY: checked by the caller.
     let all = unsafe { object(dest, bytes) };
     let lanes = (bytes / SLICE).min(hierarchy.layout.fewest as usize);
@@ -43,14 +45,6 @@ pub(in super::super) fn reduce(
     }
     call.all_synchronized();
     Ok(())
-}
-
-/// Combines what all members of a group have in `data`.
-pub(in super::super) async fn inter_host(net: &dyn Net, w: &World, data: &Object, kernel: Kernel) -> Result<(), Fault> {
-    match chosen(w.algorithms.hosts_reduce(data.len())) {
-        HostsReduce::Doubling => fold_doubling(net, data, fold(kernel)).await,
-        HostsReduce::Halving => fold_halving(net, data, fold(kernel)).await,
-    }
 }
 
 /// All members of this host have its result. The first `lanes` of each host take a slice each to their likes on the
@@ -81,4 +75,23 @@ fn side_by_side(
         unsafe { copy(here, there, range.len()) };
     }
     sync(w, local)
+}
+
+/// An algorithm: combines what all members of a group have in an object.
+pub type InterHostReduce = for<'a> fn(&'a dyn Net, &'a Object, Fold) -> BoxedSchedule<'a>;
+
+/// Combines what all members of a group have in `data`.
+pub(in super::super) async fn inter_host(net: &dyn Net, w: &World, data: &Object, kernel: Kernel) -> Result<(), Fault> {
+    let shape = Shape { bytes: data.len(), members: net.size(), ..Shape::default() };
+    HOSTS_REDUCE.choose(&w.algorithms, &shape)(net, data, fold(kernel)).await
+}
+
+/// In each round a member swaps all data with another, in messages.
+pub fn doubling<'a>(net: &'a dyn Net, data: &'a Object, fold: Fold) -> BoxedSchedule<'a> {
+    Box::pin(fold_doubling(net, data, fold))
+}
+
+/// Each member combines a share, by gets; shares are passed around by puts.
+pub fn halving<'a>(net: &'a dyn Net, data: &'a Object, fold: Fold) -> BoxedSchedule<'a> {
+    Box::pin(fold_halving(net, data, fold))
 }

@@ -1,11 +1,11 @@
 //! Prefix scans: within each host, then what the hosts before have is put on the left of everyone's.
+#![allow(unsafe_code)]
 
-use super::super::contribution::{Kind, signature};
+use super::super::inter_host::{fold, object};
 use super::super::kernel::Kernel;
-use super::super::scan as local_scan;
-use super::{fold, object};
 use crate::base::Fault;
 use crate::inter_host::{Buffer, Fold, Object, exscan};
+use crate::team::contribution::{Kind, signature};
 use crate::team::hierarchical::{Hierarchy, InterHostCall};
 use crate::team::{Team, World, sync};
 
@@ -33,7 +33,7 @@ pub(in super::super) fn scan(
     if last {
         own.object().copy_from(0, &given);
     }
-    local_scan::intra_host(w, local, dest, source, nelems, kernel, kind)?;
+    super::intra_host(w, local, dest, source, nelems, kernel, kind)?;
     let mut before = Buffer::new(if last { bytes } else { 0 });
     if last {
         let total = own.object();

@@ -2,14 +2,15 @@
 //! hosts' and shows the others the whole.
 
 use super::super::broadcast;
-use super::super::check::check_overlap;
-use super::super::contribution::{HostCall, INLINE, Kind, signature};
-use super::object;
+use super::super::inter_host::object;
+use super::super::table::HOSTS_FCOLLECT;
 use crate::base::Fault;
-use crate::inter_host::{Buffer, By, Net, Object, gather};
-use crate::team::algorithm::Carry;
+use crate::inter_host::{BoxedSchedule, Buffer, By, Net, Object, gather};
+use crate::team::algorithm::Shape;
+use crate::team::check::check_overlap;
+use crate::team::contribution::{HostCall, INLINE, Kind, signature};
 use crate::team::hierarchical::{Hierarchy, InterHostCall};
-use crate::team::{Team, World, chosen};
+use crate::team::{Team, World};
 use crate::transport::shm::copy::copy;
 
 #[cold]
@@ -50,25 +51,12 @@ pub(in super::super) fn fcollect(
         // SAFETY: as above.
         let all = unsafe { object(dest, total) };
         let net = call.hosts()?;
-        net.run(gather_inter_host(&net, chosen(w.algorithms.hosts_fcollect(total)), &all, &first))?;
+        let algorithm = HOSTS_FCOLLECT.choose(&w.algorithms, &shape(total, &net));
+        net.run(algorithm(&net, &all, &first))?;
     }
     broadcast::intra_host(w, local, dest, dest, total, 0, false)?;
     call.all_synchronized();
     Ok(())
-}
-
-/// Gathers the blocks that members of a group have in `dest`, where they belong.
-pub(in super::super) async fn gather_inter_host(
-    net: &dyn Net,
-    carry: Carry,
-    dest: &Object,
-    offset: &dyn Fn(usize) -> usize,
-) -> Result<(), Fault> {
-    let by = match carry {
-        Carry::Messages => By::Messages,
-        Carry::Puts => By::Puts,
-    };
-    gather(net, dest, dest, offset, by, false).await
 }
 
 /// Numbers of all members of a group, as ends of their blocks: the sum of those up to each.
@@ -132,7 +120,8 @@ pub(in super::super) fn collect(
             // SAFETY: checked above.
             let all = unsafe { object(dest, total) };
             let net = data.hosts()?;
-            net.run(gather_inter_host(&net, chosen(w.algorithms.hosts_fcollect(total)), &all, &first))?;
+            let algorithm = HOSTS_FCOLLECT.choose(&w.algorithms, &shape(total, &net));
+            net.run(algorithm(&net, &all, &first))?;
         }
         whole.contribute(&[total as u64]);
         total
@@ -147,4 +136,23 @@ pub(in super::super) fn collect(
     w.map.local("dest", dest, total)?;
     check_overlap(&w.map, dest, total, source, bytes, false)?;
     broadcast::intra_host(w, local, dest, dest, total, 0, false)
+}
+
+/// An algorithm: gathers the blocks that members of a group have in an object, where they belong; the last argument
+/// gives where a member's begins.
+pub type InterHostGather = for<'a> fn(&'a dyn Net, &'a Object, &'a dyn Fn(usize) -> usize) -> BoxedSchedule<'a>;
+
+/// What the algorithm for a result of so many bytes is chosen by.
+pub(in super::super) fn shape(total: usize, net: &dyn Net) -> Shape {
+    Shape { bytes: total, members: net.size(), ..Shape::default() }
+}
+
+/// In messages.
+pub fn messages<'a>(net: &'a dyn Net, dest: &'a Object, begin: &'a dyn Fn(usize) -> usize) -> BoxedSchedule<'a> {
+    Box::pin(gather(net, dest, dest, begin, By::Messages, false))
+}
+
+/// By puts, twice as many blocks in each round.
+pub fn puts<'a>(net: &'a dyn Net, dest: &'a Object, begin: &'a dyn Fn(usize) -> usize) -> BoxedSchedule<'a> {
+    Box::pin(gather(net, dest, dest, begin, By::Puts, false))
 }

@@ -1,14 +1,15 @@
 //! All-to-all exchange: members of a host copy from each other, blocks for other hosts go straight to their member.
 
-use super::super::alltoall::block;
-use super::super::contribution::{HostCall, Kind, signature};
 use super::super::gather::rotated;
-use super::object;
+use super::super::inter_host::object;
+use super::super::table::HOSTS_ALLTOALL;
+use super::block;
 use crate::base::Fault;
-use crate::inter_host::{Net, Object, exchange, exchange_passing};
-use crate::team::algorithm::HostsAlltoall;
+use crate::inter_host::{BoxedSchedule, Net, Object, exchange, exchange_passing};
+use crate::team::algorithm::Shape;
+use crate::team::contribution::{HostCall, Kind, signature};
 use crate::team::hierarchical::{Hierarchy, InterHostCall, sync};
-use crate::team::{Team, World, chosen};
+use crate::team::{Team, World};
 use crate::transport::shm::copy::copy;
 use std::ops::Range;
 
@@ -36,40 +37,66 @@ pub(in super::super) fn alltoall(
     // SAFETY: checked by the caller.
     let (to, from) = unsafe { (object(dest, total), object(source, total)) };
     let (members, local_at_least) = (team.size as usize, hierarchy.layout.fewest as usize);
-    let algorithm = chosen(w.algorithms.hosts_alltoall(bytes, members, members - local_at_least));
-    if algorithm == HostsAlltoall::Passing {
-        let net = call.all()?;
-        net.run(exchange_passing(&net, &to, &from, bytes))?;
-        call.all_synchronized();
-        return Ok(());
+    let shape = Shape { bytes, members, remote: members - local_at_least, ..Shape::default() };
+    let algorithm = HOSTS_ALLTOALL.choose(&w.algorithms, &shape);
+    if algorithm.local_copies {
+        intra_host(w, &call, |local_call, pe, rank| {
+            let theirs = local_call.of("source", source, total, pe)?.wrapping_add(team.me as usize * bytes);
+            // SAFETY: dest was checked for `total` bytes; the member's source is mapped for as many.
+            unsafe { copy(dest.wrapping_add(rank * bytes), theirs, bytes) };
+            Ok(())
+        })?;
     }
-    intra_host(w, &call, |local_call, pe, rank| {
-        let theirs = local_call.of("source", source, total, pe)?.wrapping_add(team.me as usize * bytes);
-        // SAFETY: dest was checked for `total` bytes; the member's source is mapped for as many.
-        unsafe { copy(dest.wrapping_add(rank * bytes), theirs, bytes) };
-        Ok(())
-    })?;
     let net = call.all()?;
-    if algorithm == HostsAlltoall::Messages {
-        net.run(inter_host(&net, call.local_members(), &to, &from, bytes))?;
-    } else {
-        // Nobody writes to a member before it is in the call, nor leaves before everything is there.
+    if algorithm.synchronizes {
         sync(w, team, hierarchy)?;
-        net.run(puts(&net, call.local_members(), &to, &from, bytes))?;
+    }
+    net.run((algorithm.exchange)(&net, call.local_members(), &to, &from, bytes))?;
+    if algorithm.synchronizes {
         sync(w, team, hierarchy)?;
     }
     call.all_synchronized();
     Ok(())
 }
 
+/// An algorithm.
+#[derive(Clone, Copy)]
+pub struct InterHostAlltoall {
+    /// Members of a host copy each other's blocks before.
+    pub local_copies: bool,
+    /// All members synchronize before, since nobody writes to a member that is not in the call, and after, so that
+    /// nobody leaves before everything is there.
+    pub synchronizes: bool,
+    /// Exchanges the blocks with all members of a group, but for those with these numbers where they are copied.
+    pub exchange: Exchange,
+}
+
+/// The group, the numbers of the members that are left out, `dest`, `source`, the bytes of a block.
+type Exchange = for<'a> fn(&'a dyn Net, Range<usize>, &'a Object, &'a Object, usize) -> BoxedSchedule<'a>;
+
+/// Blocks are passed on in rounds, those of the same host as well.
+pub const PASSING: InterHostAlltoall = InterHostAlltoall {
+    local_copies: false,
+    synchronizes: false,
+    exchange: |net, _, dest, source, bytes| Box::pin(exchange_passing(net, dest, source, bytes)),
+};
+
+/// A block is sent in messages.
+pub const MESSAGES: InterHostAlltoall = InterHostAlltoall {
+    local_copies: true,
+    synchronizes: false,
+    exchange: |net, but, dest, source, bytes| Box::pin(messages(net, but, dest, source, bytes)),
+};
+
+/// A block is put where it belongs.
+pub const PUTS: InterHostAlltoall = InterHostAlltoall {
+    local_copies: true,
+    synchronizes: true,
+    exchange: |net, but, dest, source, bytes| Box::pin(puts(net, but, dest, source, bytes)),
+};
+
 /// Blocks for all members of a group but some, in messages.
-pub(in super::super) async fn inter_host(
-    net: &dyn Net,
-    but: Range<usize>,
-    dest: &Object,
-    source: &Object,
-    bytes: usize,
-) -> Result<(), Fault> {
+async fn messages(net: &dyn Net, but: Range<usize>, dest: &Object, source: &Object, bytes: usize) -> Result<(), Fault> {
     exchange(
         net,
         but,
@@ -81,13 +108,7 @@ pub(in super::super) async fn inter_host(
 }
 
 /// Puts this member's blocks where they belong, the next member's first.
-pub(in super::super) async fn puts(
-    net: &dyn Net,
-    but: Range<usize>,
-    dest: &Object,
-    source: &Object,
-    bytes: usize,
-) -> Result<(), Fault> {
+async fn puts(net: &dyn Net, but: Range<usize>, dest: &Object, source: &Object, bytes: usize) -> Result<(), Fault> {
     let (me, size) = (net.me(), net.size());
     for member in (me + 1..size).chain(0..me).filter(|member| !but.contains(member)) {
         net.put(member, dest, me * bytes, source, member * bytes, bytes)?;

@@ -1,13 +1,19 @@
 //! Collect and fcollect (Section 9.10.8).
 #![allow(unsafe_code)]
 
-use super::barrier;
-use super::check::{Arg, check_matching, check_overlap, common_arguments, place};
-use super::contribution::{HostCall, INLINE, Kind, signature};
-use super::inter_host;
+mod flat;
+pub(super) mod inter_host;
+mod leader;
+
+pub use flat::flat;
+pub use leader::leader;
+
+use super::table::FCOLLECT;
 use crate::base::Fault;
-use crate::team::algorithm::Fcollect;
-use crate::team::{Handle, World, chosen};
+use crate::team::algorithm::Shape;
+use crate::team::check::{Arg, check_matching, check_overlap, common_arguments, place};
+use crate::team::contribution::{HostCall, INLINE, Kind, signature};
+use crate::team::{Handle, World};
 use crate::transport::shm::copy::copy;
 
 /// Concatenates `bytes` bytes of every member, in the order of the team. Gives 0, -1 for an invalid team.
@@ -27,51 +33,21 @@ pub fn fcollect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes
         return inter_host::fcollect(w, team, hierarchy, dest, source, bytes).map(|()| 0);
     }
     let call = HostCall::begin(w, team, signature(Kind::Fcollect, bytes))?;
-    if chosen(w.algorithms.fcollect(bytes, team.size, w.map.oversubscribed)) == Fcollect::Leader {
-        return leader(w, &call, dest, source, bytes);
-    }
-    let inline = bytes <= INLINE;
-    // SAFETY: source was checked for `bytes` bytes.
-    unsafe { call.contribute_bytes(source, if inline { bytes } else { 0 }) };
-    for pe in rotated(team.me, team.size) {
-        let slot = call.contribution(pe)?;
-        let to = dest.wrapping_add(pe as usize * bytes);
-        // SAFETY: dest was checked for `bytes` bytes a member; the member's source is mapped.
-        unsafe {
-            if inline {
-                copy(to, HostCall::words(slot).0.as_ptr().cast(), bytes);
-            } else {
-                copy(to, call.of("source", source, bytes, pe)?, bytes);
-            }
-        }
-    }
-    call.all_synchronized();
-    call.done();
-    if !inline {
-        call.leave_together()?;
-    }
-    Ok(0)
+    let shape = Shape { bytes, members: team.size as usize, oversubscribed: w.map.oversubscribed, ..Shape::default() };
+    let algorithm = FCOLLECT.choose(&w.algorithms, &shape);
+    algorithm(&FcollectCall { call, dest, source, bytes }).map(|()| 0)
 }
 
-/// Everyone writes to member 0's `dest` and reads the whole from there: two meetings and one read, where reading small
-/// contributions one by one would take a cache line each.
-fn leader(w: &World, call: &HostCall<'_>, dest: *mut u8, source: *const u8, bytes: usize) -> Result<i32, Fault> {
-    let team = call.team;
-    let total = bytes * team.size as usize;
-    let there = call.of("dest", dest, total, 0)?;
-    // Nobody writes to the leader's dest before the leader is in this call.
-    barrier::sync(w, team)?;
-    // SAFETY: source and dest were checked by the caller; the leader's dest is mapped.
-    unsafe { copy(there.wrapping_add(team.me as usize * bytes), source, bytes) };
-    barrier::sync(w, team)?;
-    if team.me != 0 {
-        // SAFETY: as above.
-        unsafe { copy(dest, there, total) };
-    }
-    call.done();
-    call.leave_together()?;
-    Ok(0)
+/// An fcollect among members on this host, with arguments that were checked.
+pub struct FcollectCall<'w> {
+    call: HostCall<'w>,
+    dest: *mut u8,
+    source: *const u8,
+    bytes: usize,
 }
+
+/// An algorithm.
+pub type Fcollect = fn(&FcollectCall<'_>) -> Result<(), Fault>;
 
 /// Bytes that fit into a slot beside the length.
 const SMALL: usize = INLINE - 8;
