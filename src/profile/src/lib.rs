@@ -38,6 +38,7 @@ pub mod clock;
 pub mod companion;
 pub mod counters;
 pub mod detail;
+mod elf;
 #[cfg(feature = "write")]
 pub mod file;
 pub mod histogram;

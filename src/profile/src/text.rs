@@ -62,12 +62,16 @@ pub fn with_line(text: &str) -> String {
 pub fn shell_word(path: &std::path::Path) -> String {
     let path: std::path::PathBuf = path.components().collect();
     let text = visible_path(&path);
+    shell_quoted(&if text.starts_with('-') { format!("./{text}") } else { text })
+}
+
+/// A word of a command that a shell reads back; one that needs no quotes has none.
+pub fn shell_quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./-+=:@%,".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) && !text.starts_with('-') {
-        return text;
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
     }
-    let before = if text.starts_with('-') { "./" } else { "" };
-    format!("'{before}{}'", text.replace('\'', "'\\''"))
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]
@@ -89,11 +93,18 @@ mod tests {
             ("./traces/", "./traces"),
             ("my run", "'my run'"),
             ("it's", "'it'\\''s'"),
-            ("-x", "'./-x'"),
+            ("-x", "./-x"),
             ("$HOME", "'$HOME'"),
         ] {
             assert_eq!(shell_word(std::path::Path::new(path)), word);
         }
+    }
+
+    #[test]
+    fn words_for_a_shell() {
+        assert_eq!(shell_quoted("/usr/bin/oshrun"), "/usr/bin/oshrun");
+        assert_eq!(shell_quoted("/a b/it's"), r"'/a b/it'\''s'");
+        assert_eq!((shell_quoted("$x").as_str(), shell_quoted("").as_str()), ("'$x'", "''"));
     }
 
     #[test]

@@ -25,6 +25,16 @@ pub enum Direction {
     Write,
 }
 
+impl Direction {
+    /// What it is called in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+        }
+    }
+}
+
 /// What became of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Moved {

@@ -5,6 +5,7 @@
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::atomic::Ordering::Relaxed;
 
+use crate::elf;
 use crate::segment::extra::{MODULES, Names};
 use crate::segment::layout::Region;
 
@@ -43,9 +44,6 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, names: *mut 
     1
 }
 
-/// The kind of a note that is a build id, and whose it is.
-const BUILD_ID: (u32, &[u8]) = (3, b"GNU\0");
-
 /// The build id that the linker gave an object, in hexadecimal digits; empty where there is none.
 fn build_id(info: &libc::dl_phdr_info, headers: &[libc::Elf64_Phdr]) -> String {
     let is_loaded = |note: &&libc::Elf64_Phdr| {
@@ -62,26 +60,11 @@ fn build_id(info: &libc::dl_phdr_info, headers: &[libc::Elf64_Phdr]) -> String {
         let begin = (info.dlpi_addr + header.p_vaddr) as usize as *const u8;
         // SAFETY: the note is inside of a segment of the file that the loader mapped for reading.
         let notes = unsafe { std::slice::from_raw_parts(begin, header.p_memsz as usize) };
-        if let Some(id) = build_id_among(notes) {
-            return id.iter().map(|byte| format!("{byte:02x}")).collect();
+        if let Some(id) = elf::build_id_among(notes) {
+            return id;
         }
     }
     String::new()
-}
-
-/// The build id among notes: each has the lengths of name and contents, its kind, and both, filled up to four bytes.
-fn build_id_among(mut notes: &[u8]) -> Option<&[u8]> {
-    loop {
-        let (head, rest) = notes.split_at_checked(12)?;
-        let word = |at: usize| u32::from_ne_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
-        let (name, contents) = (word(0) as usize, word(4) as usize);
-        let (owner, rest) = rest.split_at_checked(name.checked_next_multiple_of(4)?)?;
-        let (text, rest) = rest.split_at_checked(contents.checked_next_multiple_of(4)?)?;
-        if (word(8), &owner[..name]) == BUILD_ID {
-            return Some(&text[..contents]);
-        }
-        notes = rest;
-    }
 }
 
 /// File of an object. The executable has an empty name.
@@ -91,33 +74,5 @@ fn path(info: &libc::dl_phdr_info) -> String {
     match name {
         Some(name) if !name.is_empty() => name.into_owned(),
         _ => std::env::current_exe().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_build_id_is_found_among_notes() {
-        let note = |name: &[u8], kind: u32, contents: &[u8]| {
-            let mut note = Vec::new();
-            [name.len() as u32, contents.len() as u32, kind].iter().for_each(|n| note.extend(n.to_ne_bytes()));
-            for part in [name, contents] {
-                note.extend(part);
-                note.resize(note.len().next_multiple_of(4), 0);
-            }
-            note
-        };
-        let others = [note(b"GNU\0", 5, &[9; 7]), note(b"stapsdt\0", 3, &[1])].concat();
-        assert_eq!(build_id_among(&others), None);
-        assert_eq!(
-            build_id_among(&[others.clone(), note(b"GNU\0", 3, &[0xa, 0xff, 1])].concat()),
-            Some(&[0xa, 0xff, 1][..])
-        );
-        let mut torn = note(b"GNU\0", 3, &[7; 20]);
-        torn.truncate(30);
-        assert_eq!(build_id_among(&torn), None);
-        assert_eq!(build_id_among(&u32::MAX.to_ne_bytes().repeat(4)), None);
     }
 }

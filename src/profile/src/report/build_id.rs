@@ -1,15 +1,16 @@
-//! The build id that a linker gave a file.
+//! The build id of a file.
 
-use std::io::Read;
+use std::fs::File;
+use std::mem::offset_of;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// How much of a file is looked through: linkers put notes at the begin.
-const HEAD: u64 = 1 << 16;
-/// What is before a build id: length of the owner's name, length of the id, the kind of note, and the owner.
-const OWNER: [u8; 4] = 4_u32.to_le_bytes();
-const KIND: [u8; 8] = *b"\x03\0\0\0GNU\0";
-/// Longest id.
-const LONGEST: usize = 64;
+use libc::{Elf64_Ehdr, Elf64_Phdr};
+
+use crate::elf;
+
+/// Most bytes of notes that are looked through.
+const NOTES: u64 = 1 << 20;
 
 /// The build id of a file, in hexadecimal digits; `None` where it has none, or is no plain file.
 pub fn build_id(path: &Path) -> Option<String> {
@@ -17,18 +18,30 @@ pub fn build_id(path: &Path) -> Option<String> {
     if !path.metadata().ok()?.is_file() {
         return None;
     }
-    let mut bytes = Vec::new();
-    std::fs::File::open(path).ok()?.take(HEAD).read_to_end(&mut bytes).ok()?;
-    find(&bytes).map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect())
+    let file = File::open(path).ok()?;
+    find(&|at, count| {
+        let mut bytes = vec![0; count];
+        file.read_exact_at(&mut bytes, at).is_ok().then_some(bytes)
+    })
 }
 
-fn find(bytes: &[u8]) -> Option<&[u8]> {
-    let is_note = |note: &&[u8]| note[..4] == OWNER && note[8..] == KIND;
-    // Notes begin at multiples of four bytes.
-    let starts = (0..bytes.len().saturating_sub(16)).step_by(4);
-    starts.filter(|&at| is_note(&&bytes[at..at + 16])).find_map(|at| {
-        let length = u32::from_le_bytes([bytes[at + 4], bytes[at + 5], bytes[at + 6], bytes[at + 7]]) as usize;
-        (1..=LONGEST).contains(&length).then(|| bytes.get(at + 16..at + 16 + length)).flatten()
+/// As [`build_id`]; `read` gives so many bytes from a place in the file.
+fn find(read: &dyn Fn(u64, usize) -> Option<Vec<u8>>) -> Option<String> {
+    let number = |bytes: &[u8], at: usize, size: usize| {
+        bytes[at..at + size].iter().rev().fold(0_u64, |number, byte| number << 8 | u64::from(*byte))
+    };
+    let head = read(0, size_of::<Elf64_Ehdr>())?;
+    if !head.starts_with(b"\x7fELF\x02\x01") {
+        return None;
+    }
+    let headers = number(&head, offset_of!(Elf64_Ehdr, e_phoff), 8);
+    let size = number(&head, offset_of!(Elf64_Ehdr, e_phentsize), 2);
+    (0..number(&head, offset_of!(Elf64_Ehdr, e_phnum), 2)).find_map(|row| {
+        let header = read(headers.checked_add(row * size)?, size_of::<Elf64_Phdr>())?;
+        let begin = number(&header, offset_of!(Elf64_Phdr, p_offset), 8);
+        let bytes = number(&header, offset_of!(Elf64_Phdr, p_filesz), 8);
+        let is_note = number(&header, offset_of!(Elf64_Phdr, p_type), 4) == u64::from(libc::PT_NOTE);
+        elf::build_id_among(&read(begin, bytes as usize).filter(|_| is_note && bytes <= NOTES)?)
     })
 }
 
@@ -36,15 +49,47 @@ fn find(bytes: &[u8]) -> Option<&[u8]> {
 mod tests {
     use super::*;
 
+    /// A file of a head, one program header and notes.
+    fn file(kind: u32, notes: &[u8]) -> Vec<u8> {
+        let mut bytes = vec![0; size_of::<Elf64_Ehdr>() + size_of::<Elf64_Phdr>()];
+        let begin = bytes.len() as u64;
+        let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
+        put(0, b"\x7fELF\x02\x01");
+        put(offset_of!(Elf64_Ehdr, e_phoff), &(size_of::<Elf64_Ehdr>() as u64).to_le_bytes());
+        put(offset_of!(Elf64_Ehdr, e_phentsize), &(size_of::<Elf64_Phdr>() as u16).to_le_bytes());
+        put(offset_of!(Elf64_Ehdr, e_phnum), &1_u16.to_le_bytes());
+        let header = size_of::<Elf64_Ehdr>();
+        put(header + offset_of!(Elf64_Phdr, p_type), &kind.to_le_bytes());
+        put(header + offset_of!(Elf64_Phdr, p_offset), &begin.to_le_bytes());
+        put(header + offset_of!(Elf64_Phdr, p_filesz), &(notes.len() as u64).to_le_bytes());
+        bytes.extend(notes);
+        bytes
+    }
+
+    fn found(bytes: &[u8]) -> Option<String> {
+        let read = |at: u64, count: usize| {
+            let at = usize::try_from(at).ok()?;
+            bytes.get(at..at.checked_add(count)?).map(<[u8]>::to_vec)
+        };
+        find(&read)
+    }
+
     #[test]
     fn ids_of_any_length_are_found() {
         for length in [8_u32, 16, 20] {
             let id: Vec<u8> = (1..=length as u8).collect();
-            let file = [vec![7; 40], OWNER.to_vec(), length.to_le_bytes().to_vec(), KIND.to_vec(), id.clone()].concat();
-            assert_eq!(find(&file), Some(&id[..]), "{length}");
-            assert_eq!(find(&file[..file.len() - 1]), None, "{length}: torn");
+            let head = [4_u32.to_le_bytes(), length.to_le_bytes(), 3_u32.to_le_bytes(), *b"GNU\0"].concat();
+            let whole = file(libc::PT_NOTE, &[head, id].concat());
+            let digits: String = (1..=length).map(|byte| format!("{byte:02x}")).collect();
+            assert_eq!(found(&whole), Some(digits), "{length}");
+            for cut in 0..whole.len() {
+                assert_eq!(found(&whole[..cut]), None, "{length}: torn at {cut}");
+            }
         }
-        assert_eq!(find(&[0; 3]), None);
+        let note = [&4_u32.to_le_bytes()[..], &1_u32.to_le_bytes(), &3_u32.to_le_bytes(), b"GNU\0\x01\0\0\0"].concat();
+        assert_eq!(found(&file(libc::PT_NOTE, &note)), Some("01".into()));
+        assert_eq!(found(&file(libc::PT_LOAD, &note)), None);
+        assert_eq!((found(&[0; 3]), found(&[0; 300])), (None, None));
         assert_eq!((build_id(Path::new("/dev/zero")), build_id(Path::new("/no/such"))), (None, None));
     }
 }

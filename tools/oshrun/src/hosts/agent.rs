@@ -5,6 +5,7 @@ use crate::options::Options;
 use crate::spawn::{Start, Started};
 use crate::sys::net;
 use pellucid_core::os::process::host_name;
+use pellucid_profile::text::shell_quoted;
 use std::collections::HashSet;
 use std::io::{self, PipeWriter, Write};
 use std::net::{IpAddr, SocketAddr};
@@ -71,7 +72,7 @@ pub fn command(options: &Options, placement: &Placement, oshrun: &Path) -> Vec<S
         (Some(words), _) => (words.iter().cloned().chain([host]).collect(), true),
         (None, None) => (SSH.map(String::from).into_iter().chain([host]).collect(), true),
     };
-    agent.into_iter().chain([if shell { quoted(&oshrun) } else { oshrun }, "--daemon".into()]).collect()
+    agent.into_iter().chain([if shell { shell_quoted(&oshrun) } else { oshrun }, "--daemon".into()]).collect()
 }
 
 /// The addresses of this host at which the part of a host is to connect, the likeliest first: those from which this
@@ -113,22 +114,9 @@ pub fn start(command: &[String], start: Start, invitation: &Invitation) -> io::R
     Ok((started, writer))
 }
 
-/// A word for the shell at the other end of ssh; one that needs no quotes has none, for agents without a shell.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./+:=@%,".contains(c);
-    if !word.is_empty() && word.chars().all(plain) { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_for_a_shell() {
-        assert_eq!(quoted("/usr/bin/oshrun"), "/usr/bin/oshrun");
-        assert_eq!(quoted("/a b/it's"), r"'/a b/it'\''s'");
-        assert_eq!(quoted("$x"), "'$x'");
-    }
 
     #[test]
     fn invitations_survive_the_way() {

@@ -41,7 +41,7 @@ impl Own {
     fn result(&self, file: &File, direction: Direction, moved: Moved) -> Result<usize, Fault> {
         match moved.error {
             0 => Ok(moved.bytes),
-            error => Err(file.fault(word(direction), Some(self.offset as u64 + moved.bytes as u64), error, None)),
+            error => Err(file.fault(direction.name(), Some(self.offset as u64 + moved.bytes as u64), error, None)),
         }
     }
 }
@@ -52,14 +52,6 @@ pub(super) fn check_offset(offset: i64, bytes: usize) -> Result<(), Fault> {
     match end {
         Some(_) if offset >= 0 => Ok(()),
         _ => Err(Fault::from(Cause::BadValue { arg: "offset", value: offset, expected: "a place in a file" })),
-    }
-}
-
-/// What a direction is called in messages.
-pub(super) fn word(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Read => "read",
-        Direction::Write => "write",
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reading and writing by all members of a file's team in one call.
 
 use super::plan::{Outcome, Plan, Want, checked};
-use super::{File, FileHandle, background, get, independent, same, start};
+use super::{File, FileHandle, background, get, same, start};
 use crate::base::{Cause, Fault};
 use crate::collectives::inter_host::FlatCall;
 use crate::collectives::nonblocking::{complete, give};
@@ -59,7 +59,7 @@ async fn call(w: &'static World, call: FlatCall<'static>, file: Arc<File>, want:
         true => call.words_for(0, kind, first, &words).await?,
         false => call.words(0, kind, &words).await?,
     };
-    same(&file, independent::word(how.direction), &all, words.len())?;
+    same(&file, how.direction.name(), &all, words.len())?;
     let mut wants: Vec<Want> = all.chunks_exact(words.len()).map(|words| Want::from(&words[1..])).collect();
     if how.ordered && !wants.is_empty() {
         let next = put_in_order(&mut wants, file.position.load(Ordering::Relaxed)).ok_or_else(|| {
@@ -88,7 +88,7 @@ async fn call(w: &'static World, call: FlatCall<'static>, file: Arc<File>, want:
         let all = call.words(2, kind, &failed).await?;
         failed = all.as_chunks::<3>().0.iter().copied().find(|[member, ..]| *member != 0).unwrap_or_default();
     }
-    let what = independent::word(how.direction);
+    let what = how.direction.name();
     let wanted = want.bytes();
     match (error, failed) {
         (0, [0, ..]) if bytes < wanted => Err(short(&file, bytes, wanted)),
