@@ -9,7 +9,7 @@ use super::{Finding, busiest, run_ns};
 
 /// Share of the run from which on it is worth a word.
 const DOMINATES: f64 = 0.05;
-const MANY: f64 = 1000.0;
+const MANY: u64 = 1000;
 /// Part of the pages of a call, from which on these are what takes the time: clearing and mapping one takes longer than
 /// filling it.
 const TOUCHED: f64 = 0.25;
@@ -17,10 +17,11 @@ const PAGE: f64 = 4096.0;
 
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
-    let a_call = |rate: &Rate| if rate.looks > 0 { rate.faults as f64 / rate.looks as f64 } else { 0.0 };
+    // Nothing is known of calls for which no look stands: the first call touches what the others find.
+    let a_call = |rate: &Rate| rate.faults as f64 / rate.calls.max(rate.looks).max(1) as f64;
     let pages = |rate: &Rate| (size_bounds(usize::from(rate.class)).0 as f64 / PAGE).max(1.0);
     let first: Vec<&Rate> = profile.rates.iter().filter(|rate| a_call(rate) >= TOUCHED * pages(rate)).collect();
-    let all: f64 = first.iter().map(|rate| a_call(rate) * rate.calls as f64).sum();
+    let all = first.iter().map(|rate| rate.faults).fold(0, u64::saturating_add);
     let worst = first.iter().max_by_key(|rate| rate.ns)?;
     let ns: u64 = first.iter().map(|rate| rate.ns).fold(0, u64::saturating_add);
     let share = ns as f64 / run_ns(profile);
@@ -28,7 +29,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         return None;
     }
     Some(Finding {
-        what: format!("{} pages were touched for the first time in transfers", shown_count(all as u64)),
+        what: format!("{} pages were touched for the first time in transfers", shown_count(all)),
         evidence: format!(
             "{} in these calls over all PEs, most in {}{}",
             shown_time(ns as f64),

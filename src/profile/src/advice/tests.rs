@@ -298,6 +298,13 @@ fn none_fires_where_there_is_nothing_to_gain() {
             one
         }),
         ("some tests", profile(&[routine("shmem_long_test", Class::Test, 200_000, 0, 10 * MS)], 0.25)),
+        ("a first call that touches a page", {
+            let mut first = profile(&[routine("shmem_long_p", Class::Put, 2_000_000, 8, 190 * MS)], 0.25);
+            let rate = Rate { routine: "shmem_long_p".into(), class: 4, distance: 2, ..Rate::default() };
+            let rate = Rate { calls: 2_000_000, ns: 190 * MS, looks: 1, faults: 1, ..rate };
+            first.pes.iter_mut().for_each(|pe| pe.detail.rates = vec![rate.clone()]);
+            first
+        }),
         ("a few allocations", profile(&[routine("shmem_malloc", Class::Memory, 10, 0, 190 * MS)], 0.25)),
     ] {
         assert_eq!(names(&profile), [""; 0], "{what}");

@@ -290,9 +290,9 @@ fn rates(pe: u32) -> Vec<Rate> {
         ns,
         ..Rate::default()
     };
-    let faults = if pe == 0 { 16 * 24 } else { 0 };
+    let faults = if pe == 0 { 16 * 48 } else { 0 };
     let put = rate("shmem_double_put", 65_536, 48, 48 * 120_000);
-    vec![Rate { looks: 24, faults, busy: 12, preempted: 6, ..put }, rate("shmem_long_p", 8, 640, 17_000)]
+    vec![Rate { looks: 48, faults, busy: 24, preempted: 12, ..put }, rate("shmem_long_p", 8, 640, 17_000)]
 }
 
 /// Three counters, of which the host has two.

@@ -66,13 +66,9 @@ impl Line<'_> {
         self.best_ns.map(|best| (self.ns - best).max(0.0))
     }
 
-    /// A part of the calls that were looked at more closely.
+    /// A part of the calls, at the least: nothing is known of those for which no look stands.
     fn looked(&self, part: u64) -> f64 {
-        if self.rate.looks > 0 { part as f64 / self.rate.looks as f64 } else { 0.0 }
-    }
-
-    fn faults(&self) -> f64 {
-        self.looked(self.rate.faults) * self.calls as f64
+        part as f64 / self.rate.calls.max(self.rate.looks).max(1) as f64
     }
 
     /// What held them up, in words.
@@ -90,7 +86,7 @@ impl Line<'_> {
             return None;
         }
         if touched >= TOUCHED {
-            let faults = units::count(self.faults() as u64);
+            let faults = units::count(self.rate.faults);
             reasons.push(format!("{faults} page faults: memory was touched for the first time"));
         }
         if self.looked(self.rate.busy) >= OFTEN {
@@ -138,7 +134,7 @@ pub(super) fn grid(profile: &Merged, options: &Options, _: &dyn Symbols) -> Grid
             Distance::ALL[usize::from(*distance)].name().into(),
             line.bytes.into(),
             Cell::Real(line.ns),
-            Cell::Whole(line.faults() as u64),
+            Cell::Whole(line.rate.faults),
             Cell::Real(line.looked(line.rate.busy)),
             Cell::Real(line.looked(line.rate.preempted)),
         ]);
