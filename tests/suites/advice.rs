@@ -8,7 +8,8 @@ use harness::tree;
 use serde_json::Value;
 
 /// Rules with a program, and PEs that it takes for them to be seen. Atomics are contended where both PEs have a core at
-/// the same time, which a busy machine does not give them: that program is for `./x proof` alone. What is gained is measured by `./x proof`.
+/// the same time, which a busy machine does not give them: that program is for `./x proof` alone. What is gained is
+/// measured by `./x proof`.
 const RULES: [(&str, usize); 17] = [
     ("small-puts", 2),
     ("quiet-often", 2),

@@ -1,5 +1,5 @@
-//! `oshprof trace DIR --to otlp --endpoint URL`: a collector of OpenTelemetry that others have made takes the spans of a
-//! trace and hands them on.
+//! `oshprof trace DIR --to otlp --endpoint URL`: a collector of OpenTelemetry that others have made takes the spans of
+//! a trace and hands them on.
 
 use std::collections::BTreeMap;
 
