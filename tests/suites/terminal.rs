@@ -139,6 +139,12 @@ fn a_debugger_has_the_terminal() {
     // With the symbols of the program, and of the library.
     shell.type_in("print ready + 42\n");
     shell.expect("= 42");
+    // It stops with the job, and goes on with it.
+    shell.type_in("\x1a");
+    shell.expect("ready> ");
+    shell.type_in("fg\n");
+    shell.type_in("print ready + 43\n");
+    shell.expect("= 43");
     shell.type_in("break shmem_finalize\n");
     shell.expect("Breakpoint 2 at ");
     shell.type_in("continue\n");

@@ -56,9 +56,17 @@ impl Debugger {
         }
     }
 
+    /// The PE whose debugger has our terminal.
+    pub fn in_terminal(&self) -> Option<u32> {
+        match self {
+            Debugger::Terminal(pe) => Some(*pe),
+            Debugger::Windows(_) => None,
+        }
+    }
+
     /// Whether this PE has our terminal.
     pub fn has_terminal(&self, pe: u32) -> bool {
-        *self == Debugger::Terminal(pe)
+        self.in_terminal() == Some(pe)
     }
 
     /// What is started in place of a program, and with which arguments before those of the program; `None`: nothing

@@ -157,6 +157,7 @@ fn run_on_this_host(options: &Options) -> Result<i32, Failure> {
         metrics::take(&companions, profile, &plan.environment);
     }
     let mut supervisor = supervisor(options, job, profile, signals)?;
+    supervisor.debugged = plan.debugger.as_ref().and_then(Debugger::in_terminal);
     // Without the thread, a PE that asks for a snapshot goes on without.
     let is_asked = kept.is_some() || !companions.is_empty();
     let profile = supervisor.profile.as_ref().filter(|_| is_asked);
@@ -167,7 +168,7 @@ fn run_on_this_host(options: &Options) -> Result<i32, Failure> {
         (error.status(), error.to_string())
     });
     let status = supervisor.run(watchdog, refused).map_err(|error| Failure::needs("wait for the PEs", error));
-    if matches!(plan.debugger, Some(Debugger::Terminal(_))) {
+    if supervisor.debugged.is_some() {
         debugger::take_terminal_back();
     }
     let status = status?;
@@ -208,6 +209,7 @@ fn supervisor(options: &Options, job: Job, profile: Option<Profile>, signals: Re
         job,
         profile,
         relay: None,
+        debugged: None,
         timeout: options.timeout.map(|timeout| (timeout, Instant::now() + timeout)),
         verdict: Verdict::default(),
         remote: None,

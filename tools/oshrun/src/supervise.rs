@@ -13,6 +13,7 @@ use crate::profile::Profile;
 use crate::signals::{self, Meaning};
 use crate::sink::To;
 use crate::sys::epoll::{Epoll, Interest};
+use crate::sys::file;
 use crate::sys::process::{self, Wait};
 use crate::sys::signal::{self, Reader};
 use crate::watchdog::Watchdog;
@@ -58,6 +59,8 @@ pub struct Supervisor {
     pub profile: Option<Profile>,
     /// Our terminal's input.
     pub relay: Option<Relay>,
+    /// The PE whose debugger has our terminal.
+    pub debugged: Option<u32>,
     /// The time limit and when it is reached.
     pub timeout: Option<(Duration, Instant)>,
     /// What the loop finds out.
@@ -142,6 +145,7 @@ impl Supervisor {
                     self.signal(number);
                 }
                 self.reap(watchdog);
+                self.stop_with_debugger();
             }
             WAKE => self.resume_output(),
             TERMINAL | RELAY => {
@@ -198,21 +202,39 @@ impl Supervisor {
                     }
                 }
             }
-            Meaning::Pause => {
-                let before = Instant::now();
-                signal::stop_here();
-                self.pes.signal(libc::SIGCONT);
-                self.poll_input();
-                let paused = before.elapsed();
-                if let Some((_, deadline)) = &mut self.timeout {
-                    *deadline += paused;
-                }
-                if let Some(lost) = &mut self.verdict.lost {
-                    lost.since += paused;
-                }
-            }
+            Meaning::Pause => self.pause(),
             Meaning::Resume => self.poll_input(),
             Meaning::Child | Meaning::Other => {}
+        }
+    }
+
+    /// Stops this process, and goes on with the PEs, which are stopped already, when it goes on.
+    fn pause(&mut self) {
+        let before = Instant::now();
+        let debugger = self.debugged.map(|pe| self.pes.get(pe).pid);
+        if debugger.is_some() {
+            file::take_foreground(0);
+        }
+        signal::stop_here();
+        // Before it goes on: it would be stopped for reading in the background.
+        debugger.into_iter().for_each(|group| file::give_foreground(0, group));
+        self.pes.signal(libc::SIGCONT);
+        self.poll_input();
+        let paused = before.elapsed();
+        if let Some((_, deadline)) = &mut self.timeout {
+            *deadline += paused;
+        }
+        if let Some(lost) = &mut self.verdict.lost {
+            lost.since += paused;
+        }
+    }
+
+    /// Whoever types Ctrl-Z to the debugger, which has the terminal, stops that: the job stops with it.
+    fn stop_with_debugger(&mut self) {
+        let stopped = |pe: &u32| process::is_stopped(self.pes.get(*pe).pid);
+        if self.verdict.ending.is_none() && self.debugged.as_ref().is_some_and(stopped) {
+            self.pes.signal(libc::SIGTSTP);
+            self.pause();
         }
     }
 

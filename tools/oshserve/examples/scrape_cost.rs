@@ -37,7 +37,8 @@ fn main() {
     let info = JobInfo { program: "simulated".into(), ..JobInfo::default() };
     let fd = segment::create(pes as u32, &info).expect("a segment");
     let progress = Progress::new();
-    let children: Vec<i32> = (0..pes).map(|pe| start(fd.as_raw_fd(), (pe as u32, pes as u32), calls, progress)).collect();
+    let children: Vec<i32> =
+        (0..pes).map(|pe| start(fd.as_raw_fd(), (pe as u32, pes as u32), calls, progress)).collect();
     let segment = Segment::map(std::os::fd::AsFd::as_fd(&fd)).expect("the segment");
     await_all(&segment);
     let limits = Limits { linger: Duration::from_secs(1), max_series: 1000, show_user: false, top: 0, by_node: false };

@@ -92,8 +92,19 @@ fn try_run() -> Result<i32, Failure> {
     let output = Output::new(STREAMS).map_err(|error| Failure::needs("wait for events", error))?;
     let (pes_here, verdict) = (Pes::new(order.first), Verdict::default());
     let (job, profile, remote) = (ready.job, ready.profile, Some(remote));
-    let mut supervisor =
-        Supervisor { epoll, signals, output, pes: pes_here, job, profile, relay: None, timeout: None, verdict, remote };
+    let mut supervisor = Supervisor {
+        epoll,
+        signals,
+        output,
+        pes: pes_here,
+        job,
+        profile,
+        relay: None,
+        debugged: None,
+        timeout: None,
+        verdict,
+        remote,
+    };
     let shown = supervisor.profile.as_ref().filter(|_| order.profile.is_some());
     let handover = shown.and_then(|profile| handover::offer(profile, &ready.plan.environment));
     if let Some(profile) = shown {

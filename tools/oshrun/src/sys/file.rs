@@ -69,13 +69,19 @@ pub fn in_foreground_of(terminal: RawFd) -> bool {
 
 /// Makes this process's group that which reads from its terminal, from the background too. Async-signal-safe.
 pub fn take_foreground(terminal: RawFd) {
+    // SAFETY: no pointers.
+    give_foreground(terminal, unsafe { libc::getpgrp() });
+}
+
+/// The same for another group of processes.
+pub fn give_foreground(terminal: RawFd, group: libc::pid_t) {
     // SAFETY: valid structures; the mask is as it was afterwards.
     unsafe {
         let (mut stop, mut before): (libc::sigset_t, libc::sigset_t) = (std::mem::zeroed(), std::mem::zeroed());
         libc::sigemptyset(&raw mut stop);
         libc::sigaddset(&raw mut stop, libc::SIGTTOU);
         libc::sigprocmask(libc::SIG_BLOCK, &raw const stop, &raw mut before);
-        libc::tcsetpgrp(terminal, libc::getpgrp());
+        libc::tcsetpgrp(terminal, group);
         libc::sigprocmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
     }
 }
