@@ -205,7 +205,7 @@ impl Making {
         let of = |pe: i32| pes.index_of(pe).map_or([0; 2], |member| [words[2 * member], words[2 * member + 1]]);
         let source = near.first().map_or([0; 2], |first| of(*first));
         let index = near.iter().position(|pe| *pe == w.map.me).unwrap_or(0);
-        let mut mapped = pages::map(&self.wish, source, (index, near.len()), base);
+        let mapped = pages::map(&self.wish, source, (index, near.len()), base);
         let key = match &mapped {
             Ok(pages) => pages::register(w, number, pages.own, self.wish.bytes),
             Err(failed) => Err(*failed),
@@ -214,15 +214,10 @@ impl Making {
         let told = self.tell(&name, failed, &key);
         // Others have it open by now, or there is none.
         drop(taken);
-        let keys = match (told, &mut mapped) {
-            (Ok(keys), Ok(_)) => keys,
-            (Err(fault), _) => {
-                w.map.transport.inspect(|transport| transport.deregister(SegmentId(number)));
-                return Err(fault);
-            }
-            (Ok(_), Err(_)) => return Err(Fault::from(Cause::Startup("a space without memory".into()))),
-        };
-        let Ok(pages) = mapped else { return Err(Fault::from(Cause::Startup("a space without memory".into()))) };
+        let keys = told.inspect_err(|_| {
+            w.map.transport.inspect(|transport| transport.deregister(SegmentId(number)));
+        })?;
+        let pages = mapped.map_err(|failed| refused(&name, failed, None))?;
         if let Some(transport) = w.map.transport {
             for (pe, key) in pes.iter().zip(keys.as_chunks::<2>().0) {
                 transport.introduce(pe, SegmentId(number), &key.map(u64::to_ne_bytes).concat())?;
@@ -245,15 +240,19 @@ impl Making {
     fn tell(&self, name: &Arc<str>, failed: Option<Failed>, mine: &[u64; 2]) -> Result<Vec<u64>, Fault> {
         let words = vec![failed.map_or(0, Failed::word), mine[0], mine[1]];
         let all = self.group.exchange(self.w, Kind::SpaceCreate, words)?;
-        let of = |member: usize| Failed::from_word(all[3 * member]);
+        let of = |member: usize| Some((member, Failed::from_word(all[3 * member])?));
         let me = self.group.me;
-        if let Some(member) = [me].into_iter().chain(0..self.group.pes.size()).find(|member| of(*member).is_some()) {
-            let Failed { what, error } = of(member).unwrap_or(Failed { what: pages::What::Map, error: 0 });
+        if let Some((member, failed)) = [me].into_iter().chain(0..self.group.pes.size()).find_map(of) {
             let pe = (member != me).then(|| self.group.pes.world(member));
-            return Err(Fault::from(Cause::NoSpace { space: name.clone(), what: what.text(), error, pe }));
+            return Err(refused(name, failed, pe));
         }
         Ok(all.chunks_exact(3).flat_map(|words| [words[1], words[2]]).collect())
     }
+}
+
+/// A member cannot have what is asked for: this one, or another.
+fn refused(name: &Arc<str>, Failed { what, error }: Failed, pe: Option<i32>) -> Fault {
+    Fault::from(Cause::NoSpace { space: name.clone(), what: what.text(), error, pe })
 }
 
 const FULL: &str = "4096 spaces exist";
