@@ -33,8 +33,15 @@ fn the_last_row_of_a_collective_takes_every_call() {
             assert!((row.fits)(&shape) && (row.pays)(&shape), "{}:{}", collective.name, row.name);
         }
     }
-    (last(&BARRIER), last(&BROADCAST), last(&REDUCE), last(&FCOLLECT), last(&SCAN));
-    (last(&HOSTS_BROADCAST), last(&HOSTS_REDUCE), last(&HOSTS_FCOLLECT), last(&HOSTS_ALLTOALL));
+    last(&BARRIER);
+    last(&BROADCAST);
+    last(&REDUCE);
+    last(&FCOLLECT);
+    last(&SCAN);
+    last(&HOSTS_BROADCAST);
+    last(&HOSTS_REDUCE);
+    last(&HOSTS_FCOLLECT);
+    last(&HOSTS_ALLTOALL);
 }
 
 /// The name of what is taken for so many bytes among so many members.
