@@ -8,7 +8,6 @@ use crate::hosts::{agent, head, info, list};
 use crate::input::Relay;
 use crate::metrics;
 use crate::options::{Options, ProfileChoice as Choice};
-use crate::output::Output;
 use crate::pes::Pes;
 use crate::plan::{self, Environment, Plan};
 use crate::profile::Profile;
@@ -16,7 +15,7 @@ use crate::program::{self, CannotRun};
 use crate::results::{self, Kept};
 use crate::signals;
 use crate::spawn::Launch;
-use crate::supervise::{STREAMS, Supervisor, Verdict};
+use crate::supervise::Supervisor;
 use crate::sys::epoll::Epoll;
 use crate::sys::limit::{self, Limit};
 use crate::sys::process;
@@ -201,19 +200,10 @@ fn profile(options: &Options, detailed: Option<bool>, plan: &mut Plan) -> Option
 /// What looks after the PEs, none of which is there yet.
 fn supervisor(options: &Options, job: Job, profile: Option<Profile>, signals: Reader) -> Result<Supervisor, Failure> {
     let events = |error| Failure::needs("wait for events", error);
-    Ok(Supervisor {
-        epoll: Epoll::new().map_err(events)?,
-        signals,
-        output: Output::new(STREAMS).map_err(events)?,
-        pes: Pes::new(0),
-        job,
-        profile,
-        relay: None,
-        debugged: None,
-        timeout: options.timeout.map(|timeout| (timeout, Instant::now() + timeout)),
-        verdict: Verdict::default(),
-        remote: None,
-    })
+    let epoll = Epoll::new().map_err(events)?;
+    let mut supervisor = Supervisor::new((epoll, signals), Pes::new(0), job, profile).map_err(events)?;
+    supervisor.timeout = options.timeout.map(|timeout| (timeout, Instant::now() + timeout));
+    Ok(supervisor)
 }
 
 /// Variables for the PEs; says which of `-x` are not set.

@@ -109,6 +109,31 @@ pub struct Lost {
 }
 
 impl Supervisor {
+    /// What looks after these PEs, which are all of the job.
+    ///
+    /// # Errors
+    /// Events of their output cannot be waited for.
+    pub fn new(
+        (epoll, signals): (Epoll, Reader),
+        pes: Pes,
+        job: Job,
+        profile: Option<Profile>,
+    ) -> io::Result<Supervisor> {
+        Ok(Supervisor {
+            epoll,
+            signals,
+            output: Output::new(STREAMS)?,
+            pes,
+            job,
+            profile,
+            relay: None,
+            debugged: None,
+            timeout: None,
+            verdict: Verdict::default(),
+            remote: None,
+        })
+    }
+
     /// Runs until the job has ended; returns its exit status. A job that could not be started as a whole is ended, too.
     pub fn run(&mut self, mut watchdog: Watchdog, refused: Option<(i32, String)>) -> io::Result<i32> {
         self.epoll.add(&self.signals, SIGNALS, Interest::Read)?;

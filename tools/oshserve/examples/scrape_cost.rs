@@ -139,20 +139,20 @@ impl Progress {
     }
 }
 
-/// Scrapes in all, and by turn.
+/// Scrapes in all, and in a row.
 const SCRAPES: usize = 1000;
-const BY_TURN: usize = 20;
+const IN_A_ROW: usize = 20;
 
 /// PE 0 calls, in turns with scrapes and for as long without.
 fn turns(jobs: &Jobs, progress: &Progress) {
     progress.runs.store(true, Relaxed);
     let (mut with, mut without) = (Vec::new(), Vec::new());
     let mut lasted = Duration::from_millis(100);
-    for _ in 0..SCRAPES / BY_TURN {
+    for _ in 0..SCRAPES / IN_A_ROW {
         without.push(progress.of_a_call(|| std::thread::sleep(lasted)));
         let begun = Instant::now();
         with.push(progress.of_a_call(|| {
-            for _ in 0..BY_TURN {
+            for _ in 0..IN_A_ROW {
                 openmetrics::encode(&jobs.page(None));
                 std::thread::sleep(Duration::from_millis(2));
             }

@@ -13,7 +13,6 @@ use crate::files;
 use crate::handover;
 use crate::job::{Failure, raise_limit, start_all};
 use crate::metrics;
-use crate::output::Output;
 use crate::pes::Pes;
 use crate::plan::{self, Plan};
 use crate::profile::Profile;
@@ -22,7 +21,7 @@ use crate::results;
 use crate::signals;
 use crate::spawn::Launch;
 use crate::supervise::remote::Remote;
-use crate::supervise::{LINK, STREAMS, Supervisor, Verdict};
+use crate::supervise::{LINK, Supervisor};
 use crate::sys::epoll::{Epoll, Interest};
 use crate::sys::signal::Set;
 use crate::sys::{net, process};
@@ -89,22 +88,9 @@ fn try_run() -> Result<i32, Failure> {
     // Without the thread, a PE that asks for a snapshot goes on without.
     let snapshots = snapshots.and_then(|profile| HostSnapshots::serve(profile.as_fd(), &ready.companions).ok());
     let remote = remote(&order, link, ready.trace, snapshots);
-    let output = Output::new(STREAMS).map_err(|error| Failure::needs("wait for events", error))?;
-    let (pes_here, verdict) = (Pes::new(order.first), Verdict::default());
-    let (job, profile, remote) = (ready.job, ready.profile, Some(remote));
-    let mut supervisor = Supervisor {
-        epoll,
-        signals,
-        output,
-        pes: pes_here,
-        job,
-        profile,
-        relay: None,
-        debugged: None,
-        timeout: None,
-        verdict,
-        remote,
-    };
+    let mut supervisor = Supervisor::new((epoll, signals), Pes::new(order.first), ready.job, ready.profile)
+        .map_err(|error| Failure::needs("wait for events", error))?;
+    supervisor.remote = Some(remote);
     let shown = supervisor.profile.as_ref().filter(|_| order.profile.is_some());
     let handover = shown.and_then(|profile| handover::offer(profile, &ready.plan.environment));
     if let Some(profile) = shown {
