@@ -65,7 +65,9 @@ fn main() {
         times[times.len() - 1].as_secs_f64() * 1e3,
         used.as_secs_f64() * 1e3,
     );
-    turns(&jobs, progress);
+    if pes <= MOST_IN_TURNS {
+        turns(&jobs, progress);
+    }
     for child in children {
         // SAFETY: children of this process that have not been waited for.
         unsafe {
@@ -139,6 +141,8 @@ impl Progress {
     }
 }
 
+/// PEs up to which turns take seconds.
+const MOST_IN_TURNS: usize = 256;
 /// Scrapes in all, and in a row.
 const SCRAPES: usize = 1000;
 const IN_A_ROW: usize = 20;

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use super::hot::bump;
 use super::{release, tls};
 use crate::clock;
-use crate::op::{TRANSFER, traits};
+use crate::op::{SAMPLED_BYTES_ON_HOST, TRANSFER, traits};
 use crate::segment::layout::{OWNER_NONE, SLOTS, STATE_INSIDE, Slot};
 use crate::segment::rates::{LOOK_BYTES, NO_ROOM, PROBES, RATES, RateRow, key, place};
 use crate::size::size_class;
@@ -26,16 +26,21 @@ pub(super) fn begin(slot: &Slot, bytes: usize, calls: u64) {
     if left > moved {
         look.left.store(left - moved, Relaxed);
     } else {
-        begin_look(slot);
+        begin_look(slot, bytes);
     }
 }
 
 #[cold]
 #[inline(never)]
-fn begin_look(slot: &Slot) {
+fn begin_look(slot: &Slot, bytes: usize) {
     let look = &slot.extra.look;
-    let others = u64::from(slot.head.local_pes.load(Relaxed)).saturating_sub(1);
+    let is_first = look.left.load(Relaxed) == 0;
+    let others = u64::from(slot.head.local_pes.load(Relaxed)).saturating_sub(1).min(OTHERS.into());
     look.left.store(LOOK_BYTES + others * LOOK_BYTES / 4, Relaxed);
+    // The first call of a program that sends little.
+    if is_first && bytes <= SAMPLED_BYTES_ON_HOST {
+        return;
+    }
     let [faults, preempted] = usage();
     look.faults.store(faults, Relaxed);
     look.preempted.store(preempted, Relaxed);
@@ -101,9 +106,14 @@ fn end_look(slot: &Slot, row: &RateRow, bytes: usize) {
     bump(&row.preempted, if preempted > look.preempted.load(Relaxed) { calls } else { 0 });
 }
 
-/// Whether another thread of the host is in a put, get, atomic or signal that is timed.
+/// PEs that are looked at: each that is read is mapped by a page, and hosts may have thousands.
+const OTHERS: u32 = 32;
+
+/// Whether another thread of this PE, or one of the PEs after it on the host, is in a put, get, atomic or signal that is
+/// timed.
 fn others_move(own: &Slot) -> bool {
-    release::neighbours().any(|region| {
+    let index = own.head.pe.load(Relaxed).wrapping_sub(own.head.first_local.load(Relaxed));
+    release::nearest(index.max(0).unsigned_abs(), OTHERS).any(|region| {
         let used = (region.head.slots_used.load(Acquire) as usize).min(SLOTS);
         region.slots[..used].iter().any(|slot| {
             let head = &slot.head;

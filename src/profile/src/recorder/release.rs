@@ -227,6 +227,13 @@ pub(super) fn neighbours() -> impl Iterator<Item = &'static Region> {
     (0..COUNT.load(Relaxed)).filter_map(neighbour)
 }
 
+/// The regions of the PE at this place of the host and of so many after it, where they are mapped.
+pub(super) fn nearest(index: u32, others: u32) -> impl Iterator<Item = &'static Region> {
+    let count = COUNT.load(Relaxed);
+    let place = move |after: u32| (u64::from(index) + u64::from(after)) % u64::from(count);
+    (0..count.min(others + 1)).filter_map(move |after| neighbour(place(after) as u32))
+}
+
 fn neighbour(index: u32) -> Option<&'static Region> {
     let start = NEIGHBOURS.load(Acquire);
     if start.is_null() {
