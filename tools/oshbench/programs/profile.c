@@ -92,7 +92,7 @@ static void first_calls(long *word)
     t.ns = median(early, routines);
     t.limit_ns = median(steady, routines);
     snprintf(bench, sizeof bench, "calls-2-to-500/%s", level);
-    report(bench, "heap", 0, npes, t, "later calls");
+    report(bench, "heap", 0, npes, t, "later-calls");
 }
 
 int main(int argc, char **argv)

@@ -3,7 +3,7 @@
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::job;
@@ -318,7 +318,8 @@ impl Driver {
                 overhead::clean(&directory);
                 let mut command = library.bare_job(pes, self.cores);
                 if !option.is_empty() {
-                    command.arg(format!("{option}{}", directory.display()));
+                    // The report that comes with it is not what is measured.
+                    command.arg(format!("{option}{}", directory.display())).stderr(Stdio::null());
                 }
                 command.env("OSHBENCH_LEVEL", level).arg(&path);
                 if self.quick {

@@ -109,8 +109,8 @@ fn end_look(slot: &Slot, row: &RateRow, bytes: usize) {
 /// PEs that are looked at: each that is read is mapped by a page, and hosts may have thousands.
 const OTHERS: u32 = 32;
 
-/// Whether another thread of this PE, or one of the PEs after it on the host, is in a put, get, atomic or signal that is
-/// timed.
+/// Whether another thread of this PE, or one of the PEs after it on the host, is in a put, get, atomic or signal that
+/// is timed.
 fn others_move(own: &Slot) -> bool {
     let index = own.head.pe.load(Relaxed).wrapping_sub(own.head.first_local.load(Relaxed));
     release::nearest(index.max(0).unsigned_abs(), OTHERS).any(|region| {
