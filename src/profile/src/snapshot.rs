@@ -187,13 +187,19 @@ fn add_slots(segment: &Segment, region: &Region, pe: &mut Pe, depth: Depth<'_>) 
         }
         Depth::Sums(seen) => pe.detail = snapshot_detail::take_sums(segment, region, slots.clone(), (pe.end_ns, seen)),
     }
-    for slot in slots.clone() {
+    for (at, slot) in slots.clone().enumerate() {
         pe.overflowed += slot.extra.rows_overflowed.load(Relaxed);
-        for_each_cell(segment, slot, |op, cell| {
+        let visit = |op: u16, cell: &Cell| {
             if let (Some(row), Some(routine)) = (op::get(op), read_cell(slot, op, cell, overhead_ns)) {
                 by_op.entry(op).or_insert_with(|| Routine::new(row.name(), row.class)).merge(&routine);
             }
-        });
+        };
+        // In the slot that threads share, several calls may be the first of their kind.
+        if is_whole || at >= used {
+            for_each_cell(segment, slot, visit)
+        } else {
+            for_each_called(slot, visit)
+        }
         if let Some((op, ns)) = unfinished(segment, slot, pe.end_ns)
             && let Some(routine) = by_op.get_mut(&op).filter(|routine| routine.unfinished > 0)
         {
@@ -212,6 +218,23 @@ fn unfinished(segment: &Segment, slot: &Slot, end_ns: u64) -> Option<(u16, u64)>
     let inside = (word >> 16) & 0xffff == STATE_INSIDE && slot.head.owner.load(Relaxed) != OWNER_NONE;
     let start = slot.head.current.start.load(Relaxed);
     inside.then(|| (word as u16, end_ns.saturating_sub(segment.since_start(start))))
+}
+
+/// Visits the cells of operations of which a call has returned, and that of the present one: for those who look often.
+fn for_each_called(slot: &Slot, mut visit: impl FnMut(u16, &Cell)) {
+    let current = slot.head.current.word.load(Acquire);
+    let current = ((current >> 16) & 0xffff != 0).then_some(usize::from(current as u16));
+    for (word, bits) in slot.extra.used.iter().enumerate() {
+        let now = current.filter(|op| op / 64 == word).map_or(0, |op| 1 << (op % 64));
+        let mut bits = bits.load(Acquire) | now;
+        while bits != 0 {
+            let op = word * 64 + bits.trailing_zeros() as usize;
+            bits &= bits - 1;
+            if op < op::COUNT {
+                visit(op as u16, &slot.cells[op]);
+            }
+        }
+    }
 }
 
 /// Visits the cells that lie on pages that were ever written.
