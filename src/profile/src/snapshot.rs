@@ -12,6 +12,7 @@ use std::sync::atomic::{
 use crate::detail::Detail;
 use crate::model::{End, Job, LIBRARY, LastOp, Pe, Profile, Progress, Routine, SizeCount};
 use crate::op::{self, Timing};
+use crate::segment::extra::ops_in;
 use crate::segment::layout::{
     Cell, OWNER_NONE, PE_ABSENT, PE_FINALIZED, PE_INITIALIZED, ROW_NONE, ROW_OVERFLOW, Region, Row, SLOTS,
     STATE_INSIDE, Slot,
@@ -222,19 +223,14 @@ fn unfinished(segment: &Segment, slot: &Slot, end_ns: u64) -> Option<(u16, u64)>
 
 /// Visits the cells of operations of which a call has returned, and that of the present one: for those who look often.
 fn for_each_called(slot: &Slot, mut visit: impl FnMut(u16, &Cell)) {
-    let current = slot.head.current.word.load(Acquire);
-    let current = ((current >> 16) & 0xffff != 0).then_some(usize::from(current as u16));
-    for (word, bits) in slot.extra.used.iter().enumerate() {
-        let now = current.filter(|op| op / 64 == word).map_or(0, |op| 1 << (op % 64));
-        let mut bits = bits.load(Acquire) | now;
-        while bits != 0 {
-            let op = word * 64 + bits.trailing_zeros() as usize;
-            bits &= bits - 1;
-            if op < op::COUNT {
-                visit(op as u16, &slot.cells[op]);
-            }
-        }
+    let word = slot.head.current.word.load(Acquire);
+    let mut current = ((word >> 16) & 0xffff != 0).then_some(word as u16);
+    let is_known = |op: &u16| usize::from(*op) < op::COUNT;
+    for op in ops_in(&slot.extra.used).filter(is_known) {
+        current = current.filter(|now| *now != op);
+        visit(op, slot.cell(op));
     }
+    current.into_iter().filter(is_known).for_each(|op| visit(op, slot.cell(op)));
 }
 
 /// Visits the cells that lie on pages that were ever written.

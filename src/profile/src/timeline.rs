@@ -2,7 +2,8 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::op::{self, Class, MAX_OPS};
+use crate::op::{self, Class};
+use crate::segment::extra::ops_in;
 use crate::segment::layout::Slot;
 
 /// Kinds of time in the library: moving data and all else, waits and locks, barriers and collectives.
@@ -26,22 +27,15 @@ pub fn kind_of(op: u16) -> usize {
 /// Time of a thread's calls so far by kind, in nanoseconds: of timed ones, and what samples stand for.
 pub(crate) fn totals(slot: &Slot, overhead_ns: f64) -> [u64; KINDS] {
     let mut sums = [0_u64; KINDS];
-    for (word, bits) in slot.extra.used.iter().enumerate() {
-        let mut bits = bits.load(Relaxed);
-        while bits != 0 {
-            let op = (word * 64) as u16 + bits.trailing_zeros() as u16;
-            bits &= bits - 1;
-            let cell = slot.cell(op);
-            let (weight, sampled) = (cell.sample_weight.load(Relaxed), cell.sample_ns.load(Relaxed));
-            let claimed = (sampled as f64 - weight as f64 * overhead_ns).max(0.0) as u64;
-            let sum = &mut sums[kind_of(op)];
-            *sum = sum.saturating_add(cell.exact_ns.load(Relaxed)).saturating_add(claimed);
-        }
+    for op in ops_in(&slot.extra.used) {
+        let cell = slot.cell(op);
+        let (weight, sampled) = (cell.sample_weight.load(Relaxed), cell.sample_ns.load(Relaxed));
+        let claimed = (sampled as f64 - weight as f64 * overhead_ns).max(0.0) as u64;
+        let sum = &mut sums[kind_of(op)];
+        *sum = sum.saturating_add(cell.exact_ns.load(Relaxed)).saturating_add(claimed);
     }
     sums
 }
-
-const _: () = assert!(MAX_OPS.is_multiple_of(64));
 
 /// Slices of equal width, from an origin on.
 pub(crate) trait Slices {

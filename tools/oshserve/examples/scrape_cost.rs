@@ -55,7 +55,7 @@ fn main() {
         times.push(begun.elapsed());
         series = families.iter().map(|family| family.len()).sum::<usize>();
     }
-    let used = (processor() - before) / scrapes as u32;
+    let used = (processor() - before) / scrapes as u64;
     times.sort();
     println!(
         "{pes} PEs, {scrapes} scrapes: median {:.2} ms, least {:.2} ms, most {:.2} ms, of the processor {:.2} ms; \
@@ -63,7 +63,7 @@ fn main() {
         times[times.len() / 2].as_secs_f64() * 1e3,
         times[0].as_secs_f64() * 1e3,
         times[times.len() - 1].as_secs_f64() * 1e3,
-        used.as_secs_f64() * 1e3,
+        used as f64 / 1e6,
     );
     if pes <= MOST_IN_TURNS {
         turns(&jobs, progress);
@@ -126,9 +126,9 @@ impl Progress {
             while !self.runs.load(Relaxed) {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            let before = of_clock(libc::CLOCK_PROCESS_CPUTIME_ID);
+            let before = processor();
             (0..ROUND).for_each(|_| recorder::sampled(routine, 1, 0, 8, || ()));
-            self.ns.fetch_add(of_clock(libc::CLOCK_PROCESS_CPUTIME_ID) - before, Relaxed);
+            self.ns.fetch_add(processor() - before, Relaxed);
             self.calls.fetch_add(ROUND, Relaxed);
         }
     }
@@ -177,11 +177,11 @@ fn turns(jobs: &Jobs, progress: &Progress) {
     );
 }
 
-/// A clock of this process, in nanoseconds.
-fn of_clock(clock: libc::clockid_t) -> u64 {
+/// What this process has had of the processors, in nanoseconds.
+fn processor() -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the call writes to what it is given.
-    unsafe { libc::clock_gettime(clock, &raw mut now) };
+    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut now) };
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
@@ -199,18 +199,6 @@ fn call(routine: u16, pe: u32, pes: u32, calls: usize) {
             }
         }
     }
-}
-
-/// What this process has had of the processors.
-fn processor() -> Duration {
-    // SAFETY: zeros are a value to be overwritten; the call writes to what it is given.
-    let usage = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_SELF, &raw mut usage);
-        usage
-    };
-    let of = |time: libc::timeval| Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1000);
-    of(usage.ru_utime) + of(usage.ru_stime)
 }
 
 fn stay() -> ! {

@@ -3,6 +3,7 @@
 
 use super::cpu::MASK_WORDS;
 use std::fs;
+use std::ops::RangeInclusive;
 
 /// Nodes that a mask of this module has room for.
 const NODES: usize = 1024;
@@ -28,13 +29,18 @@ pub fn node_of(mask: &[u64; MASK_WORDS]) -> Option<u32> {
     })
 }
 
-/// A list as the kernel writes it: `0-3,8`.
+/// A list of CPUs as the kernel writes it, `0-3,8`, as ranges.
+pub fn ranges(list: &str) -> impl Iterator<Item = RangeInclusive<usize>> {
+    list.trim().split(',').filter_map(|part| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(first.parse().ok()?..=last.parse().ok()?)
+    })
+}
+
 fn cpus(list: &str) -> [u64; MASK_WORDS] {
     let mut mask = [0; MASK_WORDS];
-    for part in list.trim().split(',').filter(|part| !part.is_empty()) {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let (Ok(first), Ok(last)) = (first.parse::<usize>(), last.parse::<usize>()) else { continue };
-        for cpu in first..=last.min(64 * MASK_WORDS - 1) {
+    for range in ranges(list) {
+        for cpu in *range.start()..=(*range.end()).min(64 * MASK_WORDS - 1) {
             mask[cpu / 64] |= 1 << (cpu % 64);
         }
     }

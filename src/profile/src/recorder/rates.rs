@@ -3,13 +3,11 @@
 //! Of some calls the kernel is asked before and after whether pages were touched for the first time and whether the
 //! thread lost its core, and the host's other PEs whether they were moving data, too. That takes a microsecond, so
 //! there is one such call for each so many bytes, which stands for all calls since the last.
-#![allow(unsafe_code)]
 
-use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use super::hot::bump;
-use super::{release, tls};
+use super::{release, system, tls};
 use crate::clock;
 use crate::op::{SAMPLED_BYTES_ON_HOST, TRANSFER, traits};
 use crate::segment::layout::{OWNER_NONE, SLOTS, STATE_INSIDE, Slot};
@@ -41,7 +39,7 @@ fn begin_look(slot: &Slot, bytes: usize) {
     if is_first && bytes <= SAMPLED_BYTES_ON_HOST {
         return;
     }
-    let [faults, preempted] = usage();
+    let [faults, preempted] = system::thread_usage();
     look.faults.store(faults, Relaxed);
     look.preempted.store(preempted, Relaxed);
     look.is_open.store(1, Relaxed);
@@ -97,7 +95,7 @@ fn find(rates: &[RateRow; RATES + 1], key: u64) -> &RateRow {
 fn end_look(slot: &Slot, row: &RateRow, bytes: usize) {
     let look = &slot.extra.look;
     look.is_open.store(0, Relaxed);
-    let [faults, preempted] = usage();
+    let [faults, preempted] = system::thread_usage();
     let calls = (look.moved.load(Relaxed) / bytes.max(1) as u64).max(1);
     look.moved.store(0, Relaxed);
     bump(&row.looks, calls);
@@ -125,18 +123,4 @@ fn others_move(own: &Slot) -> bool {
                 && traits(word as u16) & TRANSFER != 0
         })
     })
-}
-
-/// Page faults of the thread, and how often another took its core.
-fn usage() -> [u64; 2] {
-    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: a place for the answer, which is zeroed and so valid in any case.
-    let usage = unsafe {
-        if libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) != 0 {
-            return [0; 2];
-        }
-        usage.assume_init()
-    };
-    let count = |n: libc::c_long| u64::try_from(n).unwrap_or(0);
-    [count(usage.ru_minflt) + count(usage.ru_majflt), count(usage.ru_nivcsw)]
 }

@@ -2,7 +2,7 @@
 //!
 //! Tables are of fixed size. Each has a row for what found no room in it, so that sums stay exact and the loss is told.
 
-use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering::Acquire};
 
 use super::callers::{CALLERS, CallerRow};
 use super::layout::Text;
@@ -340,7 +340,7 @@ pub struct Extra {
     pub context: AtomicU64,
     /// The last collective with a root: its operation plus 1 (high half), and which member is the root.
     pub root: AtomicU64,
-    /// Operations of which a call was sampled, a bit each.
+    /// Operations of which a call was sampled, a bit each: see [`ops_in`].
     pub sampled: [AtomicU64; MAX_OPS / 64],
     /// What samples have claimed of late.
     pub claims: Claims,
@@ -544,6 +544,20 @@ const _: () = {
     assert!(SITES.is_power_of_two() && PEERS.is_power_of_two() && ALGORITHMS.is_power_of_two());
     assert!(crate::op::COUNT < 1 << (KEY_REGION - KEY_OP) && REGIONS <= 1 << (64 - KEY_REGION));
 };
+
+const _: () = assert!(MAX_OPS.is_multiple_of(64));
+
+/// The operations whose bits are set.
+pub(crate) fn ops_in(words: &[AtomicU64; MAX_OPS / 64]) -> impl Iterator<Item = u16> {
+    (0_u16..).step_by(64).zip(words).flat_map(|(first, bits)| {
+        let mut bits = bits.load(Acquire);
+        std::iter::from_fn(move || {
+            let bit = (bits != 0).then(|| bits.trailing_zeros() as u16)?;
+            bits &= bits - 1;
+            Some(first + bit)
+        })
+    })
+}
 
 #[cfg(test)]
 mod tests {

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use super::switch;
 use super::writer::{self, Hold, WriterGuard};
 use crate::op::{self, Class, MAX_OPS, Timing};
+use crate::segment::extra::ops_in;
 use crate::segment::layout::{ROW_OVERFLOW, Slot};
 use crate::size::{DISTANCES, size_class};
 
@@ -130,15 +131,8 @@ impl Fold {
             }
             (row.pending, row.bytes, row.seen) = (0, 0, total(slot, row.op));
         }
-        for (word, marks) in slot.extra.sampled.iter().enumerate() {
-            let mut marks = marks.load(Relaxed);
-            while marks != 0 {
-                let op = (word * 64) as u16 + marks.trailing_zeros() as u16;
-                marks &= marks - 1;
-                if Some(op) != inflight {
-                    self.add(slot, op, slot.cell(op).countdown.load(Relaxed), 0);
-                }
-            }
+        for op in ops_in(&slot.extra.sampled).filter(|op| Some(*op) != inflight) {
+            self.add(slot, op, slot.cell(op).countdown.load(Relaxed), 0);
         }
         for row in self.rows.iter_mut().filter(|row| is_always(row.op) && !row.inflight && Some(row.op) != inflight) {
             force(slot, row);

@@ -1,5 +1,6 @@
 //! The machine as the kernel describes it: hardware threads of a core, cores of a socket, memory nodes.
 
+use pellucid_core::os::numa;
 use std::collections::BTreeMap;
 use std::fs;
 
@@ -41,14 +42,7 @@ fn among(groups: impl Iterator<Item = Vec<usize>>, cpus: &[usize]) -> Vec<Vec<us
 
 /// Reads `0-3,8`.
 fn parse_list(text: &str) -> Vec<usize> {
-    let mut cpus = Vec::new();
-    for part in text.trim().split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        if let (Ok(first), Ok(last)) = (first.parse::<usize>(), last.parse::<usize>()) {
-            cpus.extend(first..=last);
-        }
-    }
-    cpus
+    numa::ranges(text).flatten().collect()
 }
 
 #[cfg(test)]
