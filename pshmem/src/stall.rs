@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use pellucid_core::os::stack;
 use pellucid_core::os::stall::{self, Before, Condition, Keeper};
+use pellucid_core::os::wait;
 use pellucid_profile::{recorder, segment};
 
 use crate::caller;
@@ -15,8 +16,9 @@ use crate::entry;
 use crate::generated::addresses::{BODIES, BODY};
 use crate::thread;
 
-/// Has long waits noted.
+/// Has long waits noted, and those stamped that are not over at once.
 pub fn keep() {
+    recorder::stamps_come_after(wait::stamp_with(recorder::wait_begins));
     stall::keep_with(Keeper { begin, condition, end: recorder::stall_over });
 }
 

@@ -135,7 +135,7 @@ pub enum Timing {
     Sampled,
     /// Sampled up to [`SAMPLED_BYTES`] or [`SAMPLED_BYTES_ON_HOST`], each larger call timed.
     Sized,
-    /// Each call is timed.
+    /// Each call is timed; of those that may wait and did not, samples are.
     Timed,
 }
 
@@ -270,6 +270,9 @@ pub const SIGNALS: u16 = 512;
 /// Bit of [`TRAITS`]: waits until another PE does something, other than to come to a call of all.
 pub const WAITS: u16 = 1024;
 
+/// Bit of [`TRAITS`]: a barrier, a wait or a collective. A call that comes to wait is timed, one that does not is sampled.
+pub const TIMED_IF_WAITS: u16 = 2048;
+
 /// What the recorder needs to know of an operation beyond its timing. Not a static: for a given operation it is
 /// folded away.
 pub const TRAITS: [u16; MAX_OPS] = {
@@ -300,6 +303,10 @@ pub const TRAITS: [u16; MAX_OPS] = {
         }
         if matches!(op.class, Class::Wait) || ends_with(op.name, "_set_lock") {
             traits[id] |= WAITS;
+        }
+        let may_wait = matches!(op.class, Class::Wait | Class::Barrier | Class::Collective);
+        if may_wait && matches!(op.timing, Timing::Timed) {
+            traits[id] |= TIMED_IF_WAITS;
         }
         if contains(op.name, "_nbi") {
             traits[id] |= NONBLOCKING;
@@ -478,12 +485,14 @@ mod tests {
         assert_eq!(of("shmem_long_atomic_inc"), TRANSFER | (2 << TRANSFER_SHIFT) | ONE_ELEMENT | STORES);
         assert_eq!(of("shmem_ctx_quiet"), COMPLETES | ON_CONTEXT);
         assert_eq!((of("shmem_ctx_long_p"), of("shmem_ctx_create")), (TRANSFER | ON_CONTEXT | ONE_ELEMENT | STORES, 0));
-        assert_eq!(of("shmem_barrier_all"), COMPLETES | TOGETHER);
+        assert_eq!(of("shmem_barrier_all"), COMPLETES | TOGETHER | TIMED_IF_WAITS);
         assert_eq!(of("shmem_putmem_signal"), TRANSFER | STORES | SIGNALS);
         assert_eq!((of("shmem_signal_fetch"), of("shmem_long_atomic_fetch") & STORES), (TRANSFER, 0));
-        assert_eq!((of("shmem_long_atomic_fetch_add") & STORES, of("shmem_int_wait_until")), (STORES, WAITS));
+        let wait = WAITS | TIMED_IF_WAITS;
+        assert_eq!((of("shmem_long_atomic_fetch_add") & STORES, of("shmem_int_wait_until")), (STORES, wait));
         assert_eq!((of("shmem_set_lock"), of("shmem_clear_lock")), (WAITS, 0));
-        assert_eq!((of("shmem_sync_all"), of("shmem_fence"), of("shmem_malloc")), (TOGETHER, 0, 0));
+        let meets = TOGETHER | TIMED_IF_WAITS;
+        assert_eq!((of("shmem_sync_all"), of("shmem_fence"), of("shmem_malloc")), (meets, 0, 0));
     }
 
     #[test]

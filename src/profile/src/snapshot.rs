@@ -11,7 +11,7 @@ use std::sync::atomic::{
 
 use crate::detail::Detail;
 use crate::model::{End, Job, LIBRARY, LastOp, Pe, Profile, Progress, Routine, SizeCount};
-use crate::op::{self, Timing};
+use crate::op::{self, TIMED_IF_WAITS, Timing};
 use crate::segment::extra::ops_in;
 use crate::segment::layout::{
     Cell, OWNER_NONE, PE_ABSENT, PE_FINALIZED, PE_INITIALIZED, ROW_NONE, ROW_OVERFLOW, Region, Row, SLOTS,
@@ -218,7 +218,9 @@ fn unfinished(segment: &Segment, slot: &Slot, end_ns: u64) -> Option<(u16, u64)>
     let word = slot.head.current.word.load(Acquire);
     let inside = (word >> 16) & 0xffff == STATE_INSIDE && slot.head.owner.load(Relaxed) != OWNER_NONE;
     let start = slot.head.current.start.load(Relaxed);
-    inside.then(|| (word as u16, end_ns.saturating_sub(segment.since_start(start))))
+    // A call that has not come to wait has no stamp.
+    let ns = if start == 0 { 0 } else { end_ns.saturating_sub(segment.since_start(start)) };
+    inside.then_some((word as u16, ns))
 }
 
 /// Visits the cells of operations of which a call has returned, and that of the present one: for those who look often.
@@ -281,7 +283,10 @@ pub(crate) fn read_cell(slot: &Slot, op: u16, cell: &Cell, overhead_ns: f64) -> 
     routine.timed_calls = exact_calls + samples;
     let untimed = calls.saturating_sub(exact_calls).saturating_sub(weight);
     if row_table.timing == Timing::Timed {
-        routine.unfinished = untimed;
+        // Where calls that did not wait have no stamp, a thread that has a slot of its own is inside of one at most.
+        let inside =
+            if op::traits(op) & TIMED_IF_WAITS != 0 && samples > 0 { is_inside(slot, op).into() } else { untimed };
+        routine.unfinished = untimed.min(inside);
     }
     let estimate = Estimate {
         weight: weight as f64,
@@ -290,7 +295,7 @@ pub(crate) fn read_cell(slot: &Slot, op: u16, cell: &Cell, overhead_ns: f64) -> 
         spread: row.map_or(0, |row| get(&row.sample_spread)) as f64,
         samples: samples as f64,
         overhead_ns,
-        beyond: if samples > 0 && row_table.timing != Timing::Timed { untimed as f64 } else { 0.0 },
+        beyond: if samples > 0 { (untimed - routine.unfinished) as f64 } else { 0.0 },
     };
     routine.estimated = weight > samples || estimate.beyond > 0.0;
     routine.total_ns = exact_ns.saturating_add(estimate.total().round() as u64);
@@ -298,6 +303,12 @@ pub(crate) fn read_cell(slot: &Slot, op: u16, cell: &Cell, overhead_ns: f64) -> 
     routine.total_variance = estimate.variance();
     routine.denied_ns = row.map_or(0, |row| get(&row.denied_ns));
     Some(routine)
+}
+
+/// Whether the slot's owner is inside of a call of this operation.
+fn is_inside(slot: &Slot, op: u16) -> bool {
+    let word = slot.head.current.word.load(Relaxed);
+    word as u16 == op && (word >> 16) & 0xffff == STATE_INSIDE
 }
 
 /// What the row of an operation has of it: sizes and latencies.

@@ -42,7 +42,8 @@ impl Phases<'_> {
         }
         let claimed = get(&self.slot.head.claimed_ns).saturating_sub(get(&begin.claimed_ns));
         let library_ns = claimed.saturating_sub(self.setup_ns("finalize"));
-        let site = &self.slot.extra.sites[(get(&begin.site) as usize).min(SITE_OVERFLOW)];
+        let site = begin.passed().unwrap_or_else(|| get(&begin.site)) as usize;
+        let site = &self.slot.extra.sites[site.min(SITE_OVERFLOW)];
         let phase = self.phase(get(&site.key), get(&begin.left), library_ns);
         Some(LastPhase { phase, end_ns: end_ns.max(phase.begin_ns) })
     }

@@ -54,7 +54,8 @@ impl Line {
         let mut call = (0, end);
         if (word >> 16) & 0xffff == STATE_INSIDE && slot.head.owner.load(Relaxed) != OWNER_NONE {
             // The call that has not returned.
-            call = (kind_of(word as u16), get(&slot.head.current.start).min(end));
+            let start = Some(get(&slot.head.current.start)).filter(|start| *start != 0);
+            call = (kind_of(word as u16), start.unwrap_or(end).min(end));
             added[call.0] += segment.scale().ns(end - call.1);
         }
         distribute(&mut line, (get(&of.settled).min(end), end), call, added, |ticks| segment.scale().ns(ticks));

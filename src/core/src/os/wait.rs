@@ -2,9 +2,12 @@
 
 use super::cpu;
 use super::stall::Noted;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+/// Looks before the processor is told that this is a loop that waits: that takes 40 to 140 cycles, as long as a partner
+/// that is nearly there.
+const EAGER: u32 = 64;
 /// Spins before the first yield where every PE has a core: about the time of a few cache-line transfers.
 const SPINS: u32 = 2000;
 /// Yields between looks at the clock.
@@ -38,10 +41,43 @@ pub fn assist() -> bool {
     true
 }
 
+/// Who stamps waits that go beyond some turns, and after how many.
+static STAMP: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
+static STAMPED_AT: AtomicU32 = AtomicU32::new(u32::MAX);
+
+/// Has a wait that goes beyond some turns call this, once: for a time stamp that is taken while there is nothing else
+/// to do. Gives how long these turns take.
+pub fn stamp_with(stamp: fn()) -> Duration {
+    const TURNS: u32 = EAGER + 8;
+    let took = (0..9).map(|_| turns_take(TURNS)).min().unwrap_or_default();
+    STAMP.store(stamp as *mut (), Ordering::Release);
+    STAMPED_AT.store(TURNS, Ordering::Release);
+    took
+}
+
+fn turns_take(turns: u32) -> Duration {
+    let begin = Instant::now();
+    let (mut backoff, word) = (Backoff::new(false), AtomicU64::new(0));
+    while std::hint::black_box(&word).load(Ordering::Acquire) == 0 && backoff.turns < turns {
+        backoff.step();
+    }
+    begin.elapsed()
+}
+
+#[cold]
+#[allow(unsafe_code)]
+fn stamp() {
+    let stamp = STAMP.load(Ordering::Acquire);
+    // SAFETY: only `stamp_with` stores here, before the number of turns, and what it stores is a `fn()`.
+    unsafe { std::mem::transmute::<*mut (), fn()>(stamp)() };
+}
+
 /// The state of one wait.
 pub struct Backoff {
     turns: u32,
     spins: u32,
+    /// The turn at which a stamp is taken.
+    stamped_at: u32,
     since: Option<Instant>,
     nap: Duration,
     /// The PE that is waited for, where it is one alone.
@@ -57,7 +93,10 @@ impl Backoff {
     #[inline]
     pub fn new(oversubscribed: bool) -> Self {
         let spins = if oversubscribed { 1 } else { SPINS };
-        Self { turns: 0, spins, since: None, nap: FIRST_NAP, pe: None, begun: None, noted: None }
+        // At the latest before the first yield.
+        let stamped_at = STAMPED_AT.load(Ordering::Acquire);
+        let stamped_at = if oversubscribed && stamped_at != u32::MAX { 1 } else { stamped_at };
+        Self { turns: 0, spins, stamped_at, since: None, nap: FIRST_NAP, pe: None, begun: None, noted: None }
     }
 
     /// Whether the wait is about to be noted as a long one, and it is time for [`Self::waits_for`].
@@ -83,11 +122,16 @@ impl Backoff {
     #[inline]
     pub fn step(&mut self) -> bool {
         self.turns += 1;
+        if self.turns == self.stamped_at {
+            stamp();
+        }
         if assist() {
             self.spins = self.spins.min(SPINS_WITH_HOOK);
         }
         if self.turns <= self.spins {
-            std::hint::spin_loop();
+            if self.turns > EAGER {
+                std::hint::spin_loop();
+            }
             false
         } else {
             self.slow()

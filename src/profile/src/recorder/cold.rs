@@ -128,7 +128,8 @@ fn enter_first(slot: &Slot, op: u16, peer: i32, addr: usize, bytes: usize, kind:
         counting::enter(slot);
     }
     let start = ticks_of(head);
-    head.current.start.store(start, Relaxed);
+    // Odd: it stands for itself only, whether it waits or not.
+    head.current.start.store(start | u64::from(kind == Timing::Timed), Relaxed);
     let each_timed =
         kind == Timing::Timed || (kind == Timing::Sized && !head.is_sampled(peer, bytes)) || trace::is_on();
     let state = if each_timed { STATE_INSIDE } else { STATE_ENTERED };
@@ -343,7 +344,7 @@ pub(super) fn leave_timed(op: u16, start: u64, peer: i32) -> u64 {
         timeline::settle(slot, op, start, end);
     }
     if peer < 0 && traits(op) & TOGETHER != 0 {
-        extra::met(slot, peer, start, end);
+        extra::met(slot, peer, start, end, 1);
     }
     slot.head.current.word.store(current_word(op, STATE_DONE, peer), Relaxed);
     ticks

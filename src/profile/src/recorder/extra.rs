@@ -16,6 +16,8 @@ use crate::segment::extra::{
 };
 use crate::segment::layout::Slot;
 
+/// Calls among which the next one that is kept is looked for at once.
+const LOOK_AHEAD: usize = 1024;
 /// Most bytes of a word that can be waited for.
 const WORD_BYTES: usize = 8;
 
@@ -52,6 +54,24 @@ pub(super) fn note(slot: &Slot, op: impl Operation, peer: i32, addr: usize, byte
         issue(slot, bytes);
     }
     at as u32
+}
+
+/// The row of the call site of a call that is not its first.
+#[inline(always)]
+pub(super) fn known_site(slot: &Slot, op: impl Operation) -> Option<usize> {
+    let key = key(tls::site(), op.id(), slot.head.region_key.load(Relaxed));
+    let at = site_index(key);
+    (slot.extra.sites[at].key.load(Relaxed) == key).then_some(at)
+}
+
+/// Counts a call at a call site.
+#[inline(always)]
+pub(super) fn count_at(slot: &Slot, site: usize, bytes: usize) {
+    let site = &slot.extra.sites[site];
+    bump(&site.calls, 1);
+    if bytes != 0 {
+        bump(&site.bytes, bytes as u64);
+    }
 }
 
 /// Whether a call stores to a word for which its peer may wait.
@@ -185,22 +205,95 @@ fn team_row(slot: &Slot, id: u32, start: i32, stride: i32, size: i32) -> i32 {
     TEAMS as i32 - 1
 }
 
-/// A call of all PEs of a team is over: `peer` is what [`team`] gave, or -1 for the world.
+/// The row of the team of a call of all its PEs: `peer` is what [`team`] gave, or -1 for the world.
+#[inline(always)]
+fn team_at(peer: i32) -> usize {
+    if peer < -1 { (-2 - peer) as usize & (TEAMS - 1) } else { 0 }
+}
+
+/// A call of all PEs of a team is over: `peer` is what [`team`] gave, or -1 for the world. Its time stands for so many
+/// calls.
 #[inline]
-pub(super) fn met(slot: &Slot, peer: i32, arrived: u64, left: u64) {
-    let at = if peer < -1 { (-2 - peer) as usize & (TEAMS - 1) } else { 0 };
-    let team = &slot.extra.teams[at];
-    let number = team.calls.load(Relaxed);
-    bump(&team.calls, 1);
-    bump(&team.ticks, left.saturating_sub(arrived));
-    bump(&team.bytes, slot.head.current.bytes.load(Relaxed));
+pub(super) fn met(slot: &Slot, peer: i32, arrived: u64, left: u64, calls: u64) {
+    let at = team_at(peer);
+    let number = count_meeting(slot, at);
+    bump(&slot.extra.teams[at].ticks, left.saturating_sub(arrived).saturating_mul(calls));
     if at != TEAMS - 1 && is_kept_now(slot, number) {
         keep(slot, at, number, arrived, left);
     }
+    begin_phase(slot, left);
+}
+
+/// Counts a call of all PEs of a team that begins without a stamp. False: it is kept, and needs its stamps; nothing is
+/// counted.
+#[inline(always)]
+pub(super) fn meets_in_passing(slot: &Slot, peer: i32, bytes: usize) -> bool {
+    if peer >= 0 {
+        return true;
+    }
+    let team = &slot.extra.teams[team_at(peer)];
+    let number = team.calls.load(Relaxed);
+    if number >= team.stamped_next.load(Relaxed) {
+        return false;
+    }
+    team.calls.store(number + 1, Relaxed);
+    if bytes != 0 {
+        bump(&team.bytes, bytes as u64);
+    }
+    true
+}
+
+/// It comes to wait: it is counted when it is over.
+pub(super) fn meets_after_all(slot: &Slot, peer: i32) {
+    if peer < 0 {
+        let team = &slot.extra.teams[team_at(peer)];
+        bump(&team.calls, u64::MAX);
+        bump(&team.bytes, slot.head.current.bytes.load(Relaxed).wrapping_neg());
+    }
+}
+
+/// It is over, and did not wait.
+#[inline(always)]
+pub(super) fn met_in_passing(slot: &Slot, peer: i32) {
+    let team = &slot.extra.teams[team_at(peer)];
+    if peer < 0 && team.calls.load(Relaxed) >= team.stamped_next.load(Relaxed) {
+        // The phase that it begins is kept with the call that ends it.
+        begin_phase(slot, hot::ticks(&slot.head));
+    } else {
+        slot.extra.phase.passed_site.store(u64::from(slot.head.site.load(Relaxed)) + 1, Relaxed);
+    }
+}
+
+/// Counts a call of all PEs of a team that has its stamps; gives its number.
+#[inline(always)]
+fn count_meeting(slot: &Slot, at: usize) -> u64 {
+    let team = &slot.extra.teams[at];
+    let number = team.calls.load(Relaxed);
+    team.calls.store(number + 1, Relaxed);
+    bump(&team.bytes, slot.head.current.bytes.load(Relaxed));
+    if number + 1 >= team.stamped_next.load(Relaxed) {
+        look_ahead(slot, at, number + 1);
+    }
+    number
+}
+
+/// Finds the next call of all PEs of a team that is kept, from `number` on. Where it is far away, that at which to look
+/// again.
+#[inline(never)]
+fn look_ahead(slot: &Slot, at: usize, number: u64) {
+    let is_kept = |number: &u64| at != TEAMS - 1 && is_kept_now(slot, *number);
+    let next = (number..).take(LOOK_AHEAD).find(is_kept).unwrap_or(number + LOOK_AHEAD as u64);
+    slot.extra.teams[at].stamped_next.store(next, Relaxed);
+}
+
+/// The phase after the call at hand, which returned at `left`.
+#[inline(always)]
+fn begin_phase(slot: &Slot, left: u64) {
     let phase = &slot.extra.phase;
     phase.site.store(slot.head.site.load(Relaxed).into(), Relaxed);
     phase.left.store(left, Relaxed);
     phase.claimed_ns.store(slot.head.claimed_ns.load(Relaxed), Relaxed);
+    phase.passed_site.store(0, Relaxed);
 }
 
 #[inline(always)]
@@ -225,7 +318,8 @@ fn keep(slot: &Slot, team: usize, number: u64, arrived: u64, left: u64) {
     sync.number.store(number | (team as u64) << 56, Relaxed);
     sync.arrived.store(arrived, Relaxed);
     sync.left.store(left, Relaxed);
-    sync.from_key.store(site_key(slot, phase.site.load(Relaxed)), Relaxed);
+    let from = phase.passed().unwrap_or_else(|| phase.site.load(Relaxed));
+    sync.from_key.store(site_key(slot, from), Relaxed);
     sync.from_left.store(phase.left.load(Relaxed), Relaxed);
     let library = slot.head.claimed_ns.load(Relaxed).saturating_sub(phase.claimed_ns.load(Relaxed));
     sync.library_ns.store(library, Relaxed);

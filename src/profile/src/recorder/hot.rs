@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use super::{cold, consumers, counting, extra, rates, release, tls};
+use super::{cold, consumers, counting, extra, rates, release, tls, waits};
 use crate::clock::{self, Source};
 use crate::histogram::{BUCKETS, bucket};
-use crate::op::{COMPLETES, ONE_ELEMENT, Operation, TOGETHER, Timing, WAITS, traits};
+use crate::op::{COMPLETES, ONE_ELEMENT, Operation, TIMED_IF_WAITS, TOGETHER, Timing, WAITS, traits};
 use crate::segment::layout::{Cell, ROW_OVERFLOW, STATE_DONE, STATE_INSIDE, Slot, SlotHead, current_word};
 use crate::size::size_class;
 use crate::trace;
@@ -107,9 +107,18 @@ pub fn timed<R>(op: impl Operation, peer: i32, addr: usize, bytes: usize, f: imp
     result
 }
 
-/// What [`timed`] does before the call: the time now.
+/// What [`timed`] does before the call: the time now, or 0 where the call has no stamp yet.
 #[inline(always)]
 pub(super) fn begin_timed(op: impl Operation, peer: i32, addr: usize, bytes: usize) -> u64 {
+    if op.traits() & TIMED_IF_WAITS != 0 && waits::begin(op, peer, addr, bytes) {
+        return 0;
+    }
+    begin_stamped(op, peer, addr, bytes)
+}
+
+/// What [`timed`] does before a call that is timed whether it waits or not.
+#[inline(never)]
+fn begin_stamped<O: Operation>(op: O, peer: i32, addr: usize, bytes: usize) -> u64 {
     match tls::slot() {
         Some(slot) => {
             if bytes == 0 {
@@ -129,6 +138,9 @@ pub(super) fn begin_timed(op: impl Operation, peer: i32, addr: usize, bytes: usi
 pub(super) fn end_timed(op: impl Operation, start: u64, peer: i32) {
     if op.traits() & COMPLETES != 0 {
         extra::complete(op.id(), start);
+    }
+    if op.traits() & TIMED_IF_WAITS != 0 {
+        return waits::leave(op, start, peer);
     }
     let ticks = leave_timed(op.id(), start, peer);
     if op.traits() & WAITS != 0 {
@@ -258,7 +270,8 @@ fn enter_timed(slot: &Slot, op: u16, peer: i32, addr: usize, bytes: usize, site:
     let current = &slot.head.current;
     current.addr.store(addr as u64, Relaxed);
     current.bytes.store(bytes as u64, Relaxed);
-    let start = ticks(&slot.head);
+    // Even: see `waits`.
+    let start = ticks(&slot.head) & !1;
     current.start.store(start, Relaxed);
     current.word.store(current_word(op, STATE_INSIDE, peer), Relaxed);
     start
@@ -267,7 +280,7 @@ fn enter_timed(slot: &Slot, op: u16, peer: i32, addr: usize, bytes: usize, site:
 /// Ends a timed call, and gives the ticks that it took. What is rare is left to a tail call, so that nothing is saved
 /// on the stack here.
 #[inline(never)]
-fn leave_timed(op: u16, start: u64, peer: i32) -> u64 {
+pub(super) fn leave_timed(op: u16, start: u64, peer: i32) -> u64 {
     let Some(slot) = tls::slot() else { return cold::leave_timed(op, start, peer) };
     let cell = slot.cell(op);
     let row = cell.row.load(Relaxed);
@@ -279,7 +292,7 @@ fn leave_timed(op: u16, start: u64, peer: i32) -> u64 {
             add_exact(slot, cell, row, ns);
             extra::add_exact(slot, ns);
             if peer < 0 && traits(op) & TOGETHER != 0 {
-                extra::met(slot, peer, start, end);
+                extra::met(slot, peer, start, end, 1);
             }
             slot.head.current.word.store(current_word(op, STATE_DONE, peer), Relaxed);
             return ticks;

@@ -34,6 +34,7 @@ mod stall;
 mod system;
 mod timeline;
 mod tls;
+mod waits;
 
 #[cfg(test)]
 mod brief_tests;
@@ -41,6 +42,8 @@ mod brief_tests;
 pub(crate) mod tests;
 #[cfg(test)]
 mod threads_tests;
+#[cfg(test)]
+mod waits_tests;
 
 pub use algorithms::{algorithm, algorithm_names};
 pub use attach::{
@@ -59,6 +62,7 @@ pub use tls::set_site;
 pub use hot::{Stamp, error, record, sampled, sized, timed};
 pub use read::{current_op, in_file, read};
 pub use stall::{may_stall, stall, stall_over, waits_for};
+pub use waits::{begins as wait_begins, stamps_come_after};
 
 pub(crate) use attach::{now, own_slot};
 pub(crate) use claim::{is_own_or_free, slot_index};

@@ -30,7 +30,7 @@ pub fn sized<R>(op: impl Operation, peer: i32, addr: usize, bytes: usize, f: imp
 pub fn timed<R>(op: impl Operation, peer: i32, addr: usize, bytes: usize, f: impl Fn() -> R + Copy) -> R {
     let start = begin_timed(op, peer, addr, bytes);
     let result = f();
-    hot::end_timed(op, start, peer);
+    end_timed(op, start, peer);
     result
 }
 
@@ -103,4 +103,9 @@ fn begin_long<O: Operation>(op: O, peer: i32, addr: usize, bytes: usize) -> u64 
 #[inline(never)]
 fn begin_timed<O: Operation>(op: O, peer: i32, addr: usize, bytes: usize) -> u64 {
     hot::begin_timed(op, peer, addr, bytes)
+}
+
+#[inline(never)]
+fn end_timed<O: Operation>(op: O, start: u64, peer: i32) {
+    hot::end_timed(op, start, peer);
 }

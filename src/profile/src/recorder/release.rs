@@ -102,6 +102,7 @@ fn waited_long(slot: &Slot, op: u16, start: u64, ticks: u64) {
     waited.key.store(key, Relaxed);
     waited.claimed_ns.store(slot.head.claimed_ns.load(Relaxed), Relaxed);
     waited.left.store(start + ticks, Relaxed);
+    slot.extra.phase.passed_site.store(0, Relaxed);
 }
 
 /// Finds out who ended the wait. It stands for `since_look` ticks.
@@ -142,13 +143,19 @@ impl Before {
     fn of(slot: &Slot) -> Before {
         let (waited, met) = (&slot.extra.waited, &slot.extra.phase);
         let (left, met_left) = (waited.left.load(Relaxed), met.left.load(Relaxed));
-        if met_left > left {
+        let mut before = if met_left > left {
             let key = site_key(slot, met.site.load(Relaxed));
-            return Before { key, left: met_left, claimed_ns: met.claimed_ns.load(Relaxed) };
+            Before { key, left: met_left, claimed_ns: met.claimed_ns.load(Relaxed) }
+        } else {
+            // One that has never waited has worked since it began.
+            let left = left.max(slot.extra.lives.since.load(Relaxed));
+            Before { key: waited.key.load(Relaxed), left, claimed_ns: waited.claimed_ns.load(Relaxed) }
+        };
+        // When a call without a stamp returned is not known, but it was the last one.
+        if let Some(site) = met.passed() {
+            before.key = site_key(slot, site);
         }
-        // One that has never waited has worked since it began.
-        let left = left.max(slot.extra.lives.since.load(Relaxed));
-        Before { key: waited.key.load(Relaxed), left, claimed_ns: waited.claimed_ns.load(Relaxed) }
+        before
     }
 }
 
@@ -219,7 +226,9 @@ fn latest(slot: &Slot, op: u16) -> u64 {
     let current = &slot.head.current;
     let word = current.word.load(Relaxed);
     let is_later_call = matches!(word >> 16 & 0xffff, STATE_INSIDE | STATE_DONE) && word as u16 != op;
-    if is_later_call { current.start.load(Relaxed) } else { u64::MAX }
+    // Without a stamp it is not known when.
+    let begun = Some(current.start.load(Relaxed)).filter(|begun| is_later_call && *begun != 0);
+    begun.unwrap_or(u64::MAX)
 }
 
 /// The regions of all PEs of the host, where they are mapped.

@@ -21,13 +21,13 @@ use crate::snapshot::{self, Outcome};
 /// A process records into one segment and has one arm table: the tests take turns.
 pub(crate) static TURN: Mutex<()> = Mutex::new(());
 
-struct Fixture {
+pub(crate) struct Fixture {
     fd: OwnedFd,
     _turn: MutexGuard<'static, ()>,
 }
 
 impl Fixture {
-    fn new() -> Fixture {
+    pub(crate) fn new() -> Fixture {
         let turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         Fixture { fd: attach_private(1, 4, true).unwrap(), _turn: turn }
     }
@@ -36,7 +36,7 @@ impl Fixture {
         Segment::map(self.fd.as_fd()).unwrap()
     }
 
-    fn pe(&self) -> Pe {
+    pub(crate) fn pe(&self) -> Pe {
         snapshot::take(&self.segment(), &Outcome::default()).pes.remove(0)
     }
 }
@@ -47,7 +47,12 @@ fn op_with(timing: Timing, nth: usize) -> u16 {
     all.map(|(id, _)| id as u16).nth(nth).expect("the table has operations of every timing")
 }
 
-fn routine(pe: &Pe, op: u16) -> &Routine {
+/// The id of the operation with this name.
+pub(crate) fn op_named(name: &str) -> u16 {
+    OPS.iter().position(|op| op.name() == name).unwrap_or_else(|| panic!("there is no {name}")) as u16
+}
+
+pub(crate) fn routine(pe: &Pe, op: u16) -> &Routine {
     let name = OPS[usize::from(op)].name();
     pe.routines.iter().find(|r| r.name == name).unwrap_or_else(|| panic!("{name} is not in the profile"))
 }

@@ -105,8 +105,9 @@ impl Segment {
             condition: (phase == Phase::Inside).then(|| slot.extra.waiting.read(start)).flatten(),
             addr: timed.then(|| current.addr.load(Relaxed)),
             bytes: timed.then(|| current.bytes.load(Relaxed)),
-            start_ns: timed.then(|| self.since_start(start)),
-            elapsed_ns: timed.then(|| self.scale().ns(now.saturating_sub(since(slot, phase, start)))),
+            start_ns: (timed && start != 0).then(|| self.since_start(start)),
+            elapsed_ns: (timed && (start != 0 || phase == Phase::Returned))
+                .then(|| self.scale().ns(now.saturating_sub(since(slot, phase, start)))),
         })
     }
 }

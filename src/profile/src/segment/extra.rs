@@ -2,7 +2,10 @@
 //!
 //! Tables are of fixed size. Each has a row for what found no room in it, so that sums stay exact and the loss is told.
 
-use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering::Acquire};
+use std::sync::atomic::{
+    AtomicI32, AtomicU32, AtomicU64,
+    Ordering::{Acquire, Relaxed},
+};
 
 use super::callers::{CALLERS, CallerRow};
 use super::layout::Text;
@@ -186,8 +189,10 @@ pub struct TeamRow {
     pub ticks: AtomicU64,
     /// Bytes of them.
     pub bytes: AtomicU64,
+    /// The number of the next one that is kept, or that at which to look for it.
+    pub stamped_next: AtomicU64,
     /// Keeps the size.
-    pub reserved: [AtomicU64; 3],
+    pub reserved: [AtomicU64; 2],
 }
 
 /// One barrier, sync or collective of a thread.
@@ -222,8 +227,16 @@ pub struct PhaseBegin {
     pub left: AtomicU64,
     /// [`super::layout::SlotHead::claimed_ns`] then.
     pub claimed_ns: AtomicU64,
-    /// Keeps the size.
-    pub reserved: AtomicU64,
+    /// Where the thread has made such a call without a stamp since then or since its last long wait: one more than the
+    /// index of its call site.
+    pub passed_site: AtomicU64,
+}
+
+impl PhaseBegin {
+    /// The call site of the call without a stamp, where there was one: an index of [`Extra::sites`].
+    pub(crate) fn passed(&self) -> Option<u64> {
+        self.passed_site.load(Relaxed).checked_sub(1)
+    }
 }
 
 /// Nonblocking operations of a thread: a batch is what is issued between two completions.

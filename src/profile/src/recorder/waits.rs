@@ -1,0 +1,155 @@
+//! Barriers, waits and small collectives: timed once they come to wait, else sampled.
+//!
+//! Two readings of the clock are a quarter of a barrier of two PEs that arrive together. So a call begins without a
+//! stamp; where its wait goes beyond a few turns, the waiting loop calls [`begins`], which takes the stamp while there
+//! is nothing else to do, less what those turns take. Calls that end before are counted, and samples say what they
+//! took. The clock has paid for each call that is timed where calls are rare: then all are.
+//!
+//! A sample that comes to wait is no sample but one of those that are timed, and the next call is the sample: what
+//! samples stand for are calls that did not wait.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+use super::hot::{bump, bump32, elapsed, ticks};
+use super::{claim, claims, cold, consumers, extra, hot, release, timeline, tls};
+use crate::clock;
+use crate::op::{COMPLETES, Operation, TIMED_IF_WAITS, TOGETHER, WAITS, traits};
+use crate::segment::layout::{Cell, ROW_OVERFLOW, STATE_DONE, STATE_INSIDE, Slot, current_word};
+
+/// Largest payload in bytes of a collective that may end without a stamp: beyond, it is the copy that takes time.
+pub const UNSTAMPED_BYTES: usize = 1024;
+/// The lowest bit of [`crate::segment::layout::Current::start`]: the call has come to wait.
+const WAITED: u64 = 1;
+/// Time in nanoseconds that pays for timing a call: a quarter of a per cent of it.
+const NS_PER_CREDIT: u64 = 10_000;
+/// What one sample earns at most: a PE that was stopped for a while does not pay for hundreds of calls.
+const MOST_EARNED: u64 = 2;
+
+/// How long a wait lasts before it is stamped, in nanoseconds.
+static STAMPED_AFTER_NS: AtomicU64 = AtomicU64::new(0);
+
+/// A wait has lasted so long when it comes to [`begins`].
+pub fn stamps_come_after(time: Duration) {
+    STAMPED_AFTER_NS.store(u64::try_from(time.as_nanos()).unwrap_or(0), Relaxed);
+}
+
+/// The calling thread waits, and has for a while: see [`stamps_come_after`].
+#[cold]
+pub fn begins() {
+    let Some(slot) = tls::slot() else { return };
+    let current = &slot.head.current;
+    let word = current.word.load(Relaxed);
+    let op = word as u16;
+    if (word >> 16) & 0xffff != STATE_INSIDE || traits(op) & TIMED_IF_WAITS == 0 {
+        return;
+    }
+    let mut start = current.start.load(Relaxed);
+    if start == 0 {
+        // It was counted as one that a sample stands for, and as a meeting that is over.
+        bump32(&slot.cell(op).countdown, 1);
+        if traits(op) & TOGETHER != 0 {
+            extra::meets_after_all(slot, (word >> 32) as i32);
+        }
+        start = hot::ticks_before(&slot.head, Duration::from_nanos(STAMPED_AFTER_NS.load(Relaxed)));
+    }
+    current.start.store(start | WAITED, Relaxed);
+}
+
+/// Counts a call that begins without a stamp. False: it needs one, and nothing is counted.
+#[inline(always)]
+pub(super) fn begin(op: impl Operation, peer: i32, addr: usize, bytes: usize) -> bool {
+    let Some(slot) = tls::slot() else { return false };
+    let cell = slot.cell(op.id());
+    let countdown = cell.countdown.load(Relaxed);
+    let completes = op.traits() & COMPLETES != 0 && slot.extra.nbi.open.load(Relaxed) != 0;
+    if countdown == 0 || bytes > UNSTAMPED_BYTES || completes || consumers::any() {
+        return false;
+    }
+    let Some(site) = extra::known_site(slot, op) else { return false };
+    if op.traits() & TOGETHER != 0 && !extra::meets_in_passing(slot, peer, bytes) {
+        return false;
+    }
+    extra::count_at(slot, site, bytes);
+    if bytes == 0 {
+        hot::count(slot, cell, peer, 0);
+    } else {
+        hot::count_sized(slot, op.id(), peer, bytes);
+    }
+    cell.countdown.store(countdown - 1, Relaxed);
+    slot.head.site.store(site as u32, Relaxed);
+    let current = &slot.head.current;
+    current.addr.store(addr as u64, Relaxed);
+    current.bytes.store(bytes as u64, Relaxed);
+    current.start.store(0, Relaxed);
+    current.word.store(current_word(op.id(), STATE_INSIDE, peer), Relaxed);
+    true
+}
+
+/// Ends a call that began at `start`, or without a stamp, where that is 0.
+#[inline(always)]
+pub(super) fn leave(op: impl Operation, start: u64, peer: i32) {
+    let Some(slot) = tls::slot() else { return cold::leave_shared(op.id(), start) };
+    if start | slot.head.current.start.load(Relaxed) != 0 {
+        return leave_stamped(slot, op.id(), start, peer);
+    }
+    slot.head.current.word.store(current_word(op.id(), STATE_DONE, peer), Relaxed);
+    if op.traits() & TOGETHER != 0 {
+        extra::met_in_passing(slot, peer);
+    }
+}
+
+#[inline(never)]
+fn leave_stamped(slot: &Slot, op: u16, start: u64, peer: i32) {
+    let (current, cell) = (&slot.head.current, slot.cell(op));
+    let waited = current.start.load(Relaxed) & WAITED != 0;
+    let is_due = start != 0 && cell.countdown.load(Relaxed) == 0;
+    let start = if start == 0 { current.start.load(Relaxed) } else { start };
+    let is_whole = cell.row.load(Relaxed) <= ROW_OVERFLOW || consumers::any();
+    let is_large = current.bytes.load(Relaxed) > UNSTAMPED_BYTES as u64;
+    let ticks = if waited || !is_due || is_whole || is_large {
+        hot::leave_timed(op, start, peer)
+    } else {
+        leave_sample(slot, op, start, peer)
+    };
+    if traits(op) & WAITS != 0 {
+        release::waited(op, start, ticks);
+    }
+}
+
+/// Ends a sample: a call that did not come to wait. It stands for those since the last one.
+fn leave_sample(slot: &Slot, op: u16, start: u64, peer: i32) -> u64 {
+    let (head, cell) = (&slot.head, slot.cell(op));
+    let now = ticks(head);
+    let took = elapsed(head, start, now);
+    let mult = head.clock_mult.load(Relaxed);
+    let overhead_ns = clock::scale_ns(claim::sample_overhead() >> 8, mult);
+    let row = cold::row(slot, cell);
+    let weight = u64::from(cell.gap.load(Relaxed)).max(1);
+    earn(slot, cell, row, now);
+    let raw_ns = clock::scale_ns(took, mult) + overhead_ns;
+    cold::add_sample(slot, cell, raw_ns, overhead_ns, claims::room_ns(slot, row, now));
+    claims::note(slot, row, now);
+    if timeline::is_due(slot, now) {
+        timeline::settle(slot, op, start, now);
+    }
+    if peer < 0 && traits(op) & TOGETHER != 0 {
+        extra::met(slot, peer, start, now, weight);
+    }
+    if traits(op) & WAITS != 0 {
+        bump(&slot.extra.waited.since_look, took.saturating_mul(weight - 1));
+    }
+    head.current.word.store(current_word(op, STATE_DONE, peer), Relaxed);
+    took
+}
+
+/// The time since the last sample of this operation pays for timing calls: where they are rare, for each.
+fn earn(slot: &Slot, cell: &Cell, row: u32, now: u64) {
+    let since = slot.row(row).sampled_at.load(Relaxed);
+    if since == 0 {
+        return;
+    }
+    let passed = clock::scale_ns(now.saturating_sub(since), slot.head.clock_mult.load(Relaxed));
+    let earned = (passed / NS_PER_CREDIT).min(MOST_EARNED) as u32;
+    cell.credit.store(cell.credit.load(Relaxed).max(earned), Relaxed);
+}

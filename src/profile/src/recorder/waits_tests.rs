@@ -1,0 +1,84 @@
+//! Barriers and waits, of which some are over at once and some are not.
+
+use std::time::{Duration, Instant};
+
+use super::tests::{Fixture, op_named, routine};
+use super::{timed, wait_begins};
+use crate::model::Routine;
+
+/// Calls of a barrier, each of which waits or not: how many there are, and what the profile says of them.
+fn barriers(calls: u64, waits: impl Fn(u64) -> Option<Duration>) -> Routine {
+    let fixture = Fixture::new();
+    let op = op_named("shmem_sync_all");
+    for call in 0..calls {
+        timed(op, -1, 0, 0, || {
+            if let Some(wait) = waits(call) {
+                wait_begins();
+                spin(wait);
+            }
+        });
+    }
+    let pe = fixture.pe();
+    let team = &pe.detail.teams[0];
+    assert_eq!(team.calls, calls, "calls of the team");
+    routine(&pe, op).clone()
+}
+
+fn spin(time: Duration) {
+    let start = Instant::now();
+    while start.elapsed() < time {
+        std::hint::spin_loop();
+    }
+}
+
+#[test]
+fn barriers_that_are_over_at_once_are_sampled() {
+    let barriers = barriers(200_000, |_| None);
+    assert_eq!((barriers.all_calls(), barriers.unfinished), (200_000, 0));
+    // All meetings are kept and timed until there are too many of them.
+    let timed = barriers.timed_calls;
+    assert!((4_000..60_000).contains(&timed) && barriers.estimated, "{timed} are timed");
+}
+
+#[test]
+fn each_barrier_that_waits_is_timed() {
+    let wait = Duration::from_micros(20);
+    let barriers = barriers(40_000, |call| (call % 40 == 39).then_some(wait));
+    assert_eq!((barriers.all_calls(), barriers.unfinished), (40_000, 0));
+    assert!(barriers.timed_calls < 40_000, "{} are timed", barriers.timed_calls);
+    let first = crate::histogram::bucket(20_000) as u16;
+    let waited = barriers.latency.counts().iter().filter(|(bucket, _)| *bucket >= first).map(|(_, n)| n).sum::<u64>();
+    assert!(waited >= 1000, "{waited} of 1000 waits are in the histogram");
+    assert!(barriers.total_ns >= 1000 * 20_000, "{} ns", barriers.total_ns);
+    assert!(barriers.max_ns >= 20_000);
+}
+
+#[test]
+fn where_calls_are_rare_each_is_timed() {
+    let pause = Duration::from_micros(30);
+    let fixture = Fixture::new();
+    let op = op_named("shmem_long_wait_until");
+    for _ in 0..3000 {
+        timed(op, -1, 0, 0, || ());
+        spin(pause);
+    }
+    let waits = routine(&fixture.pe(), op).clone();
+    assert!(waits.timed_calls * 10 > 3000 * 9, "{} of 3000 are timed", waits.timed_calls);
+}
+
+#[test]
+fn a_call_that_does_not_return_is_unfinished() {
+    let fixture = Fixture::new();
+    let op = op_named("shmem_long_wait_until");
+    (0..50_000).for_each(|_| timed(op, -1, 0, 0, || ()));
+    timed(op, -1, 0, 0, || {
+        let waits = routine(&fixture.pe(), op).clone();
+        assert_eq!((waits.all_calls(), waits.unfinished, waits.unfinished_ns), (50_001, 1, 0));
+        wait_begins();
+        spin(Duration::from_millis(2));
+        let waits = routine(&fixture.pe(), op).clone();
+        assert_eq!(waits.unfinished, 1);
+        assert!(waits.unfinished_ns >= 2_000_000, "{} ns", waits.unfinished_ns);
+    });
+    assert_eq!(routine(&fixture.pe(), op).unfinished, 0);
+}
