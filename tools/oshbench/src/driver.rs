@@ -439,7 +439,9 @@ impl Driver {
                 let alone = first.map_or_else(|| network.libfabric(), Ok)?;
                 for mut measurement in network::measurements(&finished.stdout)? {
                     let same = alone.iter().find(|m| m.key == measurement.key);
-                    measurement.limit = same.map(|m| ("libfabric".to_owned(), m.ns));
+                    if let Some(same) = same {
+                        measurement.limit = Some(("libfabric".to_owned(), same.ns));
+                    }
                     self.results.add(group.name, library.name, measurement);
                 }
             }

@@ -126,6 +126,13 @@ pub const GROUPS: &[Group] = &[
         only_named: false,
     },
     Group {
+        name: "threads",
+        about: "1, 2 and 4 threads, each with a private context, against the same on the default context; within the \
+            host and over libfabric",
+        programs: &[pair("threads", Runs::Ours), pair("threads", Runs::Network)],
+        only_named: true,
+    },
+    Group {
         name: "interception",
         about: "shmem_X with the profile off and on against pshmem_X: time and instructions",
         programs: &[

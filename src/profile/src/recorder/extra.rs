@@ -405,9 +405,9 @@ pub fn context_default(handle: usize) {
 pub fn context(op: u16, handle: usize, bytes: usize) {
     let Some(slot) = tls::slot() else { return };
     slot.extra.context.store(handle as u64, Relaxed);
-    let rows = &slot.extra.contexts;
-    let row =
-        rows[..CONTEXTS - 1].iter().find(|row| is_mine(&row.handle, handle as u64)).unwrap_or(&rows[CONTEXTS - 1]);
+    let [last, at] = &slot.extra.context_last;
+    let at = if last.load(Relaxed) == handle as u64 { at.load(Relaxed) as usize } else { context_row(slot, handle) };
+    let row = &slot.extra.contexts[at % CONTEXTS];
     if traits(op) & TRANSFER != 0 {
         let kind = &row.kinds[transfer(op)];
         bump(&kind.calls, 1);
@@ -415,6 +415,18 @@ pub fn context(op: u16, handle: usize, bytes: usize) {
     } else {
         bump(&row.orders, 1);
     }
+}
+
+/// Finds or takes the row of a context.
+#[cold]
+#[inline(never)]
+fn context_row(slot: &Slot, handle: usize) -> usize {
+    let rows = &slot.extra.contexts[..CONTEXTS - 1];
+    let at = rows.iter().position(|row| is_mine(&row.handle, handle as u64)).unwrap_or(CONTEXTS - 1);
+    let [last, last_at] = &slot.extra.context_last;
+    last_at.store(at as u64, Relaxed);
+    last.store(handle as u64, Relaxed);
+    at
 }
 
 /// A nonblocking operation is issued.

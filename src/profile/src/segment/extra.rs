@@ -351,6 +351,8 @@ pub struct Extra {
     pub counters: CounterTable,
     /// The context of the last call that took one.
     pub context: AtomicU64,
+    /// The last context that the program made and called with, and its row in [`Self::contexts`].
+    pub context_last: [AtomicU64; 2],
     /// The last collective with a root: its operation plus 1 (high half), and which member is the root.
     pub root: AtomicU64,
     /// Operations of which a call was sampled, a bit each: see [`ops_in`].
