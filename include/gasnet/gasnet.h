@@ -70,6 +70,8 @@ int gasnet_barrier_try(int id, int flags);
 int gasnet_barrier(int id, int flags);
 int gasnet_barrier_result(int *id);
 int gasnet_set_waitmode(int wait_mode);
+void gasnet_hold_interrupts(void);
+void gasnet_resume_interrupts(void);
 void gasnet_memset(gasnet_node_t node, void *dest, int val, size_t nbytes);
 gex_TM_t pellucid_gex_primordial_tm(void);
 
@@ -79,8 +81,6 @@ gex_TM_t pellucid_gex_primordial_tm(void);
 #define gasnet_AMMaxMedium() gex_AM_LUBRequestMedium()
 #define gasnet_AMMaxLongRequest() gex_AM_LUBRequestLong()
 #define gasnet_AMMaxLongReply() gex_AM_LUBReplyLong()
-#define gasnet_hold_interrupts() ((void)0)
-#define gasnet_resume_interrupts() ((void)0)
 #define gasnet_hsl_init(hsl) gex_HSL_Init(hsl)
 #define gasnet_hsl_destroy(hsl) gex_HSL_Destroy(hsl)
 #define gasnet_hsl_lock(hsl) gex_HSL_Lock(hsl)

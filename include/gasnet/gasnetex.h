@@ -269,12 +269,15 @@ gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const void *client_b
 void *gex_AM_SrcDescAddr(gex_AM_SrcDesc_t sd);
 size_t gex_AM_SrcDescSize(gex_AM_SrcDesc_t sd);
 int gasnet_AMPoll(void);
-void pellucid_gex_idle(unsigned int *turns);
+void pellucid_gex_idle(uint64_t *wait);
+void pellucid_gex_idle_over(const uint64_t *wait);
 #define GASNET_BLOCKUNTIL(cond) \
     do { \
-        unsigned int _gex_turns = 0; \
+        uint64_t _gex_wait[2] = {0, 0}; \
         while (!(cond)) \
-            pellucid_gex_idle(&_gex_turns); \
+            pellucid_gex_idle(_gex_wait); \
+        if (_gex_wait[1] != 0) \
+            pellucid_gex_idle_over(_gex_wait); \
     } while (0)
 
 /* Events and groups of operations. */

@@ -10,14 +10,14 @@ use std::time::Duration;
 
 use harness::hosts::Hosts;
 use harness::run::{Job, Outcome};
-use harness::{system, tree};
+use harness::{launchers, system, tree};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// A job of these may take this long where the machine is busy.
 const LIMIT: u64 = 120;
 
 /// Programs that run in every mode.
-const PROGRAMS: [&str; 5] = ["rma", "team", "atomic", "vis", "legacy"];
+const PROGRAMS: [&str; 6] = ["rma", "team", "atomic", "vis", "legacy", "collectives"];
 const HEADERS: [&str; 8] = [
     "gasnet_fwd.h",
     "gasnetex.h",
@@ -52,6 +52,8 @@ fn main() -> ExitCode {
         }
     }
     trials.extend(endings(has_libfabric));
+    trials.extend(damages());
+    trials.extend(other_launchers());
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
@@ -122,7 +124,7 @@ fn passes(job: Job, program: &Program, pes: usize) -> Result<(), Failed> {
 }
 
 /// How the program that is told to end or to break a rule does so: its argument, the exit code, words of the message.
-const ENDINGS: [(&str, i32, &str); 22] = [
+const ENDINGS: [(&str, i32, &str); 55] = [
     ("exit", 42, ""),
     ("exit-handler", 43, ""),
     ("exit-signal", 44, ""),
@@ -145,6 +147,39 @@ const ENDINGS: [(&str, i32, &str); 22] = [
     ("unknown", 1, "for handler 222, and none is registered here"),
     ("twice-attached", 1, "a process attaches one segment"),
     ("event", 1, "was synchronized already"),
+    ("quit", 45, ""),
+    ("max-reply", 1, "gex_Token_MaxReplyMedium: called in handler 201 (answers) of a reply of rank 0"),
+    ("translate", 1, "gex_TM_TranslateRankToJobrank: called in handler 200 (asks) of a request of rank 2"),
+    ("bound", 1, "gex_EP_QueryBoundSegmentNB: called in handler 200 (asks)"),
+    ("group-reply", 1, "gex_AM_ReplyMedium: lc_opt is GEX_EVENT_GROUP"),
+    ("kept-prepared", 1, "handler 200 (asks) of a request of rank 2 returned between gex_AM_Prepare and gex_AM_Commit"),
+    ("defer", 1, "gex_AM_RequestMedium: lc_opt is GEX_EVENT_DEFER"),
+    ("least", 1, "GEX_FLAG_AM_PREPARE_LEAST_ is for queries of limits"),
+    ("too-long", 1, "are possible in a medium message"),
+    ("commit-twice", 1, "gex_AM_CommitRequestMedium: the descriptor is not what the last Prepare of this thread gave"),
+    ("commit-size", 1, "nbytes = 9: 8 were prepared"),
+    ("token", 1, "gex_Token_Info: the token is not that of the handler that runs here: called outside of a handler"),
+    ("leaf", 1, "is a leaf of an event that was synchronized already"),
+    ("no-op", 1, "gex_Event_Test: GEX_EVENT_NO_OP is no event"),
+    ("region-in-region", 1, "gex_NBI_BeginAccessRegion: called in an access region"),
+    ("wait-in-region", 1, "gex_NBI_Wait: called in an access region"),
+    ("never-self", 1, "rank = 2 is this process, which GEX_FLAG_PEER_NEVER_SELF"),
+    ("never-near", 1, "rank = 0 is of this neighbourhood"),
+    ("destroy-segment", 1, "gex_Segment_Destroy: the segment that gex_Segment_Attach made stays"),
+    ("bind-nothing", 1, "gex_EP_BindSegment: segment is GEX_SEGMENT_INVALID"),
+    ("destroy-world", 1, "gex_TM_Destroy: the primordial team stays"),
+    ("pair", 1, "gex_Coll_BarrierNB: tm is a pair of endpoints"),
+    ("gone-team", 1, "gex_TM_QueryRank: tm = 0x"),
+    ("reduction", 1, "gasnet_AMPoll: called in a function that a reduction calls"),
+    ("no-elements", 1, "gex_Coll_ReduceToAllNB: dt_sz = 4 and dt_cnt = 0"),
+    ("my-rank", 1, "gex_AD_OpNB_U64: the target is of rank 0, and GEX_FLAG_AD_MY_RANK says"),
+    ("opcode", 1, "gex_AD_OpNB_U64: opcode = 0x8 on type 0x8: the domain, of 3 members, was made for"),
+    ("unaligned", 1, "is not aligned to 8 bytes"),
+    ("locked-destroy", 1, "gex_HSL_Destroy: the lock at 0x"),
+    ("no-interrupts", 1, "gasnet_AMPoll: called in a No-Interrupt Section"),
+    ("hold-twice", 1, "gasnet_hold_interrupts: called in a No-Interrupt Section: they do not nest"),
+    ("old-calls", 1, "GASNet-1 calls need gasnet_init, or GEX_FLAG_USES_GASNET1 at gex_Client_Init"),
+    ("unattached", 1, "called before gasnet_attach"),
 ];
 
 fn endings(has_libfabric: bool) -> Vec<Trial> {
@@ -162,6 +197,37 @@ fn endings(has_libfabric: bool) -> Vec<Trial> {
             let job = move || ends(Job::oshrun(3).env("SHMEM_TRANSPORT", "ofi"));
             let over = Trial::test(format!("ends/{which} over libfabric"), job);
             trials.push(over.with_ignored_flag(!has_libfabric || which == "killed"));
+        }
+    }
+    trials
+}
+
+/// Signals that say that a process did what it must not with memory or code: SIGILL, SIGBUS, SIGSEGV.
+const CRASHES: [i32; 3] = [4, 7, 11];
+
+/// Something writes to the queues of messages while they are in use: the job ends, in whatever way but one of these.
+fn damages() -> Vec<Trial> {
+    let ends = |seed: u32| {
+        let program = Program::new("damage", "PAR").build()?;
+        let outcome = Job::oshrun(2).arg(program).arg(seed.to_string()).limit(60).run();
+        let crashed = CRASHES.iter().any(|signal| outcome.code() == 128 + signal);
+        // SIGALRM's handler ends what has lost messages.
+        if crashed || outcome.code() > 1 && outcome.code() != 7 { Err(outcome.describe().into()) } else { Ok(()) }
+    };
+    let seeds = if system::is_long() { 200 } else { 12 };
+    (1..=seeds).map(|seed| Trial::test(format!("damage/{seed}"), move || ends(seed))).collect()
+}
+
+/// Programs under launchers that are installed; Slurm's is in the suite of launchers.
+fn other_launchers() -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for (name, launcher) in [("mpirun", launchers::open_mpi()), ("mpiexec.hydra", launchers::hydra())] {
+        let Ok(launcher) = launcher else { continue };
+        let launcher = Arc::new(launcher);
+        for (source, mode) in [("team", "PAR"), ("legacy", "SEQ")] {
+            let launcher = launcher.clone();
+            let job = move || passes(launcher.job(3), &Program::new(source, mode), 3);
+            trials.push(Trial::test(format!("{name}/{source} {mode} of 3"), job));
         }
     }
     trials

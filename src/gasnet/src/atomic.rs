@@ -5,13 +5,15 @@
 
 use crate::event::{Counted, Slot};
 use crate::fail::{need, refuse, unrestricted};
-use crate::nbi;
 use crate::place::{self, Place};
 use crate::rma::with_slot;
+use crate::start;
 use crate::team::Team;
 use crate::types::{Dt, EVENT_INVALID, EventHandle, Flags, Op, Rank, Tm, category, flag};
+use crate::{nbi, op as row, record};
 use pellucid_core::runtime;
 use pellucid_core::transport::{AmoOp, Atomic, Channel, Completion, RemoteAddress, Transport};
+use pellucid_profile::op::Operation;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
@@ -339,6 +341,7 @@ unsafe fn away<T: Operand>(
 #[inline(always)]
 unsafe fn operate<T: Operand>(
     routine: &'static str,
+    recorded: impl Operation,
     ad: *const Domain,
     result: *mut T,
     (rank, addr): (Rank, *mut c_void),
@@ -352,23 +355,44 @@ unsafe fn operate<T: Operand>(
     if opcode & domain.ops == 0 || !opcode.is_power_of_two() || domain.dt != T::DT {
         not_of_domain(routine, domain, opcode, T::DT)
     }
-    let pe = if flags & flag::RANK_IS_JOBRANK != 0 { rank as i32 } else { place::peer(routine, domain.tm, rank).pe };
+    let tm = if flags & flag::RANK_IS_JOBRANK != 0 { start::client().team.handle() } else { domain.tm };
+    let pe = place::peer(routine, tm, rank).pe;
+    if flags & (flag::AD_MY_RANK | flag::AD_MY_NBRHD | flag::RANK_IS_JOBRANK) != 0 {
+        check_flags(routine, domain, pe, flags);
+    }
     let fetches = opcode & (op::PLAIN << 16 | op::GET) != 0;
     let plain = if opcode > 1 << 15 { opcode >> 16 } else { opcode };
     let result = if fetches { result } else { std::ptr::null_mut() };
-    match word(routine, pe, addr.cast(), size_of::<T>()) {
-        Word::Here(at) => {
-            // SAFETY: mapped and aligned; the result's place is the caller's word.
-            unsafe {
-                let before = apply(at, plain, a, b);
-                if fetches {
-                    result.write_unaligned(T::from_bits(before));
+    record::sampled(recorded, pe, addr as usize, size_of::<T>(), || {
+        match word(routine, pe, addr.cast(), size_of::<T>()) {
+            Word::Here(at) => {
+                // SAFETY: mapped and aligned; the result's place is the caller's word.
+                unsafe {
+                    let before = apply(at, plain, a, b);
+                    if fetches {
+                        result.write_unaligned(T::from_bits(before));
+                    }
                 }
+                true
             }
-            true
+            // SAFETY: the caller's.
+            Word::Network(transport, at) => unsafe { away(routine, (transport, at), (plain, a, b), result, counted) },
         }
-        // SAFETY: the caller's.
-        Word::Network(transport, at) => unsafe { away(routine, (transport, at), (plain, a, b), result, counted) },
+    })
+}
+
+/// Checks what flags assert of the target.
+fn check_flags(routine: &'static str, domain: &Domain, pe: i32, flags: Flags) {
+    let m = runtime::map();
+    let is_near = ((pe - m.first_pe) as u32) < m.local_pes;
+    if domain.team.rank_of(pe as Rank).is_none() {
+        refuse(routine, format!("jobrank {pe} is not in the team of the domain"))
+    }
+    if flags & flag::AD_MY_RANK != 0 && pe != m.me {
+        refuse(routine, format!("the target is of rank {pe}, and GEX_FLAG_AD_MY_RANK says that it is of this process"))
+    }
+    if flags & flag::AD_MY_NBRHD != 0 && !is_near {
+        refuse(routine, format!("the target, of rank {pe}, is not of this neighbourhood, as GEX_FLAG_AD_MY_NBRHD says"))
     }
 }
 
@@ -395,7 +419,7 @@ fn category_of(opcode: Op) -> u32 {
 }
 
 macro_rules! entries {
-    ($($t:ty, $nb:ident, $nbi:ident;)*) => { $(
+    ($($t:ty, $nb:ident $nb_row:ident, $nbi:ident $nbi_row:ident;)*) => { $(
         #[doc = concat!("`", stringify!($nb), "`")]
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $nb(
@@ -410,7 +434,9 @@ macro_rules! entries {
         ) -> EventHandle {
             const R: &str = stringify!($nb);
             // SAFETY: the caller's.
-            let slot = with_slot(|slot| unsafe { operate(R, ad, result, (rank, addr), opcode, (a, b), flags, slot) });
+            let slot = with_slot(|slot| unsafe {
+                operate(R, row!($nb_row), ad, result, (rank, addr), opcode, (a, b), flags, slot)
+            });
             slot.map_or(EVENT_INVALID, Slot::root)
         }
 
@@ -428,17 +454,19 @@ macro_rules! entries {
         ) -> c_int {
             let counted = &mut || nbi::counted(category_of(opcode));
             // SAFETY: the caller's.
-            unsafe { operate(stringify!($nbi), ad, result, (rank, addr), opcode, (a, b), flags, counted) };
+            unsafe {
+                operate(stringify!($nbi), row!($nbi_row), ad, result, (rank, addr), opcode, (a, b), flags, counted)
+            };
             0
         }
     )* };
 }
 
 entries! {
-    i32, gex_AD_OpNB_I32, gex_AD_OpNBI_I32;
-    u32, gex_AD_OpNB_U32, gex_AD_OpNBI_U32;
-    i64, gex_AD_OpNB_I64, gex_AD_OpNBI_I64;
-    u64, gex_AD_OpNB_U64, gex_AD_OpNBI_U64;
-    f32, gex_AD_OpNB_FLT, gex_AD_OpNBI_FLT;
-    f64, gex_AD_OpNB_DBL, gex_AD_OpNBI_DBL;
+    i32, gex_AD_OpNB_I32 AD_NB_I32, gex_AD_OpNBI_I32 AD_NBI_I32;
+    u32, gex_AD_OpNB_U32 AD_NB_U32, gex_AD_OpNBI_U32 AD_NBI_U32;
+    i64, gex_AD_OpNB_I64 AD_NB_I64, gex_AD_OpNBI_I64 AD_NBI_I64;
+    u64, gex_AD_OpNB_U64 AD_NB_U64, gex_AD_OpNBI_U64 AD_NBI_U64;
+    f32, gex_AD_OpNB_FLT AD_NB_FLT, gex_AD_OpNBI_FLT AD_NBI_FLT;
+    f64, gex_AD_OpNB_DBL AD_NB_DBL, gex_AD_OpNBI_DBL AD_NBI_DBL;
 }

@@ -5,6 +5,8 @@ use crate::endpoint::Endpoint;
 use crate::fail::refuse;
 use crate::start::{self, Client, Mode};
 use crate::types::{Flags, Tm, code, flag};
+use pellucid_profile::op::gasnet as op;
+use pellucid_profile::recorder::Stamp;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::Ordering;
 
@@ -27,7 +29,9 @@ unsafe fn init(
     if text.len() < 2 || !text.starts_with(|c: char| c.is_ascii_uppercase()) || !text.chars().all(is_word) {
         refuse(R, format!("clientName = \"{text}\": expected two or more of A to Z, 0 to 9 and _, a letter first"))
     }
+    let began = Stamp::now();
     let client = start::begin(R, name.to_owned(), flags, mode);
+    crate::record::since(op::CLIENT_INIT, began);
     // SAFETY: places for the handles, or null.
     unsafe {
         if !client_p.is_null() {
@@ -114,6 +118,7 @@ pub unsafe extern "C" fn gex_System_QueryProgressThreads(
     flags: Flags,
 ) -> c_int {
     const R: &str = "gex_System_QueryProgressThreads";
+    crate::fail::unrestricted(R);
     let client = named(R, client);
     if count_p.is_null() || info_p.is_null() || flags != 0 {
         return crate::system::error(R, code::BAD_ARG, "count_p or info_p is NULL, or flags is not 0");

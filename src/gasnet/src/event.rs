@@ -5,8 +5,8 @@
 #![allow(unsafe_code)]
 
 use crate::fail::{refuse, unrestricted};
-use crate::progress;
 use crate::types::{EVENT_INVALID, EventHandle, Flags, code};
+use crate::{op, progress, record};
 use pellucid_core::runtime;
 use pellucid_core::transport::{Event, EventSlot};
 use std::ffi::c_int;
@@ -118,6 +118,13 @@ fn is_complete(routine: &'static str, handle: EventHandle) -> bool {
     handle == EVENT_INVALID || find(routine, handle).is_none_or(|(slot, _)| slot.counted.is_complete())
 }
 
+/// Refuses a leaf whose root was synchronized; only lists may have one, behind its root.
+fn check_leaf(routine: &'static str, event: EventHandle) {
+    if event != EVENT_INVALID && event & LEAF != 0 && find(routine, event).is_none() {
+        refuse(routine, format!("event {event:#x} is a leaf of an event that was synchronized already"))
+    }
+}
+
 /// Voids the handle of what is complete.
 fn consume(routine: &'static str, handle: EventHandle) {
     if handle != EVENT_INVALID
@@ -172,12 +179,15 @@ pub extern "C" fn gex_Event_Test(event: EventHandle) -> c_int {
     if event == EVENT_INVALID {
         return code::OK;
     }
-    look();
-    let complete = is_complete(R, event);
-    if complete {
-        consume(R, event);
-    }
-    result(complete)
+    check_leaf(R, event);
+    record::sampled(op!(EVENT_TEST), -1, 0, 0, || {
+        look();
+        let complete = is_complete(R, event);
+        if complete {
+            consume(R, event);
+        }
+        result(complete)
+    })
 }
 
 /// `gex_Event_Wait`
@@ -185,8 +195,24 @@ pub extern "C" fn gex_Event_Test(event: EventHandle) -> c_int {
 pub extern "C" fn gex_Event_Wait(event: EventHandle) {
     const R: &str = "gex_Event_Wait";
     unrestricted(R);
-    progress::until(R, || is_complete(R, event));
-    consume(R, event);
+    if event != EVENT_INVALID {
+        check_leaf(R, event);
+        wait(R, event);
+    }
+}
+
+/// Waits for an event within a call that is recorded itself.
+pub fn finish(routine: &'static str, event: EventHandle) {
+    progress::until(routine, || is_complete(routine, event));
+    consume(routine, event);
+}
+
+/// Waits for an event; what is complete already takes no time, and is not recorded.
+pub fn wait(routine: &'static str, event: EventHandle) {
+    if !is_complete(routine, event) {
+        record::timed(op!(EVENT_WAIT), -1, 0, 0, || progress::until(routine, || is_complete(routine, event)));
+    }
+    consume(routine, event);
 }
 
 /// `gex_Event_TestSome`
@@ -207,10 +233,13 @@ pub unsafe extern "C" fn gex_Event_WaitSome(events: *mut EventHandle, count: usi
     unrestricted(R);
     // SAFETY: the caller's list.
     let events = unsafe { list(events, count) };
-    progress::until(R, || {
+    let mut some = || {
         let (done, open) = sweep(R, events);
         done > 0 || open == 0
-    });
+    };
+    if !some() {
+        record::timed(op!(EVENT_WAIT), -1, 0, 0, || progress::until(R, some));
+    }
 }
 
 /// `gex_Event_TestAll`
@@ -231,13 +260,17 @@ pub unsafe extern "C" fn gex_Event_WaitAll(events: *mut EventHandle, count: usiz
     unrestricted(R);
     // SAFETY: the caller's list.
     let events = unsafe { list(events, count) };
-    progress::until(R, || sweep(R, events).1 == 0);
+    let mut all = || sweep(R, events).1 == 0;
+    if !all() {
+        record::timed(op!(EVENT_WAIT), -1, 0, 0, || progress::until(R, all));
+    }
 }
 
 /// `gex_Event_QueryLeaf`. All leaves of an operation complete together.
 #[unsafe(no_mangle)]
 pub extern "C" fn gex_Event_QueryLeaf(root: EventHandle, category: u32) -> EventHandle {
     const R: &str = "gex_Event_QueryLeaf";
+    unrestricted(R);
     if root == 1 || root & LEAF != 0 {
         refuse(R, format!("event {root:#x} is no root"))
     }

@@ -4,6 +4,9 @@
 //! failure. If all come, each ends as after a finalize; otherwise the job is ended as by `shmem_global_exit`. The calls
 //! are counted in memory in front of the first PE's segment area. Handlers, holders of locks and signal handlers do not
 //! communicate: over the network they are not counted, and end the job.
+//!
+//! Launchers end the other PEs by SIGTERM. A client that catches SIGQUIT, as the specification has it, gets that
+//! instead.
 #![allow(unsafe_code)]
 
 use crate::place::{self, Place};
@@ -78,9 +81,41 @@ pub extern "C" fn gasnet_exit(code: c_int) -> ! {
     let is_free = thread::get().restricted == 0;
     if all_come(code != 0) && is_free && code == 0 {
         // What handlers of others, or a fault, ends meanwhile, ends this PE, too.
-        if runtime::finalize().is_ok() {
+        // Each init of the program's, by either interface, has one.
+        let mut ended = Ok(());
+        while runtime::uses() > 0 && ended.is_ok() {
+            ended = sma::init::finalize();
+        }
+        if ended.is_ok() {
             std::process::exit(0)
         }
     }
     runtime::global_exit(code)
+}
+
+/// Has a client that catches SIGQUIT get it where the job ends: launchers ask by SIGTERM.
+pub fn tell_by_quit() {
+    // SAFETY: zeroes are a value of it; the handler calls what may be called there.
+    unsafe {
+        let mut now: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(libc::SIGTERM, std::ptr::null(), &raw mut now);
+        if now.sa_sigaction == libc::SIG_DFL {
+            now.sa_sigaction = on_term as extern "C" fn(c_int) as libc::sighandler_t;
+            now.sa_flags = libc::SA_RESTART;
+            libc::sigaction(libc::SIGTERM, &raw const now, std::ptr::null_mut());
+        }
+    }
+}
+
+extern "C" fn on_term(signal: c_int) {
+    // SAFETY: as above; all of these may be called in a signal handler.
+    unsafe {
+        let mut quit: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(libc::SIGQUIT, std::ptr::null(), &raw mut quit);
+        if quit.sa_sigaction != libc::SIG_DFL && quit.sa_sigaction != libc::SIG_IGN {
+            libc::raise(libc::SIGQUIT);
+        }
+        libc::signal(signal, libc::SIG_DFL);
+        libc::raise(signal);
+    }
 }

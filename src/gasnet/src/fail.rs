@@ -5,6 +5,8 @@
 use crate::thread;
 use pellucid_core::base::{Cause, Fault};
 use pellucid_core::runtime;
+use std::ptr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Ends the job because a call breaks a rule.
 #[cold]
@@ -24,14 +26,63 @@ pub fn need<T>(routine: &'static str, result: Result<T, Fault>) -> T {
 /// Refuses a call that may communicate, poll or test, where nothing of the kind is permitted.
 #[inline(always)]
 pub fn unrestricted(routine: &'static str) {
-    if thread::get().restricted != 0 {
+    let thread = thread::get();
+    if thread.restricted != 0 {
         restricted(routine)
+    }
+    if ONLY.load(Ordering::Relaxed) != 0 {
+        check_thread(routine, thread);
+    }
+}
+
+/// The thread that may call, where one alone may: with `GASNET_SEQ`.
+static ONLY: AtomicUsize = AtomicUsize::new(0);
+
+/// The calling thread is the only one that may call.
+pub fn only_this_thread() {
+    ONLY.store(ptr::from_mut(thread::get()) as usize, Ordering::Relaxed);
+}
+
+#[inline]
+fn check_thread(routine: &'static str, thread: &mut thread::Thread) {
+    if ONLY.load(Ordering::Relaxed) != ptr::from_mut(thread) as usize {
+        refuse(
+            routine,
+            "called by another thread than gex_Client_Init: the program was compiled with GASNET_SEQ, where one thread \
+             calls",
+        )
     }
 }
 
 #[cold]
 fn restricted(routine: &'static str) -> ! {
     refuse(routine, format!("called {}: {RULE}", context()))
+}
+
+/// Code in which little may be called, beside handlers and between locks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Section {
+    /// None of these.
+    None = 0,
+    /// Between `gasnet_hold_interrupts` and `gasnet_resume_interrupts`.
+    NoInterrupt = 1,
+    /// In a client's function that a reduction calls.
+    Reduction = 2,
+}
+
+impl Section {
+    /// Runs code in this section.
+    pub fn run<R>(self, f: impl FnOnce() -> R) -> R {
+        let thread = thread::get();
+        let before = std::mem::replace(&mut thread.section, self as u32);
+        thread.restricted += 1;
+        let result = f();
+        let thread = thread::get();
+        thread.restricted -= 1;
+        thread.section = before;
+        result
+    }
 }
 
 const RULE: &str =
@@ -47,7 +98,11 @@ pub fn context() -> String {
     if !thread.prepared.is_null() {
         return "between gex_AM_Prepare and gex_AM_Commit".into();
     }
-    handler().unwrap_or_else(|| "outside of a handler".into())
+    match thread.section {
+        section if section == Section::NoInterrupt as u32 => "in a No-Interrupt Section".into(),
+        section if section == Section::Reduction as u32 => "in a function that a reduction calls".into(),
+        _ => handler().unwrap_or_else(|| "outside of a handler".into()),
+    }
 }
 
 /// The handler that this thread is in.

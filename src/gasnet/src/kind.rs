@@ -1,6 +1,7 @@
 //! Kinds of memory. That of hosts is the only one.
 #![allow(unsafe_code)]
 
+use crate::fail::unrestricted;
 use crate::start::Client;
 use crate::system::error;
 use crate::types::{Flags, code};
@@ -28,6 +29,7 @@ pub unsafe extern "C" fn gex_MK_Create(
     flags: Flags,
 ) -> c_int {
     const R: &str = "gex_MK_Create";
+    unrestricted(R);
     if kind_p.is_null() || args.is_null() || flags != 0 {
         return error(R, code::BAD_ARG, "kind_p or args is NULL, or flags is not 0");
     }
@@ -43,4 +45,6 @@ pub unsafe extern "C" fn gex_MK_Create(
 
 /// `gex_MK_Destroy`: the kind of host memory stays.
 #[unsafe(no_mangle)]
-pub extern "C" fn gex_MK_Destroy(_: usize, _: Flags) {}
+pub extern "C" fn gex_MK_Destroy(_: usize, _: Flags) {
+    unrestricted("gex_MK_Destroy");
+}

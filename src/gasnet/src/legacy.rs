@@ -5,15 +5,17 @@ use crate::am::handler;
 use crate::coll::barrier::{Barrier, Name, outcome};
 use crate::coll::begin;
 use crate::endpoint::Endpoint;
-use crate::event::{gex_Event_Test, gex_Event_Wait};
-use crate::fail::{refuse, unrestricted};
+use crate::event::{self, gex_Event_Test};
+use crate::fail::{Section, refuse, unrestricted};
 use crate::place::{self, Place};
 use crate::rma;
 use crate::segment::{self, Segment};
 use crate::start::{self, Client, Mode};
+use crate::team::Team;
 use crate::types::{AmEntry, EventHandle, Rank, Tm, code, flag};
-use crate::{progress, system};
+use crate::{op, progress, record, system, thread};
 use pellucid_core::runtime;
+use pellucid_profile::recorder::Stamp;
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -33,7 +35,10 @@ fn init(mode: Mode) -> c_int {
     if DONE.swap(true, Ordering::AcqRel) {
         return system::error(R, code::RESOURCE, "it was called before");
     }
+    let began = Stamp::now();
+    NEEDS_ATTACH.store(true, Ordering::Relaxed);
     start::begin(R, c"GASNET1".to_owned(), flag::USES_GASNET1, mode);
+    record::since(pellucid_profile::op::gasnet::GASNET_INIT, began);
     code::OK
 }
 
@@ -85,19 +90,61 @@ pub unsafe extern "C" fn gasnet_attach(table: *mut HandlerEntry, count: c_int, b
     if registered != code::OK {
         return registered;
     }
-    if segment::attach(R, start::client().team, bytes).is_none() {
+    let attached = record::timed(op!(GASNET_ATTACH), -1, 0, bytes, || segment::attach(R, start::client().team, bytes));
+    if attached.is_none() {
         return system::error(
             R,
             code::RESOURCE,
             "a PE has no room for its segment (GASNET_MAX_SEGSIZE sets how much there is)",
         );
     }
+    NEEDS_ATTACH.store(false, Ordering::Relaxed);
     code::OK
+}
+
+/// Set by `gasnet_init` and `gasnet_attach`.
+static NEEDS_ATTACH: AtomicBool = AtomicBool::new(false);
+
+/// Refuses a call between `gasnet_init` and `gasnet_attach`.
+fn attached(routine: &'static str) {
+    if NEEDS_ATTACH.load(Ordering::Relaxed) {
+        refuse(
+            routine,
+            "called before gasnet_attach: until then gasnet_mynode, gasnet_nodes, gasnet_getMaxLocalSegmentSize, \
+             gasnet_getMaxGlobalSegmentSize, gasnet_getenv and gasnet_exit may be",
+        )
+    }
+}
+
+/// `gasnet_hold_interrupts`: no handler interrupts anything here, and what the rules prohibit is told of.
+#[unsafe(no_mangle)]
+pub extern "C" fn gasnet_hold_interrupts() {
+    let thread = thread::get();
+    if thread.section == Section::NoInterrupt as u32 {
+        refuse("gasnet_hold_interrupts", "called in a No-Interrupt Section: they do not nest")
+    }
+    if thread.restricted == 0 {
+        thread.section = Section::NoInterrupt as u32;
+        thread.restricted += 1;
+    }
+}
+
+/// `gasnet_resume_interrupts`; in a handler, or with a lock, of no effect, as its counterpart.
+#[unsafe(no_mangle)]
+pub extern "C" fn gasnet_resume_interrupts() {
+    let thread = thread::get();
+    if thread.section == Section::NoInterrupt as u32 && thread.locks == 0 {
+        thread.section = Section::None as u32;
+        thread.restricted -= 1;
+    } else if thread.restricted == 0 {
+        refuse("gasnet_resume_interrupts", "called without gasnet_hold_interrupts before")
+    }
 }
 
 /// The team that GASNet-1 calls mean.
 #[unsafe(no_mangle)]
 pub extern "C" fn pellucid_gex_primordial_tm() -> Tm {
+    attached("gasnet_");
     let client = start::client();
     if client.flags & flag::USES_GASNET1 == 0 {
         refuse("gasnet_", "GASNet-1 calls need gasnet_init, or GEX_FLAG_USES_GASNET1 at gex_Client_Init")
@@ -135,6 +182,8 @@ pub unsafe extern "C" fn gasnet_QueryGexObjects(
 /// `gasnet_getSegmentInfo`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gasnet_getSegmentInfo(table: *mut (usize, usize), count: c_int) -> c_int {
+    unrestricted("gasnet_getSegmentInfo");
+    attached("gasnet_getSegmentInfo");
     let npes = runtime::map().npes;
     for pe in 0..count.min(npes) {
         // SAFETY: as many entries, says the caller.
@@ -156,6 +205,7 @@ pub struct NodeInfo {
 /// there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gasnet_getNodeInfo(table: *mut NodeInfo, count: c_int) -> c_int {
+    unrestricted("gasnet_getNodeInfo");
     let hosts = &runtime::world().hosts;
     for pe in 0..count.min(runtime::map().npes) {
         let host = hosts.iter().rposition(|first| *first <= pe as u32).unwrap_or(0) as Rank;
@@ -174,7 +224,7 @@ pub unsafe extern "C" fn gasnet_memset(node: Rank, dest: *mut c_void, value: c_i
     const R: &str = "gasnet_memset";
     unrestricted(R);
     let pe = place::peer(R, pellucid_gex_primordial_tm(), node).pe;
-    match place::locate(R, pe, dest.cast(), bytes.max(1)) {
+    record::sized(op!(MEMSET), pe, dest as usize, bytes, || match place::locate(R, pe, dest.cast(), bytes.max(1)) {
         // SAFETY: mapped.
         Place::Here(at) => unsafe { at.write_bytes(value as u8, bytes) },
         _ => {
@@ -185,7 +235,7 @@ pub unsafe extern "C" fn gasnet_memset(node: Rank, dest: *mut c_void, value: c_i
                 slot.finish(R);
             }
         }
-    }
+    });
 }
 
 /// A barrier between its notify and its wait.
@@ -197,6 +247,19 @@ struct Notified {
 }
 
 static NOTIFIED: Mutex<Option<Notified>> = Mutex::new(None);
+/// Whether there is one.
+static IS_NOTIFIED: AtomicBool = AtomicBool::new(false);
+
+/// Refuses a collective on the primordial team between notify and wait.
+pub fn no_barrier(routine: &'static str, team: &Team) {
+    if IS_NOTIFIED.load(Ordering::Relaxed) && ptr::eq(team, start::client().team) {
+        refuse(
+            routine,
+            "called on the primordial team between gasnet_barrier_notify and gasnet_barrier_wait: collectives and \
+             GASNet-1 barriers of a team do not mix",
+        )
+    }
+}
 /// What the last barrier found.
 static LAST: AtomicU64 = AtomicU64::new(0);
 
@@ -212,6 +275,7 @@ const MISMATCH: c_int = 2;
 pub extern "C" fn gasnet_barrier_notify(id: c_int, flags: c_int) {
     const R: &str = "gasnet_barrier_notify";
     unrestricted(R);
+    attached(R);
     let mut notified = notified();
     if notified.is_some() {
         refuse(R, "called a second time without gasnet_barrier_wait in between")
@@ -222,11 +286,14 @@ pub extern "C" fn gasnet_barrier_notify(id: c_int, flags: c_int) {
         _ => Name::Is(id),
     };
     let (barrier, result) = Barrier::new(start::client().team, name);
-    *notified = Some(Notified { event: begin(Box::new(barrier)), result, id, flags });
+    let event = record::sampled(op!(OLD_NOTIFY), -1, 0, 0, || begin(Box::new(barrier)));
+    *notified = Some(Notified { event, result, id, flags });
+    IS_NOTIFIED.store(true, Ordering::Relaxed);
 }
 
 /// Whether what a PE waits with fits what it has notified and what the barrier has found.
 fn compare(notified: &Notified, id: c_int, flags: c_int) -> c_int {
+    IS_NOTIFIED.store(false, Ordering::Relaxed);
     let found = outcome(&notified.result);
     LAST.store(notified.result.load(Ordering::Acquire), Ordering::Release);
     let differs = flags != notified.flags || (flags == 0 && id != notified.id);
@@ -241,8 +308,9 @@ fn take(routine: &'static str) -> Notified {
 /// `gasnet_barrier_wait`
 #[unsafe(no_mangle)]
 pub extern "C" fn gasnet_barrier_wait(id: c_int, flags: c_int) -> c_int {
-    let notified = take("gasnet_barrier_wait");
-    gex_Event_Wait(notified.event);
+    const R: &str = "gasnet_barrier_wait";
+    let notified = take(R);
+    record::timed(op!(OLD_WAIT), -1, 0, 0, || event::finish(R, notified.event));
     compare(&notified, id, flags)
 }
 
@@ -251,7 +319,7 @@ pub extern "C" fn gasnet_barrier_wait(id: c_int, flags: c_int) -> c_int {
 pub extern "C" fn gasnet_barrier_try(id: c_int, flags: c_int) -> c_int {
     const R: &str = "gasnet_barrier_try";
     let taken = take(R);
-    progress::poll(R);
+    progress::try_once(R);
     if gex_Event_Test(taken.event) != code::OK {
         *notified() = Some(taken);
         return code::NOT_READY;
@@ -269,6 +337,7 @@ pub extern "C" fn gasnet_barrier(id: c_int, flags: c_int) -> c_int {
 /// `gasnet_barrier_result`: the name of the last barrier, 0 where it had one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gasnet_barrier_result(id: *mut c_int) -> c_int {
+    unrestricted("gasnet_barrier_result");
     match outcome(&LAST) {
         Name::Is(name) => {
             // SAFETY: a place for the answer, says the caller.

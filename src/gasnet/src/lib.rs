@@ -18,6 +18,7 @@
 //! | [`kind`] | kinds of memory, of which there is that of hosts |
 //! | [`tools`] | GASNet tools that are functions |
 //! | [`progress`] | moving things on, and waiting |
+//! | [`record`], [`asked`] | what the profile hears of it, and whose reply is waited for |
 //!
 //! # Shape
 //! A client's segment is part of the symmetric heap, in an area that `gex_Client_Init` takes. So the PEs of a host
@@ -37,6 +38,7 @@
 extern crate sma;
 
 pub mod am;
+pub mod asked;
 pub mod atomic;
 pub mod client;
 pub mod coll;
@@ -52,6 +54,7 @@ pub mod lock;
 pub mod nbi;
 pub mod place;
 pub mod progress;
+pub mod record;
 pub mod rma;
 pub mod segment;
 pub mod settings;

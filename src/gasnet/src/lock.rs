@@ -5,8 +5,8 @@
 #![allow(unsafe_code)]
 
 use crate::fail::{context, refuse};
-use crate::thread;
 use crate::types::code;
+use crate::{op, record, thread};
 use pellucid_core::os::cpu;
 use pellucid_core::runtime;
 use std::ffi::c_int;
@@ -53,11 +53,13 @@ impl Lock {
         if self.is_mine() {
             refuse("gex_HSL_Lock", format!("this thread holds the lock at {self:p} already: called {}", context()))
         }
-        let mut turns = if runtime::map().oversubscribed { SPINS } else { 0 };
-        while !(self.state.load(Ordering::Relaxed) == 0 && self.try_take()) {
-            turns = turns.saturating_add(1);
-            if turns < SPINS { std::hint::spin_loop() } else { cpu::yield_now() }
-        }
+        record::timed(op!(HSL_WAIT), -1, 0, 0, || {
+            let mut turns = if runtime::map().oversubscribed { SPINS } else { 0 };
+            while !(self.state.load(Ordering::Relaxed) == 0 && self.try_take()) {
+                turns = turns.saturating_add(1);
+                if turns < SPINS { std::hint::spin_loop() } else { cpu::yield_now() }
+            }
+        });
     }
 
     fn release(&self) {

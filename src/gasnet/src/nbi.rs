@@ -4,7 +4,7 @@
 use crate::event::{self, Counted, Slot};
 use crate::fail::{refuse, unrestricted};
 use crate::types::{EVENT_INVALID, EventHandle, Flags, category, code};
-use crate::{progress, thread};
+use crate::{op, progress, record, thread};
 use pellucid_core::runtime;
 use std::ffi::c_int;
 
@@ -68,10 +68,12 @@ pub extern "C" fn gex_NBI_Test(mask: u32, _: Flags) -> c_int {
     if !has_any() {
         return code::OK;
     }
-    if let Some(transport) = runtime::map().transport {
-        transport.progress();
-    }
-    if is_complete(mask) { code::OK } else { code::NOT_READY }
+    record::sampled(op!(NBI_TEST), -1, 0, 0, || {
+        if let Some(transport) = runtime::map().transport {
+            transport.progress();
+        }
+        if is_complete(mask) { code::OK } else { code::NOT_READY }
+    })
 }
 
 /// `gex_NBI_Wait`
@@ -79,8 +81,8 @@ pub extern "C" fn gex_NBI_Test(mask: u32, _: Flags) -> c_int {
 pub extern "C" fn gex_NBI_Wait(mask: u32, _: Flags) {
     const R: &str = "gex_NBI_Wait";
     check(R);
-    if has_any() {
-        progress::until(R, || is_complete(mask));
+    if has_any() && !is_complete(mask) {
+        record::timed(op!(NBI_WAIT), -1, 0, 0, || progress::until(R, || is_complete(mask)));
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::fail::refuse;
 use crate::start;
 use crate::team::{self, Team};
-use crate::types::{EpIndex, Rank, Tm};
+use crate::types::{EpIndex, Flags, Rank, Tm, flag};
 use pellucid_core::memory::Map;
 use pellucid_core::runtime;
 use pellucid_core::transport::{RemoteAddress, SegmentId, Transport};
@@ -47,6 +47,27 @@ pub fn peer(routine: &'static str, tm: Tm, rank: Rank) -> Peer {
     match team.member(rank) {
         Some(peer) => peer,
         None => bad_rank(routine, rank, team.size()),
+    }
+}
+
+/// As [`peer`], for a transfer whose flags may assert who the peer is not.
+#[inline(always)]
+pub fn transfer_peer(routine: &'static str, tm: Tm, rank: Rank, flags: Flags) -> i32 {
+    let pe = peer(routine, tm, rank).pe;
+    if flags & (flag::PEER_NEVER_SELF | flag::PEER_NEVER_NBRHD) != 0 {
+        check_assertion(routine, rank, pe, flags);
+    }
+    pe
+}
+
+#[cold]
+fn check_assertion(routine: &'static str, rank: Rank, pe: i32, flags: Flags) {
+    let m = runtime::map();
+    if pe == m.me {
+        refuse(routine, format!("rank = {rank} is this process, which GEX_FLAG_PEER_NEVER_SELF or _NBRHD rules out"))
+    }
+    if flags & flag::PEER_NEVER_NBRHD != 0 && ((pe - m.first_pe) as u32) < m.local_pes {
+        refuse(routine, format!("rank = {rank} is of this neighbourhood, which GEX_FLAG_PEER_NEVER_NBRHD rules out"))
     }
 }
 

@@ -3,16 +3,22 @@
 
 use crate::fail::{need, unrestricted};
 use crate::types::code;
-use crate::{coll, thread};
+use crate::{coll, op, record, thread};
 use pellucid_core::os::cpu;
 use pellucid_core::os::wait::Backoff;
 use pellucid_core::runtime;
-use std::ffi::{c_int, c_uint};
-use std::time::Duration;
+use pellucid_profile::recorder::{self, Shown};
+use std::ffi::c_int;
+use std::ptr;
+use std::time::{Duration, Instant};
 
 /// Idle turns of a wait for a condition before it yields, and before it naps.
 const SPINS: u32 = 2000;
 const PATIENCE: u32 = 200_000;
+/// Idle polls between looks at the clock.
+const LOOKS: u32 = 4096;
+/// From when on a thread whose polls find nothing waits.
+const LONG: Duration = Duration::from_millis(200);
 
 /// Runs handlers of messages that have come and moves collectives on. Gives how many handlers.
 #[inline]
@@ -30,44 +36,133 @@ pub fn until(routine: &'static str, mut ready: impl FnMut() -> bool) {
     }
     let oversubscribed = runtime::map().oversubscribed;
     let mut backoff = Backoff::new(oversubscribed);
+    let mut shown: Option<Shown> = None;
     loop {
         let handled = poll(routine);
         if ready() {
-            return;
+            break;
         }
         if handled > 0 {
             backoff.restart(oversubscribed);
         }
+        if backoff.becomes_long() {
+            shown = record::long_wait(routine, Duration::ZERO);
+        }
         backoff.step();
+    }
+    if let Some(shown) = shown {
+        recorder::stall_over(&shown);
     }
 }
 
-/// `gasnet_AMPoll`. Where PEs outnumber cores, a poll that finds nothing, again, gives its core away: whoever is waited
-/// for may need it.
-#[unsafe(no_mangle)]
-pub extern "C" fn gasnet_AMPoll() -> c_int {
-    unrestricted("gasnet_AMPoll");
-    crate::fail::initialized("gasnet_AMPoll");
-    let found = poll("gasnet_AMPoll") > 0;
+/// A thread whose polls find nothing, for long.
+#[derive(Debug)]
+pub struct Stalled {
+    since: Instant,
+    /// Once that is shown: what was shown before.
+    shown: Option<Shown>,
+}
+
+/// A poll of the client's has found something, or nothing. Where PEs outnumber cores, one that finds nothing, again,
+/// gives its core away: whoever is waited for may need it.
+#[inline]
+fn polled(found: bool) {
     let thread = thread::get();
-    thread.idle = if found { 0 } else { thread.idle.saturating_add(1) };
+    if found {
+        thread.idle = 0;
+        if !thread.stalled.is_null() {
+            over(thread);
+        }
+        return;
+    }
+    thread.idle = thread.idle.saturating_add(1);
+    if thread.idle.is_multiple_of(LOOKS) {
+        stall(thread);
+    }
     if thread.idle > 1 && runtime::map().oversubscribed {
         cpu::yield_now();
     }
+}
+
+#[cold]
+fn stall(thread: &mut thread::Thread) {
+    if thread.stalled.is_null() {
+        thread.stalled = Box::into_raw(Box::new(Stalled { since: Instant::now(), shown: None }));
+    }
+    // SAFETY: the thread's own, made above or before.
+    let stalled = unsafe { &mut *thread.stalled };
+    if stalled.shown.is_none() && stalled.since.elapsed() > LONG {
+        stalled.shown = record::long_wait("gasnet_AMPoll", stalled.since.elapsed());
+    }
+}
+
+#[cold]
+fn over(thread: &mut thread::Thread) {
+    let stalled = std::mem::replace(&mut thread.stalled, ptr::null_mut());
+    // SAFETY: made by `stall`, and taken once.
+    let stalled = unsafe { Box::from_raw(stalled) };
+    if let Some(shown) = stalled.shown {
+        recorder::stall_over(&shown);
+    }
+}
+
+/// `gasnet_AMPoll`
+#[unsafe(no_mangle)]
+pub extern "C" fn gasnet_AMPoll() -> c_int {
+    const R: &str = "gasnet_AMPoll";
+    unrestricted(R);
+    crate::fail::initialized(R);
+    let one = || record::sampled(op!(POLL), -1, 0, 0, || poll(R) > 0);
+    // What a thread shows that waits stays to be seen.
+    let found = if thread::get().stalled.is_null() { one() } else { recorder::nested(one) };
+    polled(found);
     code::OK
 }
 
-/// One turn of `GASNET_BLOCKUNTIL`, which counts its idle turns.
+/// Looks for messages on behalf of a call that tries something, and finds it not to be complete: as a poll.
+pub fn try_once(routine: &'static str) {
+    polled(poll(routine) > 0);
+}
+
+/// A wait of `GASNET_BLOCKUNTIL`, in the macro's frame.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Block {
+    /// Idle turns.
+    turns: u64,
+    /// What the profile needs once it is over.
+    start: u64,
+}
+
+/// One turn of `GASNET_BLOCKUNTIL`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pellucid_gex_idle(turns: *mut c_uint) {
-    unrestricted("GASNET_BLOCKUNTIL");
-    let found = poll("GASNET_BLOCKUNTIL") > 0;
+pub unsafe extern "C" fn pellucid_gex_idle(block: *mut Block) {
+    const R: &str = "GASNET_BLOCKUNTIL";
+    unrestricted(R);
     // SAFETY: a variable of the macro's.
-    let turns = unsafe { &mut *turns };
-    *turns = if found { 0 } else { turns.saturating_add(1) };
-    if *turns > PATIENCE {
+    let block = unsafe { &mut *block };
+    if block.start == 0 {
+        // Odd: nothing is recorded, and it is not asked for again.
+        block.start = record::enter(op!(BLOCKUNTIL), -1).max(1);
+    }
+    let found = poll(R) > 0;
+    block.turns = if found { 0 } else { block.turns + 1 };
+    if block.turns > u64::from(PATIENCE) {
+        if block.turns == u64::from(PATIENCE) + 1 {
+            record::long_wait(R, Duration::ZERO);
+        }
         std::thread::sleep(Duration::from_micros(50));
-    } else if *turns > SPINS || (*turns > 1 && runtime::map().oversubscribed) {
+    } else if block.turns > u64::from(SPINS) || (block.turns > 1 && runtime::map().oversubscribed) {
         cpu::yield_now();
+    }
+}
+
+/// `GASNET_BLOCKUNTIL` is over.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pellucid_gex_idle_over(block: *const Block) {
+    // SAFETY: as above.
+    let start = unsafe { (*block).start };
+    if start > 1 {
+        record::leave(op!(BLOCKUNTIL), start);
     }
 }

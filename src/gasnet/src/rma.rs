@@ -5,7 +5,7 @@ use crate::event::{self, Counted, Slot};
 use crate::fail::{need, refuse, unrestricted};
 use crate::place::{self, Place};
 use crate::types::{EVENT_INVALID, EventHandle, Flags, Rank, Tm, category};
-use crate::{emulated, nbi};
+use crate::{emulated, nbi, op, record};
 use pellucid_core::transport::shm::copy::copy;
 use pellucid_core::transport::{COPIED, Channel, Completion};
 use std::ffi::{c_int, c_void};
@@ -151,13 +151,15 @@ pub unsafe extern "C" fn gex_RMA_PutBlocking(
     dest: *mut c_void,
     source: *const c_void,
     bytes: usize,
-    _: Flags,
+    flags: Flags,
 ) -> c_int {
     const R: &str = "gex_RMA_PutBlocking";
     unrestricted(R);
-    let pe = place::peer(R, tm, rank).pe;
+    let pe = place::transfer_peer(R, tm, rank, flags);
     // SAFETY: the caller's.
-    blocking(R, |slot| unsafe { put(R, pe, dest.cast(), source.cast(), bytes, slot) });
+    record::sized(op!(PUT_BLOCKING), pe, dest as usize, bytes, || unsafe {
+        blocking(R, |slot| put(R, pe, dest.cast(), source.cast(), bytes, slot));
+    });
     0
 }
 
@@ -170,27 +172,29 @@ pub unsafe extern "C" fn gex_RMA_PutNB(
     source: *const c_void,
     bytes: usize,
     lc_opt: *mut EventHandle,
-    _: Flags,
+    flags: Flags,
 ) -> EventHandle {
     const R: &str = "gex_RMA_PutNB";
     unrestricted(R);
     let local = LocalCompletion::of(R, lc_opt, false);
-    let pe = place::peer(R, tm, rank).pe;
-    // SAFETY: the caller's.
-    let slot = with_slot(|slot| unsafe { put(R, pe, dest.cast(), source.cast(), bytes, slot) });
-    let leaf = slot.map_or(EVENT_INVALID, Slot::leaf);
-    let root = match (slot, local) {
-        (Some(slot), LocalCompletion::Now) if bytes > COPIED => {
-            slot.finish(R);
-            EVENT_INVALID
+    let pe = place::transfer_peer(R, tm, rank, flags);
+    record::sized(op!(PUT_NB), pe, dest as usize, bytes, || {
+        // SAFETY: the caller's.
+        let slot = with_slot(|slot| unsafe { put(R, pe, dest.cast(), source.cast(), bytes, slot) });
+        let leaf = slot.map_or(EVENT_INVALID, Slot::leaf);
+        let root = match (slot, local) {
+            (Some(slot), LocalCompletion::Now) if bytes > COPIED => {
+                slot.finish(R);
+                EVENT_INVALID
+            }
+            (slot, _) => slot.map_or(EVENT_INVALID, Slot::root),
+        };
+        if let LocalCompletion::Event(at) = local {
+            // SAFETY: a place for an event, says the caller.
+            unsafe { at.write(leaf) };
         }
-        (slot, _) => slot.map_or(EVENT_INVALID, Slot::root),
-    };
-    if let LocalCompletion::Event(at) = local {
-        // SAFETY: a place for an event, says the caller.
-        unsafe { at.write(leaf) };
-    }
-    root
+        root
+    })
 }
 
 /// `gex_RMA_PutNBI`
@@ -211,9 +215,11 @@ pub unsafe extern "C" fn gex_RMA_PutNBI(
         // SAFETY: the caller's.
         return unsafe { gex_RMA_PutBlocking(tm, rank, dest, source, bytes, flags) };
     }
-    let pe = place::peer(R, tm, rank).pe;
+    let pe = place::transfer_peer(R, tm, rank, flags);
     // SAFETY: the caller's.
-    unsafe { put(R, pe, dest.cast(), source.cast(), bytes, || nbi::counted(category::PUT)) };
+    record::sized(op!(PUT_NBI), pe, dest as usize, bytes, || unsafe {
+        put(R, pe, dest.cast(), source.cast(), bytes, || nbi::counted(category::PUT));
+    });
     0
 }
 
@@ -225,13 +231,15 @@ pub unsafe extern "C" fn gex_RMA_GetBlocking(
     rank: Rank,
     source: *mut c_void,
     bytes: usize,
-    _: Flags,
+    flags: Flags,
 ) -> c_int {
     const R: &str = "gex_RMA_GetBlocking";
     unrestricted(R);
-    let pe = place::peer(R, tm, rank).pe;
+    let pe = place::transfer_peer(R, tm, rank, flags);
     // SAFETY: the caller's.
-    blocking(R, |slot| unsafe { get(R, pe, dest.cast(), source.cast(), bytes, slot) });
+    record::sized(op!(GET_BLOCKING), pe, source as usize, bytes, || unsafe {
+        blocking(R, |slot| get(R, pe, dest.cast(), source.cast(), bytes, slot));
+    });
     0
 }
 
@@ -243,13 +251,15 @@ pub unsafe extern "C" fn gex_RMA_GetNB(
     rank: Rank,
     source: *mut c_void,
     bytes: usize,
-    _: Flags,
+    flags: Flags,
 ) -> EventHandle {
     const R: &str = "gex_RMA_GetNB";
     unrestricted(R);
-    let pe = place::peer(R, tm, rank).pe;
+    let pe = place::transfer_peer(R, tm, rank, flags);
     // SAFETY: the caller's.
-    let slot = with_slot(|slot| unsafe { get(R, pe, dest.cast(), source.cast(), bytes, slot) });
+    let slot = record::sized(op!(GET_NB), pe, source as usize, bytes, || unsafe {
+        with_slot(|slot| get(R, pe, dest.cast(), source.cast(), bytes, slot))
+    });
     slot.map_or(EVENT_INVALID, Slot::root)
 }
 
@@ -261,13 +271,15 @@ pub unsafe extern "C" fn gex_RMA_GetNBI(
     rank: Rank,
     source: *mut c_void,
     bytes: usize,
-    _: Flags,
+    flags: Flags,
 ) -> c_int {
     const R: &str = "gex_RMA_GetNBI";
     unrestricted(R);
-    let pe = place::peer(R, tm, rank).pe;
+    let pe = place::transfer_peer(R, tm, rank, flags);
     // SAFETY: the caller's.
-    unsafe { get(R, pe, dest.cast(), source.cast(), bytes, || nbi::counted(category::GET)) };
+    record::sized(op!(GET_NBI), pe, source as usize, bytes, || unsafe {
+        get(R, pe, dest.cast(), source.cast(), bytes, || nbi::counted(category::GET));
+    });
     0
 }
 
@@ -279,14 +291,16 @@ fn check_value(routine: &'static str, bytes: usize) {
 
 /// `gex_RMA_GetBlockingVal`
 #[unsafe(no_mangle)]
-pub extern "C" fn gex_RMA_GetBlockingVal(tm: Tm, rank: Rank, source: *mut c_void, bytes: usize, _: Flags) -> usize {
+pub extern "C" fn gex_RMA_GetBlockingVal(tm: Tm, rank: Rank, source: *mut c_void, bytes: usize, flags: Flags) -> usize {
     const R: &str = "gex_RMA_GetBlockingVal";
     unrestricted(R);
     check_value(R, bytes);
-    let pe = place::peer(R, tm, rank).pe;
+    let pe = place::transfer_peer(R, tm, rank, flags);
     let mut value = [0u8; 8];
     // SAFETY: the value lives here until the get is complete.
-    blocking(R, |slot| unsafe { get(R, pe, value.as_mut_ptr(), source.cast(), bytes, slot) });
+    record::sized(op!(GET_VAL), pe, source as usize, bytes, || unsafe {
+        blocking(R, |slot| get(R, pe, value.as_mut_ptr(), source.cast(), bytes, slot));
+    });
     usize::from_le_bytes(value)
 }
 
@@ -298,15 +312,17 @@ pub extern "C" fn gex_RMA_PutBlockingVal(
     dest: *mut c_void,
     value: usize,
     bytes: usize,
-    _: Flags,
+    flags: Flags,
 ) -> c_int {
     const R: &str = "gex_RMA_PutBlockingVal";
     unrestricted(R);
     check_value(R, bytes);
-    let pe = place::peer(R, tm, rank).pe;
+    let pe = place::transfer_peer(R, tm, rank, flags);
     let value = value.to_le_bytes();
     // SAFETY: the value lives here until the put is complete.
-    blocking(R, |slot| unsafe { put(R, pe, dest.cast(), value.as_ptr(), bytes, slot) });
+    record::sized(op!(PUT_VAL_BLOCKING), pe, dest as usize, bytes, || unsafe {
+        blocking(R, |slot| put(R, pe, dest.cast(), value.as_ptr(), bytes, slot));
+    });
     0
 }
 
@@ -318,15 +334,17 @@ pub extern "C" fn gex_RMA_PutNBVal(
     dest: *mut c_void,
     value: usize,
     bytes: usize,
-    _: Flags,
+    flags: Flags,
 ) -> EventHandle {
     const R: &str = "gex_RMA_PutNBVal";
     unrestricted(R);
     check_value(R, bytes);
-    let pe = place::peer(R, tm, rank).pe;
+    let pe = place::transfer_peer(R, tm, rank, flags);
     let value = value.to_le_bytes();
     // SAFETY: a source of so few bytes is copied at once.
-    let slot = with_slot(|slot| unsafe { put(R, pe, dest.cast(), value.as_ptr(), bytes, slot) });
+    let slot = record::sized(op!(PUT_VAL_NB), pe, dest as usize, bytes, || unsafe {
+        with_slot(|slot| put(R, pe, dest.cast(), value.as_ptr(), bytes, slot))
+    });
     slot.map_or(EVENT_INVALID, Slot::root)
 }
 
@@ -338,14 +356,16 @@ pub extern "C" fn gex_RMA_PutNBIVal(
     dest: *mut c_void,
     value: usize,
     bytes: usize,
-    _: Flags,
+    flags: Flags,
 ) -> c_int {
     const R: &str = "gex_RMA_PutNBIVal";
     unrestricted(R);
     check_value(R, bytes);
-    let pe = place::peer(R, tm, rank).pe;
+    let pe = place::transfer_peer(R, tm, rank, flags);
     let value = value.to_le_bytes();
     // SAFETY: as above.
-    unsafe { put(R, pe, dest.cast(), value.as_ptr(), bytes, || nbi::counted(category::PUT)) };
+    record::sized(op!(PUT_VAL_NBI), pe, dest as usize, bytes, || unsafe {
+        put(R, pe, dest.cast(), value.as_ptr(), bytes, || nbi::counted(category::PUT));
+    });
     0
 }

@@ -7,7 +7,7 @@ use crate::start::{self, Client};
 use crate::system::error;
 use crate::team::Team;
 use crate::types::{EpIndex, EventHandle, Flags, PAGE, Rank, Tm, code, flag};
-use crate::{coll, place};
+use crate::{coll, op, place, record};
 use pellucid_core::runtime;
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
@@ -73,12 +73,14 @@ impl Segment {
 /// `gasnet_getMaxLocalSegmentSize`
 #[unsafe(no_mangle)]
 pub extern "C" fn gasnet_getMaxLocalSegmentSize() -> usize {
+    unrestricted("gasnet_getMaxLocalSegmentSize");
     start::room()
 }
 
 /// `gasnet_getMaxGlobalSegmentSize`: the area is as large on every PE.
 #[unsafe(no_mangle)]
 pub extern "C" fn gasnet_getMaxGlobalSegmentSize() -> usize {
+    unrestricted("gasnet_getMaxGlobalSegmentSize");
     start::room()
 }
 
@@ -135,7 +137,7 @@ pub unsafe extern "C" fn gex_Segment_Attach(segment_p: *mut *const Segment, tm: 
     if ATTACHED.swap(true, Ordering::AcqRel) {
         refuse(R, "a process attaches one segment, and this one has")
     }
-    let Some(segment) = attach(R, team, size) else {
+    let Some(segment) = record::timed(op!(SEGMENT_ATTACH), -1, 0, size, || attach(R, team, size)) else {
         let why =
             format!("a PE has no room: {size} bytes here, of at most {} (GASNET_MAX_SEGSIZE sets that)", start::room());
         return error(R, code::RESOURCE, &why);
@@ -223,7 +225,7 @@ pub unsafe extern "C" fn gex_EP_PublishBoundSegment(
             mine.extend(word.to_ne_bytes());
         }
     }
-    let all = coll::gather_all(R, team, &mine);
+    let all = record::timed(op!(PUBLISH), -1, 0, 0, || coll::gather_all(R, team, &mine));
     let mut published = published();
     for (rank, theirs) in all.iter().enumerate() {
         let pe = team.member(rank as Rank).map_or(-1, |peer| peer.pe);

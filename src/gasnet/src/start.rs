@@ -9,6 +9,7 @@ use crate::team::Team;
 use crate::types::{Flags, PAGE};
 use pellucid_core::base::env;
 use pellucid_core::memory::allocator::Allocator;
+use pellucid_core::memory::heap;
 use pellucid_core::{collectives, runtime};
 use std::ffi::{CString, c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
@@ -53,6 +54,8 @@ struct Area {
 }
 
 static CLIENT: OnceLock<Client> = OnceLock::new();
+/// [`Client::bases`], where there is one: looked at by every transfer.
+static BASES: AtomicPtr<Vec<usize>> = AtomicPtr::new(std::ptr::null_mut());
 static READY: AtomicBool = AtomicBool::new(false);
 
 /// Bytes of a segment at most, unless `GASNET_MAX_SEGSIZE` says otherwise. Memory that nobody touches is none.
@@ -81,7 +84,8 @@ pub fn endpoint() -> &'static Endpoint {
 /// First addresses of the PEs' heaps, where they are not all the same.
 #[inline(always)]
 pub fn heap_bases() -> Option<&'static [usize]> {
-    CLIENT.get().and_then(|client| client.bases.as_deref())
+    // SAFETY: null, or the client's list, which stays.
+    unsafe { BASES.load(Ordering::Acquire).as_ref().map(Vec::as_slice) }
 }
 
 fn books(client: &Client) -> MutexGuard<'_, Allocator> {
@@ -130,6 +134,8 @@ pub fn begin(routine: &'static str, name: CString, flags: Flags, mode: Mode) -> 
     need(routine, sma::init::init_thread(level, &raw mut provided));
     crate::settings::tell();
     handler::register_own();
+    crate::asked::begin(runtime::map().npes);
+    runtime::messages().observe(crate::record::waits_for_room);
     let area = area(routine);
     let map = runtime::map();
     let endpoint = Endpoint::primordial();
@@ -137,7 +143,14 @@ pub fn begin(routine: &'static str, name: CString, flags: Flags, mode: Mode) -> 
     let client = Client { name, flags, mode, cdata: AtomicPtr::default(), endpoint, team, area, bases: None };
     let client = with_bases(routine, client);
     let client = CLIENT.get_or_init(|| client);
+    if let Some(bases) = &client.bases {
+        BASES.store(std::ptr::from_ref(bases).cast_mut(), Ordering::Release);
+    }
     need(routine, collectives::barrier_all(runtime::world()));
+    if mode == Mode::Seq {
+        crate::fail::only_this_thread();
+    }
+    crate::exit::tell_by_quit();
     READY.store(true, Ordering::Release);
     client
 }
@@ -147,6 +160,7 @@ fn area(routine: &'static str) -> Area {
     let free = runtime::memory::largest_gap();
     let rest = (REST as usize).min(free / 4);
     let bytes = free.saturating_sub(rest + 2 * PAGE) & !(PAGE - 1);
+    heap::is_area(bytes.max(HEAD + PAGE));
     let base = need(routine, runtime::memory::align(PAGE, bytes.max(HEAD + PAGE)));
     if base.is_null() {
         refuse(

@@ -1,17 +1,19 @@
 //! Teams: ordered sets of endpoints. A handle is the address of a team, or a pair of endpoints as an odd number.
 #![allow(unsafe_code)]
 
-use crate::coll;
 use crate::endpoint::Endpoint;
 use crate::fail::{refuse, unrestricted};
 use crate::place::Peer;
 use crate::start::{self, Client};
 use crate::types::{EpIndex, Flags, Location, Memvec, RANK_INVALID, Rank, Tm, flag};
+use crate::{coll, op, record};
 use pellucid_core::runtime;
+use std::collections::VecDeque;
 use std::ffi::{c_int, c_void};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// Who is in a team, by rank.
 #[derive(Debug)]
@@ -55,7 +57,13 @@ pub struct Team {
     collectives: AtomicU32,
     /// Teams made of it.
     made: AtomicU32,
+    /// It was destroyed.
+    is_gone: AtomicBool,
 }
+
+/// Teams that were destroyed, of which the last ones are kept, to tell of calls that use them.
+static GONE: Mutex<VecDeque<Box<Team>>> = Mutex::new(VecDeque::new());
+const MOST_GONE: usize = 64;
 
 // SAFETY: the scratch memory is the client's, and only its address is kept.
 unsafe impl Send for Team {}
@@ -81,6 +89,7 @@ impl Team {
             cdata: AtomicPtr::default(),
             collectives: AtomicU32::new(0),
             made: AtomicU32::new(0),
+            is_gone: AtomicBool::new(false),
         }))
     }
 
@@ -96,7 +105,11 @@ impl Team {
             no_team(routine, tm)
         }
         // SAFETY: a handle that the library made, says the caller.
-        unsafe { &*(tm as *const Self) }
+        let team = unsafe { &*(tm as *const Self) };
+        if team.is_gone.load(Ordering::Relaxed) {
+            gone(routine, tm)
+        }
+        team
     }
 
     /// Its handle.
@@ -130,7 +143,7 @@ impl Team {
     }
 
     /// The rank of the first endpoint of a process.
-    fn rank_of(&self, pe: Rank) -> Option<Rank> {
+    pub fn rank_of(&self, pe: Rank) -> Option<Rank> {
         match &self.members {
             Members::Strided { start, stride, size } => {
                 let offset = pe.checked_sub(*start)?;
@@ -160,6 +173,11 @@ impl Team {
         members.iter().for_each(|peer| (peer.pe, peer.ep).hash(&mut hasher));
         hasher.finish()
     }
+}
+
+#[cold]
+fn gone(routine: &'static str, tm: Tm) -> ! {
+    refuse(routine, format!("tm = {tm:#x} was destroyed"))
 }
 
 #[cold]
@@ -211,7 +229,7 @@ pub unsafe extern "C" fn gex_TM_Split(
     }
     let made = parent.made.fetch_add(1, Ordering::Relaxed);
     let mine: Vec<u8> = [i32::from(!new_p.is_null()), color, key].iter().flat_map(|word| word.to_ne_bytes()).collect();
-    let all = coll::gather_all(R, parent, &mine);
+    let all = record::timed(op!(TM_SPLIT), -1, 0, 0, || coll::gather_all(R, parent, &mine));
     if new_p.is_null() {
         return 0;
     }
@@ -307,8 +325,14 @@ pub unsafe extern "C" fn gex_TM_Destroy(tm: Tm, scratch_p: *mut Memvec, _: Flags
         // SAFETY: a place for it, says the caller.
         unsafe { scratch_p.write(scratch) };
     }
+    team.is_gone.store(true, Ordering::Relaxed);
     // SAFETY: made by `Team::make`, and quiet: the caller uses it no more.
-    drop(unsafe { Box::from_raw(tm as *mut Team) });
+    let team = unsafe { Box::from_raw(tm as *mut Team) };
+    let mut gone = GONE.lock().unwrap_or_else(PoisonError::into_inner);
+    gone.push_back(team);
+    if gone.len() > MOST_GONE {
+        gone.pop_front();
+    }
     scratch.is_some().into()
 }
 

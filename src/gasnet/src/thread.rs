@@ -4,6 +4,7 @@
 use crate::am::prepare::Prepared;
 use crate::am::token::Token;
 use crate::nbi::Operations;
+use crate::progress::Stalled;
 use crate::vis::PeerCompletion;
 use std::ffi::c_void;
 
@@ -17,7 +18,8 @@ pub struct Thread {
     pub locks: u32,
     /// Polls in a row that found nothing.
     pub idle: u32,
-    spare: u32,
+    /// Where the thread is besides: [`crate::fail::Section`].
+    pub section: u32,
     /// Of the message whose handler runs here.
     pub token: *mut Token,
     /// A message between Prepare and Commit.
@@ -28,17 +30,37 @@ pub struct Thread {
     pub completion: *mut PeerCompletion,
     /// The locks held, as far as there is room.
     pub held: [*const c_void; 8],
+    /// Polls have found nothing for long.
+    pub stalled: *mut Stalled,
 }
 
 #[allow(improper_ctypes)] // pointers that the C side only keeps
 unsafe extern "C" {
+    #[cfg(not(target_arch = "x86_64"))]
     fn pellucid_gasnet_thread_get() -> *mut Thread;
 }
 
 /// The calling thread's.
-#[inline]
+#[inline(always)]
 pub fn get() -> &'static mut Thread {
+    let thread: *mut Thread;
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the address of the initial-exec thread-local variable of shim/thread.c: the same throughout a call, so
+    // that it may be kept in a register.
+    unsafe {
+        core::arch::asm!(
+            "mov {thread}, qword ptr [rip + pellucid_gasnet_thread@GOTTPOFF]",
+            "add {thread}, qword ptr fs:[0]",
+            thread = out(reg) thread,
+            options(pure, nomem, nostack)
+        );
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    // SAFETY: no precondition.
+    unsafe {
+        thread = pellucid_gasnet_thread_get();
+    }
     // SAFETY: the thread's own variable, there as long as the thread is; no caller keeps the reference across a call of
     // another function that takes it.
-    unsafe { &mut *pellucid_gasnet_thread_get() }
+    unsafe { &mut *thread }
 }

@@ -44,7 +44,11 @@ pub mod code {
 pub mod flag {
     use super::Flags;
     pub const IMMEDIATE: Flags = 1;
+    pub const PEER_NEVER_SELF: Flags = 1 << 1;
+    pub const PEER_NEVER_NBRHD: Flags = 1 << 2;
     pub const ENABLE_LEAF_LC: Flags = 1 << 3;
+    pub const AD_MY_RANK: Flags = 1 << 4;
+    pub const AD_MY_NBRHD: Flags = 1 << 5;
     pub const AM_PREPARE_LEAST_CLIENT: Flags = 1 << 11;
     pub const AM_PREPARE_LEAST_ALLOC: Flags = 1 << 12;
     pub const RANK_IS_JOBRANK: Flags = 1 << 13;

@@ -5,9 +5,10 @@ use crate::am::{handler, limits, number};
 use crate::event::{Counted, Slot};
 use crate::fail::{need, refuse, unrestricted};
 use crate::types::{EVENT_INVALID, EventHandle, Flags, Memvec, Rank, Tm, category};
-use crate::{nbi, place, rma, thread};
+use crate::{nbi, op, place, record, rma, thread};
 use pellucid_core::am::Message;
 use pellucid_core::runtime;
+use pellucid_profile::op::Operation;
 use std::ffi::{c_int, c_void};
 
 /// `GEX_VIS_MAX_PEERCOMPLETION`
@@ -89,17 +90,34 @@ enum How {
     Implicit,
 }
 
-/// A VIS operation, from its runs on.
-fn operate(
+/// An operation: what is recorded of it, which way its bytes go, how its client hears of the completion.
+#[derive(Clone, Copy)]
+struct Kind<O> {
+    op: O,
     routine: &'static str,
     way: Way,
     how: How,
-    tm: Tm,
-    rank: Rank,
+}
+
+/// A VIS operation on so many bytes, from its runs on.
+fn operate<O: Operation>(
+    kind: Kind<O>,
+    (tm, rank): (Tm, Rank),
+    bytes: usize,
     runs: impl FnOnce(&mut dyn FnMut(Run)),
 ) -> EventHandle {
-    unrestricted(routine);
-    let pe = place::peer(routine, tm, rank).pe;
+    unrestricted(kind.routine);
+    let pe = place::peer(kind.routine, tm, rank).pe;
+    record::timed(kind.op, pe, 0, bytes, || operate_on(kind.routine, kind.way, kind.how, pe, runs))
+}
+
+fn operate_on(
+    routine: &'static str,
+    way: Way,
+    how: How,
+    pe: i32,
+    runs: impl FnOnce(&mut dyn FnMut(Run)),
+) -> EventHandle {
     let completion = (way == Way::Put).then(take_completion).flatten();
     if how == How::Implicit && completion.is_none() {
         let category = if way == Way::Put { category::PUT } else { category::GET };
@@ -177,6 +195,13 @@ unsafe fn vector<'a>(list: *const Memvec, count: usize) -> impl Iterator<Item = 
 }
 
 /// # Safety
+/// As many blocks.
+unsafe fn bytes_of(list: *const Memvec, count: usize) -> usize {
+    // SAFETY: the caller's.
+    unsafe { vector(list, count) }.fold(0, |all, block| all.saturating_add(block.1))
+}
+
+/// # Safety
 /// As many addresses.
 unsafe fn indexed<'a>(
     list: *const *mut c_void,
@@ -237,10 +262,9 @@ unsafe fn entries<'a, T>(list: *const T, count: usize) -> &'a [T] {
     if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(list, count) } }
 }
 
-unsafe fn strided(
-    routine: &'static str,
-    (way, how): (Way, How),
-    (tm, rank): (Tm, Rank),
+unsafe fn strided<O: Operation>(
+    kind: Kind<O>,
+    peer: (Tm, Rank),
     here: (*mut c_void, *const isize),
     there: (*mut c_void, *const isize),
     bytes: usize,
@@ -252,25 +276,28 @@ unsafe fn strided(
         (count, (here.0.cast(), entries(here.1, levels)), (there.0.cast(), entries(there.1, levels)))
     };
     if bytes == 0 || count.contains(&0) {
-        unrestricted(routine);
+        unrestricted(kind.routine);
         return EVENT_INVALID;
     }
     let region = Strided { here, there, bytes, count };
-    operate(routine, way, how, tm, rank, |each| region.runs(each))
+    let all = count.iter().fold(bytes, |all, count| all.saturating_mul(*count));
+    operate(kind, peer, all, |each| region.runs(each))
 }
 
 macro_rules! entries {
-    ($($how:ident, $result:ty, $vector_put:ident, $vector_get:ident, $indexed_put:ident, $indexed_get:ident,
-       $strided_put:ident, $strided_get:ident;)*) => { $(
+    ($($how:ident, $result:ty, $vector_put:ident $vp:ident, $vector_get:ident $vg:ident,
+       $indexed_put:ident $ip:ident, $indexed_get:ident $ig:ident,
+       $strided_put:ident $sp:ident, $strided_get:ident $sg:ident;)*) => { $(
         #[doc = concat!("`", stringify!($vector_put), "`")]
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $vector_put(
             tm: Tm, rank: Rank, dst_count: usize, dst: *const Memvec, src_count: usize, src: *const Memvec, _: Flags,
         ) -> $result {
-            const R: &str = stringify!($vector_put);
+            let kind = Kind { op: op!($vp), routine: stringify!($vector_put), way: Way::Put, how: How::$how };
             // SAFETY: lists of as many blocks, says the caller; so below.
-            let (here, there) = unsafe { (vector(src, src_count), vector(dst, dst_count)) };
-            operate(R, Way::Put, How::$how, tm, rank, |each| zip(R, here, there, each)) as $result
+            let (here, there, bytes) =
+                unsafe { (vector(src, src_count), vector(dst, dst_count), bytes_of(src, src_count)) };
+            operate(kind, (tm, rank), bytes, |each| zip(kind.routine, here, there, each)) as $result
         }
 
         #[doc = concat!("`", stringify!($vector_get), "`")]
@@ -278,10 +305,11 @@ macro_rules! entries {
         pub unsafe extern "C" fn $vector_get(
             tm: Tm, dst_count: usize, dst: *const Memvec, rank: Rank, src_count: usize, src: *const Memvec, _: Flags,
         ) -> $result {
-            const R: &str = stringify!($vector_get);
+            let kind = Kind { op: op!($vg), routine: stringify!($vector_get), way: Way::Get, how: How::$how };
             // SAFETY: see above.
-            let (here, there) = unsafe { (vector(dst, dst_count), vector(src, src_count)) };
-            operate(R, Way::Get, How::$how, tm, rank, |each| zip(R, here, there, each)) as $result
+            let (here, there, bytes) =
+                unsafe { (vector(dst, dst_count), vector(src, src_count), bytes_of(src, src_count)) };
+            operate(kind, (tm, rank), bytes, |each| zip(kind.routine, here, there, each)) as $result
         }
 
         #[doc = concat!("`", stringify!($indexed_put), "`")]
@@ -290,10 +318,11 @@ macro_rules! entries {
             tm: Tm, rank: Rank, dst_count: usize, dst: *const *mut c_void, dst_len: usize,
             src_count: usize, src: *const *mut c_void, src_len: usize, _: Flags,
         ) -> $result {
-            const R: &str = stringify!($indexed_put);
+            let kind = Kind { op: op!($ip), routine: stringify!($indexed_put), way: Way::Put, how: How::$how };
             // SAFETY: see above.
             let (here, there) = unsafe { (indexed(src, src_count, src_len), indexed(dst, dst_count, dst_len)) };
-            operate(R, Way::Put, How::$how, tm, rank, |each| zip(R, here, there, each)) as $result
+            let bytes = src_count * src_len;
+            operate(kind, (tm, rank), bytes, |each| zip(kind.routine, here, there, each)) as $result
         }
 
         #[doc = concat!("`", stringify!($indexed_get), "`")]
@@ -302,10 +331,11 @@ macro_rules! entries {
             tm: Tm, dst_count: usize, dst: *const *mut c_void, dst_len: usize,
             rank: Rank, src_count: usize, src: *const *mut c_void, src_len: usize, _: Flags,
         ) -> $result {
-            const R: &str = stringify!($indexed_get);
+            let kind = Kind { op: op!($ig), routine: stringify!($indexed_get), way: Way::Get, how: How::$how };
             // SAFETY: see above.
             let (here, there) = unsafe { (indexed(dst, dst_count, dst_len), indexed(src, src_count, src_len)) };
-            operate(R, Way::Get, How::$how, tm, rank, |each| zip(R, here, there, each)) as $result
+            let bytes = src_count * src_len;
+            operate(kind, (tm, rank), bytes, |each| zip(kind.routine, here, there, each)) as $result
         }
 
         #[doc = concat!("`", stringify!($strided_put), "`")]
@@ -316,10 +346,9 @@ macro_rules! entries {
             bytes: usize, count: *const usize, levels: usize, _: Flags,
         ) -> $result {
             let (here, there) = ((src, src_strides), (dst, dst_strides));
-            const R: &str = stringify!($strided_put);
-            let how = (Way::Put, How::$how);
+            let kind = Kind { op: op!($sp), routine: stringify!($strided_put), way: Way::Put, how: How::$how };
             // SAFETY: see above.
-            unsafe { strided(R, how, (tm, rank), here, there, bytes, (count, levels)) as $result }
+            unsafe { strided(kind, (tm, rank), here, there, bytes, (count, levels)) as $result }
         }
 
         #[doc = concat!("`", stringify!($strided_get), "`")]
@@ -330,19 +359,21 @@ macro_rules! entries {
             bytes: usize, count: *const usize, levels: usize, _: Flags,
         ) -> $result {
             let (here, there) = ((dst, dst_strides), (src, src_strides));
-            const R: &str = stringify!($strided_get);
-            let how = (Way::Get, How::$how);
+            let kind = Kind { op: op!($sg), routine: stringify!($strided_get), way: Way::Get, how: How::$how };
             // SAFETY: see above.
-            unsafe { strided(R, how, (tm, rank), here, there, bytes, (count, levels)) as $result }
+            unsafe { strided(kind, (tm, rank), here, there, bytes, (count, levels)) as $result }
         }
     )* };
 }
 
 entries! {
-    Blocking, c_int, gex_VIS_VectorPutBlocking, gex_VIS_VectorGetBlocking, gex_VIS_IndexedPutBlocking,
-        gex_VIS_IndexedGetBlocking, gex_VIS_StridedPutBlocking, gex_VIS_StridedGetBlocking;
-    Event, EventHandle, gex_VIS_VectorPutNB, gex_VIS_VectorGetNB, gex_VIS_IndexedPutNB, gex_VIS_IndexedGetNB,
-        gex_VIS_StridedPutNB, gex_VIS_StridedGetNB;
-    Implicit, c_int, gex_VIS_VectorPutNBI, gex_VIS_VectorGetNBI, gex_VIS_IndexedPutNBI, gex_VIS_IndexedGetNBI,
-        gex_VIS_StridedPutNBI, gex_VIS_StridedGetNBI;
+    Blocking, c_int, gex_VIS_VectorPutBlocking VECTOR_PUT_BLOCKING, gex_VIS_VectorGetBlocking VECTOR_GET_BLOCKING,
+        gex_VIS_IndexedPutBlocking INDEXED_PUT_BLOCKING, gex_VIS_IndexedGetBlocking INDEXED_GET_BLOCKING,
+        gex_VIS_StridedPutBlocking STRIDED_PUT_BLOCKING, gex_VIS_StridedGetBlocking STRIDED_GET_BLOCKING;
+    Event, EventHandle, gex_VIS_VectorPutNB VECTOR_PUT_NB, gex_VIS_VectorGetNB VECTOR_GET_NB,
+        gex_VIS_IndexedPutNB INDEXED_PUT_NB, gex_VIS_IndexedGetNB INDEXED_GET_NB,
+        gex_VIS_StridedPutNB STRIDED_PUT_NB, gex_VIS_StridedGetNB STRIDED_GET_NB;
+    Implicit, c_int, gex_VIS_VectorPutNBI VECTOR_PUT_NBI, gex_VIS_VectorGetNBI VECTOR_GET_NBI,
+        gex_VIS_IndexedPutNBI INDEXED_PUT_NBI, gex_VIS_IndexedGetNBI INDEXED_GET_NBI,
+        gex_VIS_StridedPutNBI STRIDED_PUT_NBI, gex_VIS_StridedGetNBI STRIDED_GET_NBI;
 }

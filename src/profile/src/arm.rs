@@ -14,7 +14,7 @@ use std::sync::atomic::{
     fence,
 };
 
-use crate::op::{self, COUNT, OPS, Timing};
+use crate::op::{self, ALL, COUNT, TOTAL, Timing};
 
 /// Calls go to the routine.
 pub const OFF: u8 = 0;
@@ -27,7 +27,7 @@ pub const GATE: u8 = 3;
 
 /// Flag bytes that are stored together: a change of the level must not take longer than the calls that it is about.
 const AT_ONCE: usize = size_of::<u64>();
-const WORDS: usize = COUNT.div_ceil(AT_ONCE);
+const WORDS: usize = TOTAL.div_ceil(AT_ONCE);
 
 /// A byte an operation, that of operation 0 first in memory.
 pub type Flags = [AtomicU64; WORDS];
@@ -38,7 +38,7 @@ pub static ARM: Flags = {
     let mut bytes = [[OFF; AT_ONCE]; WORDS];
     let mut op = 0;
     while op < COUNT {
-        if op::initializes(&OPS[op]) {
+        if op::initializes(&ALL[op]) {
             bytes[op / AT_ONCE][op % AT_ONCE] = SITE;
         }
         op += 1;
@@ -102,8 +102,8 @@ const ALL_SITES: [u64; WORDS] = [u64::from_ne_bytes([SITE; AT_ONCE]); WORDS];
 const BRIEF_SITES: [u64; WORDS] = {
     let mut words = ALL_SITES;
     let mut op = 0;
-    while op < COUNT {
-        if !matches!(OPS[op].timing, Timing::Timed) {
+    while op < TOTAL {
+        if !matches!(ALL[op].timing, Timing::Timed) {
             let mut bytes = words[op / AT_ONCE].to_ne_bytes();
             bytes[op % AT_ONCE] = PROBE;
             words[op / AT_ONCE] = u64::from_ne_bytes(bytes);
@@ -251,7 +251,7 @@ mod tests {
         for on in [1, 2, 7] {
             set_level(on);
             assert_eq!(level(), on);
-            for op in 0..COUNT {
+            for op in 0..TOTAL {
                 let armed = (flag(&ARM, op as u16), flag(&PARM, op as u16));
                 assert_eq!(armed, if op == usize::from(foreign) { (SITE, GATE) } else { (SITE, OFF) });
             }
@@ -268,7 +268,7 @@ mod tests {
         let _turn = crate::recorder::tests::TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         set_brief(true);
         set_level(1);
-        for (id, op) in OPS.iter().enumerate() {
+        for (id, op) in ALL.iter().enumerate() {
             assert_eq!(flag(&ARM, id as u16), if op.timing == Timing::Timed { SITE } else { PROBE }, "{}", op.name());
         }
         set_brief(false);

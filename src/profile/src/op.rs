@@ -2,18 +2,21 @@
 //!
 //! The rows are generated from the API table (`generated/ops.rs`); this file gives them their types.
 
+pub mod gasnet;
 #[path = "generated/ops.rs"]
 mod generated;
 
 pub use generated::COUNT;
-use generated::ROWS;
+
+/// Number of all operations: those of the API table, then those of other interfaces.
+pub const TOTAL: usize = generated::COUNT + gasnet::COUNT;
 
 use crate::segment::layout::{STATE_ENTERED, current_word};
 
 /// Operation ids that a profile segment has room for.
 pub const MAX_OPS: usize = 4096;
 
-const _: () = assert!(COUNT <= MAX_OPS, "the profile segment has too few cells for the operation table");
+const _: () = assert!(TOTAL <= MAX_OPS, "the profile segment has too few cells for the operation table");
 
 /// What kind of routine an operation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -53,11 +56,15 @@ pub enum Class {
     Control,
     /// Files (extensions).
     Io,
+    /// Active messages that are sent (GASNet-EX).
+    Message,
+    /// Handlers of active messages, which run within other calls (GASNet-EX).
+    Handler,
 }
 
 impl Class {
     /// Every class, in the order of their numbers.
-    pub const ALL: [Class; 17] = [
+    pub const ALL: [Class; 19] = [
         Class::Setup,
         Class::Memory,
         Class::Team,
@@ -75,6 +82,8 @@ impl Class {
         Class::Query,
         Class::Control,
         Class::Io,
+        Class::Message,
+        Class::Handler,
     ];
 
     /// Lower-case name, as reports write it.
@@ -97,6 +106,8 @@ impl Class {
             Class::Query => "query",
             Class::Control => "control",
             Class::Io => "io",
+            Class::Message => "message",
+            Class::Handler => "handler",
         }
     }
 
@@ -108,6 +119,12 @@ impl Class {
     /// Whether calls of this class may block until another PE does something.
     pub fn waits(self) -> bool {
         matches!(self, Class::Wait | Class::Barrier | Class::Collective | Class::Lock)
+    }
+
+    /// Whether time in calls of this class is spent in the library between begin and end of the program: that of
+    /// handlers is part of the calls that run them.
+    pub fn is_library_time(self) -> bool {
+        !matches!(self, Class::Setup | Class::Handler)
     }
 }
 
@@ -154,6 +171,12 @@ struct Row {
     timing: Timing,
 }
 
+/// The row of an operation, wherever it is from.
+const fn row(id: usize) -> &'static Row {
+    static OF_TABLE: &[Row] = &generated::ROWS;
+    if id < COUNT { &OF_TABLE[id] } else { gasnet::row(id - COUNT) }
+}
+
 /// One row of the operation table. It has no pointers: the loader would have to adjust thousands of them in each
 /// process.
 #[derive(Clone, Copy, Debug)]
@@ -194,14 +217,17 @@ impl Text {
     }
 }
 
+/// The operations of the API table.
+pub static OPS: &[Op] = ALL.split_at(COUNT).0;
+
 /// The operation table.
-pub static OPS: [Op; COUNT] = {
+pub static ALL: [Op; TOTAL] = {
     let empty = Text { at: 0, bytes: 0 };
     let none = Op { name: empty, section: empty, class: Class::Setup, elem: 0, timing: Timing::Timed };
-    let mut ops = [none; COUNT];
+    let mut ops = [none; TOTAL];
     let (mut id, mut at) = (0, 0);
-    while id < COUNT {
-        let Row { name, class, section, elem, timing } = ROWS[id];
+    while id < TOTAL {
+        let &Row { name, class, section, elem, timing } = row(id);
         let name = Text { at, bytes: name.len() as u8 };
         at += name.bytes as u32;
         let section = Text { at, bytes: section.len() as u8 };
@@ -214,9 +240,10 @@ pub static OPS: [Op; COUNT] = {
 
 const TEXT_BYTES: usize = {
     let (mut id, mut bytes) = (0, 0);
-    while id < COUNT {
-        assert!(ROWS[id].name.len() < 256 && ROWS[id].section.len() < 256);
-        bytes += ROWS[id].name.len() + ROWS[id].section.len();
+    while id < TOTAL {
+        let Row { name, section, .. } = row(id);
+        assert!(name.len() < 256 && section.len() < 256);
+        bytes += name.len() + section.len();
         id += 1;
     }
     bytes
@@ -226,8 +253,8 @@ const TEXT_BYTES: usize = {
 static TEXTS: [u8; TEXT_BYTES] = {
     let mut texts = [0; TEXT_BYTES];
     let (mut id, mut at) = (0, 0);
-    while id < COUNT {
-        let (name, section) = (ROWS[id].name.as_bytes(), ROWS[id].section.as_bytes());
+    while id < TOTAL {
+        let (name, section) = (row(id).name.as_bytes(), row(id).section.as_bytes());
         let (_, rest) = texts.split_at_mut(at);
         let (to_name, rest) = rest.split_at_mut(name.len());
         to_name.copy_from_slice(name);
@@ -278,13 +305,14 @@ pub const TIMED_IF_WAITS: u16 = 2048;
 pub const TRAITS: [u16; MAX_OPS] = {
     let mut traits = [0_u16; MAX_OPS];
     let mut id = 0;
-    while id < COUNT {
-        let op = &ROWS[id];
+    while id < TOTAL {
+        let op = row(id);
         traits[id] = match op.class {
-            Class::Put | Class::Signal => TRANSFER,
+            Class::Put | Class::Signal | Class::Message => TRANSFER,
             Class::Get => TRANSFER | (1 << TRANSFER_SHIFT),
             Class::Amo => TRANSFER | (2 << TRANSFER_SHIFT),
-            Class::Barrier | Class::Collective => TOGETHER,
+            // Those of GASNet-EX do not wait: their events are waited for.
+            Class::Barrier | Class::Collective if id < COUNT => TOGETHER,
             _ => 0,
         };
         let is_ordered = matches!(op.class, Class::Put | Class::Signal | Class::Get | Class::Amo | Class::Order);
@@ -301,7 +329,7 @@ pub const TRAITS: [u16; MAX_OPS] = {
         if matches!(op.class, Class::Signal) && !is_read {
             traits[id] |= SIGNALS;
         }
-        if matches!(op.class, Class::Wait) || ends_with(op.name, "_set_lock") {
+        if (matches!(op.class, Class::Wait) && id < COUNT) || ends_with(op.name, "_set_lock") {
             traits[id] |= WAITS;
         }
         let may_wait = matches!(op.class, Class::Wait | Class::Barrier | Class::Collective);
@@ -425,24 +453,24 @@ const fn ends_with(text: &str, part: &str) -> bool {
 
 /// The row of an operation id; `None` outside the table.
 pub fn get(op: u16) -> Option<&'static Op> {
-    OPS.get(usize::from(op))
+    ALL.get(usize::from(op))
 }
 
 /// The id of the routine with this C name.
 pub fn find(name: &str) -> Option<u16> {
-    OPS.iter().position(|op| op.name() == name).and_then(|at| u16::try_from(at).ok())
+    ALL.iter().position(|op| op.name() == name).and_then(|at| u16::try_from(at).ok())
 }
 
 /// As [`find`], for many names: by a table that is made at the first call.
 #[cfg(feature = "write")]
 pub fn lookup(name: &str) -> Option<u16> {
     static IDS: std::sync::OnceLock<std::collections::HashMap<&str, u16>> = std::sync::OnceLock::new();
-    let ids = IDS.get_or_init(|| (0..).zip(OPS.iter()).map(|(id, op)| (op.name(), id)).collect());
+    let ids = IDS.get_or_init(|| (0..).zip(ALL.iter()).map(|(id, op)| (op.name(), id)).collect());
     ids.get(name).copied()
 }
 
 /// Hash of names and classes in order: tells whether two programs were built with the same operation table.
-pub const TABLE_HASH: u64 = hash_of(COUNT);
+pub const TABLE_HASH: u64 = hash_of(TOTAL);
 
 /// [`TABLE_HASH`] of the builds before there were extensions: the routines of the specification, which have kept
 /// their numbers.
@@ -452,13 +480,13 @@ const fn hash_of(count: usize) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut id = 0;
     while id < count {
-        let name = ROWS[id].name.as_bytes();
+        let name = row(id).name.as_bytes();
         let mut at = 0;
         while at < name.len() {
             hash = (hash ^ name[at] as u64).wrapping_mul(0x0100_0000_01b3);
             at += 1;
         }
-        hash = (hash ^ (0x100 + ROWS[id].class as u64)).wrapping_mul(0x0100_0000_01b3);
+        hash = (hash ^ (0x100 + row(id).class as u64)).wrapping_mul(0x0100_0000_01b3);
         id += 1;
     }
     hash
@@ -474,7 +502,7 @@ mod tests {
             assert_eq!(class as usize, number, "{}", class.name());
             assert_eq!(Class::from_number(number as u8), Some(class));
         }
-        assert_eq!(Class::from_number(17), None);
+        assert_eq!(Class::from_number(19), None);
     }
 
     #[test]
@@ -501,15 +529,15 @@ mod tests {
         assert_eq!((of("shmem_long_p"), of("shmem_float_g"), of("shmem_ctx_int32_atomic_add")), (24, 12, 12));
         assert_eq!((of("shmem_long_put"), of("shmem_quiet"), of("shmem_long_test")), (0, 0, 0));
         let is_one = |op: &(u16, &Op)| traits(op.0) & ONE_ELEMENT != 0;
-        assert!((0..).zip(OPS.iter()).filter(is_one).all(|(_, op)| op.elem > 0));
+        assert!((0..).zip(ALL.iter()).filter(is_one).all(|(_, op)| op.elem > 0));
     }
 
     #[test]
     fn names_are_unique_and_found() {
-        for (id, op) in OPS.iter().enumerate() {
+        for (id, op) in ALL.iter().enumerate() {
             assert_eq!(find(op.name()), Some(id as u16), "{} is in the table twice", op.name());
         }
         assert_eq!(find("shmem_no_such_routine"), None);
-        assert!(get(COUNT as u16).is_none());
+        assert!(get(TOTAL as u16).is_none());
     }
 }

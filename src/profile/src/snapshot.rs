@@ -227,7 +227,7 @@ fn unfinished(segment: &Segment, slot: &Slot, end_ns: u64) -> Option<(u16, u64)>
 fn for_each_called(slot: &Slot, mut visit: impl FnMut(u16, &Cell)) {
     let word = slot.head.current.word.load(Acquire);
     let mut current = ((word >> 16) & 0xffff != 0).then_some(word as u16);
-    let is_known = |op: &u16| usize::from(*op) < op::COUNT;
+    let is_known = |op: &u16| usize::from(*op) < op::TOTAL;
     for op in ops_in(&slot.extra.used).filter(is_known) {
         current = current.filter(|now| *now != op);
         visit(op, slot.cell(op));
@@ -238,11 +238,11 @@ fn for_each_called(slot: &Slot, mut visit: impl FnMut(u16, &Cell)) {
 /// Visits the cells that lie on pages that were ever written.
 fn for_each_cell(segment: &Segment, slot: &Slot, mut visit: impl FnMut(u16, &Cell)) {
     let begin = segment.offset_of(&slot.cells);
-    let cells = begin..begin + op::COUNT * size_of::<Cell>();
+    let cells = begin..begin + op::TOTAL * size_of::<Cell>();
     segment.data_ranges(cells, |data| {
         let first = (data.start - begin) / size_of::<Cell>();
         let end = (data.end - begin).div_ceil(size_of::<Cell>());
-        for op in first..end.min(op::COUNT) {
+        for op in first..end.min(op::TOTAL) {
             visit(op as u16, &slot.cells[op]);
         }
     });

@@ -51,7 +51,7 @@ impl<'a> Sums<'a> {
             add(&mut sum.0, own);
             add(&mut sum.1, library);
         }
-        self.routines.resize(op::COUNT, Default::default());
+        self.routines.resize(op::TOTAL, Default::default());
         let routines = &mut self.routines;
         written(self.segment, &table.calls, |at, calls| {
             let calls = calls.load(Relaxed);
@@ -83,7 +83,7 @@ impl<'a> Sums<'a> {
                 .collect(),
             routines: routines
                 .map(|(op, (calls, values))| CounterRoutine {
-                    routine: op::OPS[op].name().to_owned(),
+                    routine: op::ALL[op].name().to_owned(),
                     calls: *calls,
                     values: cut(values),
                 })

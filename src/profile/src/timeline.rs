@@ -27,7 +27,8 @@ pub fn kind_of(op: u16) -> usize {
 /// Time of a thread's calls so far by kind, in nanoseconds: of timed ones, and what samples stand for.
 pub(crate) fn totals(slot: &Slot, overhead_ns: f64) -> [u64; KINDS] {
     let mut sums = [0_u64; KINDS];
-    for op in ops_in(&slot.extra.used) {
+    let counts = |op: &u16| op::get(*op).is_none_or(|row| row.class != Class::Handler);
+    for op in ops_in(&slot.extra.used).filter(counts) {
         let cell = slot.cell(op);
         let (weight, sampled) = (cell.sample_weight.load(Relaxed), cell.sample_ns.load(Relaxed));
         let claimed = (sampled as f64 - weight as f64 * overhead_ns).max(0.0) as u64;

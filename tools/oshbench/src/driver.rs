@@ -148,7 +148,7 @@ impl Driver {
                 Ok(ready) => self.run_alternating(group, program, program.pes[0], &[ready]),
                 Err(why) => self.fail(true, format!("{}: {why}", program.name)),
             },
-            Runs::Libraries | Runs::Ours | Runs::WholeJob => {
+            Runs::Libraries | Runs::Ours | Runs::Gasnet | Runs::WholeJob => {
                 let ready = self.build_for_libraries(program);
                 let given = self.pes.filter(|_| program.any_pes);
                 let counts = given.as_ref().map_or(program.pes, std::slice::from_ref);
@@ -174,10 +174,11 @@ impl Driver {
     fn build_for_libraries(&mut self, program: &Program) -> Vec<(Library, PathBuf)> {
         let mut ready = Vec::new();
         for library in self.libraries.clone() {
-            if program.runs == Runs::Ours && library.name != OURS {
+            if matches!(program.runs, Runs::Ours | Runs::Gasnet) && library.name != OURS {
                 continue;
             }
-            match self.compile(library.compiler(), library.name, program.name) {
+            let compiler = if program.runs == Runs::Gasnet { library.gasnet_compiler() } else { library.compiler() };
+            match self.compile(compiler, library.name, program.name) {
                 Ok(path) => ready.push((library, path)),
                 Err(why) => self.fail(
                     library.name == OURS,

@@ -70,6 +70,16 @@ impl Library {
         Command::new(&self.cc)
     }
 
+    /// The same for programs that use the GASNet-EX interface, too: its library has all that ours has.
+    pub fn gasnet_compiler(&self) -> Command {
+        let prefix = self.cc.parent().and_then(Path::parent).unwrap_or(Path::new(""));
+        let mut command = self.compiler();
+        command.arg("-DGASNET_PAR").arg("-I").arg(prefix.join("include/gasnet"));
+        // In front of what the wrapper links.
+        command.arg("-Wl,--no-as-needed").arg(prefix.join("lib/libgasnet-pellucid-par.so"));
+        command
+    }
+
     /// The launcher.
     pub fn launcher(&self) -> &Path {
         &self.oshrun

@@ -9,6 +9,8 @@ pub enum Runs {
     Ours,
     /// This library only: an example of the core, for what programs do not see.
     Core,
+    /// This library only, with its GASNet-EX interface.
+    Gasnet,
     /// This library only, once, as one PE without a launcher.
     OursAlone,
     /// No library: a plain program.
@@ -98,6 +100,12 @@ pub const GROUPS: &[Group] = &[
         about: "active messages of the core: round trip of a short one against that of a flag; one way, short and with \
             payload",
         programs: &[pair("message_bench", Runs::Core)],
+        only_named: false,
+    },
+    Group {
+        name: "gasnet",
+        about: "GASNet-EX: messages against a flag and memcpy, put, get and fetch-add of 8 bytes against shmem_",
+        programs: &[pair("gasnet", Runs::Gasnet)],
         only_named: false,
     },
     Group {

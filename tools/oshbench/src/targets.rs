@@ -68,8 +68,11 @@ const RULES: &[Rule] = &[
     Rule { pes: Some(8), ..rule(&["malloc+free"], Bound::Peer(1.0)) },
     // 90 % of what dd reaches.
     rule(&["file-write", "file-read"], Bound::Limit { times: 1.0 / 0.9, plus: 0.0 }),
-    rule(&["message-round-trip"], Bound::Limit { times: 2.2, plus: 0.0 }),
-    Rule { bytes: Some((0, 8)), ..rule(&["message-stream"], Bound::Ns(200.0)) },
+    rule(&["message-round-trip", "gex-round-trip"], Bound::Limit { times: 2.2, plus: 0.0 }),
+    Rule { bytes: Some((0, 8)), ..rule(&["message-stream", "gex-stream"], Bound::Ns(200.0)) },
+    // 80 % of the rate of memcpy.
+    rule(&["gex-stream"], Bound::Limit { times: 1.25, plus: 0.0 }),
+    rule(&["gex-put", "gex-get", "gex-fetch_add"], Bound::Limit { times: 1.0, plus: 5.0 }),
     // Far below the time the target computes, and above what an interrupt takes.
     rule(&["busy-put+quiet", "busy-get", "busy-fetch_add"], Bound::Ns(50e3)),
     Rule { pes: Some(2), ..rule(&["empty-job"], Bound::Ns(50e6)) },

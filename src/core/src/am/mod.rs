@@ -85,7 +85,12 @@ pub struct Messages {
     enabled: AtomicBool,
     /// After the last finalize.
     closed: AtomicBool,
+    /// Told of requests that wait for room.
+    observer: OnceLock<Observer>,
 }
+
+/// Told of a request that finds no room: to which PE it is, and what waits until it is sent.
+pub type Observer = fn(i32, &mut dyn FnMut());
 
 /// What messages go through.
 #[derive(Debug)]
@@ -112,6 +117,21 @@ impl Messages {
             handlers: Table::new(),
             enabled: AtomicBool::new(false),
             closed: AtomicBool::new(false),
+            observer: OnceLock::new(),
+        }
+    }
+
+    /// Has a front end told of requests that wait for room, once a process.
+    pub fn observe(&self, observer: Observer) {
+        let _ = self.observer.set(observer);
+    }
+
+    /// Whether all requests to a PE have been handled there, as far as is known here.
+    pub fn is_handled_by(&self, pe: i32) -> bool {
+        let Ok(job) = self.job() else { return true };
+        match job.lanes().filter(|lanes| lanes.reaches(pe)) {
+            Some(lanes) => lanes.is_handled_by(pe),
+            None => job.remote.is_none_or(|remote| remote.messages_handled_by(pe)),
         }
     }
 
@@ -226,7 +246,15 @@ impl Messages {
         self.sendable()?;
         let job = self.job()?;
         job.check(pe, message)?;
-        if job.try_send(Lane::Request, pe, message)? { Ok(()) } else { self.wait_for_room(job, pe, message) }
+        if job.try_send(Lane::Request, pe, message)? { Ok(()) } else { self.no_room(job, pe, message) }
+    }
+
+    #[cold]
+    fn no_room(&self, job: &MessagePaths, pe: i32, message: &Outgoing<'_>) -> Result<(), Fault> {
+        let Some(observer) = self.observer.get() else { return self.wait_for_room(job, pe, message) };
+        let mut result = Ok(());
+        observer(pe, &mut || result = self.wait_for_room(job, pe, message));
+        result
     }
 
     #[cold]

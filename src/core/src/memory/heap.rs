@@ -4,6 +4,7 @@
 
 use super::allocator::{Allocator, GRANULE, Reject, Room};
 use crate::base::{Cause, Fault};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Who is told how many bytes are in use after each change.
@@ -12,6 +13,14 @@ static OBSERVER: OnceLock<fn(usize)> = OnceLock::new();
 /// Has this function called with the bytes in use after each change. The first caller wins.
 pub fn set_observer(observer: fn(usize)) {
     let _ = OBSERVER.set(observer);
+}
+
+/// Bytes that a front end has taken for its own allocator: they are room, and not in use.
+static AREAS: AtomicUsize = AtomicUsize::new(0);
+
+/// The next objects of so many bytes are an area in which others are allocated: not told of as in use.
+pub fn is_area(bytes: usize) {
+    AREAS.fetch_add(bytes, Ordering::Relaxed);
 }
 
 /// A range of symmetric memory that objects are allocated from.
@@ -35,7 +44,7 @@ impl Heap {
 
     fn tell(&self, books: &Allocator) {
         if let Some(observer) = OBSERVER.get().filter(|_| self.is_observed) {
-            observer(books.in_use().0);
+            observer(books.in_use().0.saturating_sub(AREAS.load(Ordering::Relaxed)));
         }
     }
 

@@ -6,7 +6,7 @@ use super::token::Token;
 use crate::endpoint::Endpoint;
 use crate::fail::{need, refuse};
 use crate::types::{AM_BASE, AmEntry, code, flag};
-use crate::{system, thread};
+use crate::{asked, record, system, thread};
 use pellucid_core::am::{Handler, MAX_ARGS, Message, MessageKind};
 use pellucid_core::runtime;
 use std::ffi::{CStr, c_int, c_void};
@@ -126,14 +126,22 @@ fn run(entry: &Entry, message: &mut Message<'_>, kind: MessageKind, data: *mut c
     if !fits || entry.gex.flags & category == 0 || entry.gex.flags & way == 0 {
         mismatch(&token, kind, args.len())
     }
+    if !token.is_request() {
+        asked::answered(token.source() as i32);
+    }
     let thread = thread::get();
     let before = thread.token;
     thread.token = &raw mut token;
     thread.restricted += 1;
-    // SAFETY: the client vouches for the function's type, by its flags and number of arguments.
-    unsafe { call(entry.gex.function, thread.token, kind, data, bytes, args) };
+    record::handler(entry.gex.index, token.source() as i32, bytes, || {
+        // SAFETY: the client vouches for the function's type, by its flags and number of arguments.
+        unsafe { call(entry.gex.function, thread.token, kind, data, bytes, args) }
+    });
     let thread = thread::get();
     thread.restricted -= 1;
+    if !thread.prepared.is_null() {
+        refuse("handler", format!("{} returned between gex_AM_Prepare and gex_AM_Commit", token.describe()))
+    }
     thread.token = before;
     if thread.locks > 0 {
         refuse(
@@ -276,12 +284,17 @@ pub fn run_completion(index: u8, message: &mut Message<'_>, data: *mut c_void, b
         refuse("gex_VIS_SetPeerCompletionHandler", format!("handler {index} is not registered at the peer"))
     };
     let mut token = Token::completion(message, entry);
+    if entry.gex.flags != flag::AM_MEDIUM | flag::AM_REPLY || entry.gex.nargs != 0 {
+        mismatch(&token, MessageKind::Medium, 0)
+    }
     let thread = thread::get();
     let before = thread.token;
     thread.token = &raw mut token;
     thread.restricted += 1;
-    // SAFETY: the client registers a medium reply without arguments.
-    unsafe { call(entry.gex.function, thread.token, MessageKind::Medium, data, bytes, &[]) };
+    record::handler(index, token.source() as i32, bytes, || {
+        // SAFETY: the client registers a medium reply without arguments.
+        unsafe { call(entry.gex.function, thread.token, MessageKind::Medium, data, bytes, &[]) }
+    });
     let thread = thread::get();
     thread.restricted -= 1;
     thread.token = before;

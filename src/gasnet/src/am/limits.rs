@@ -1,9 +1,9 @@
 //! What fits into a message.
-#![allow(unsafe_code)]
+#![allow(unsafe_code)] // exported names
 
 use super::handler::LONG_HEAD;
 use super::token::Token;
-use crate::fail::need;
+use crate::fail::{need, refuse};
 use crate::place;
 use crate::types::{EventHandle, Flags, RANK_INVALID, Rank, Tm, flag};
 use pellucid_core::am::MAX_ARGS;
@@ -62,28 +62,27 @@ limits! {
     gex_AM_MaxReplyLong, long_to;
 }
 
+/// Who sent the request whose handler runs.
+fn of_request(routine: &'static str, token: *const Token) -> i32 {
+    let token = Token::running(routine, token);
+    if !token.is_request() {
+        refuse(routine, format!("called {}: only requests are replied to", token.describe()))
+    }
+    token.source() as i32
+}
+
 /// `gex_Token_MaxReplyMedium`
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn gex_Token_MaxReplyMedium(
-    token: *const Token,
-    _: *const EventHandle,
-    _: Flags,
-    _: c_uint,
-) -> usize {
-    // SAFETY: the token of the running handler, says the caller.
-    medium("gex_Token_MaxReplyMedium", unsafe { (*token).source() } as i32)
+pub extern "C" fn gex_Token_MaxReplyMedium(token: *const Token, _: *const EventHandle, _: Flags, _: c_uint) -> usize {
+    const R: &str = "gex_Token_MaxReplyMedium";
+    medium(R, of_request(R, token))
 }
 
 /// `gex_Token_MaxReplyLong`
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn gex_Token_MaxReplyLong(
-    token: *const Token,
-    _: *const EventHandle,
-    flags: Flags,
-    _: c_uint,
-) -> usize {
-    // SAFETY: as above.
-    let medium = medium("gex_Token_MaxReplyLong", unsafe { (*token).source() } as i32);
+pub extern "C" fn gex_Token_MaxReplyLong(token: *const Token, _: *const EventHandle, flags: Flags, _: c_uint) -> usize {
+    const R: &str = "gex_Token_MaxReplyLong";
+    let medium = medium(R, of_request(R, token));
     if flags & flag::AM_PREPARE_LEAST_ALLOC != 0 { long_alloc(medium) } else { LONG }
 }
 

@@ -8,7 +8,7 @@ use super::token::Token;
 use crate::fail::{refuse, unrestricted};
 use crate::place;
 use crate::thread;
-use crate::types::{EventHandle, Flags, Rank, Tm};
+use crate::types::{EventHandle, Flags, Rank, Tm, flag};
 use std::ffi::{c_uint, c_void};
 use std::ptr;
 
@@ -32,6 +32,9 @@ enum Target {
     Request(Tm, Rank),
     Reply(*mut Token),
 }
+
+/// Meant for queries of limits; Prepare takes no notice.
+const LEAST: Flags = flag::AM_PREPARE_LEAST_CLIENT | flag::AM_PREPARE_LEAST_ALLOC;
 
 /// What the client asks for.
 struct Wish {
@@ -76,7 +79,17 @@ fn prepare(wish: Wish, target: Target, is_long: bool, medium: usize) -> *mut Pre
         client.cast_mut()
     };
     let lc_opt = if client.is_null() { ptr::without_provenance_mut(1) } else { lc_opt };
-    let prepared = Prepared { target, is_long, buffer, size, dest, lc_opt, flags: flags & !1, arguments, _own: own };
+    let prepared = Prepared {
+        target,
+        is_long,
+        buffer,
+        size,
+        dest,
+        lc_opt,
+        flags: flags & !(flag::IMMEDIATE | LEAST),
+        arguments,
+        _own: own,
+    };
     let prepared = Box::into_raw(Box::new(prepared));
     let thread = thread::get();
     thread.prepared = prepared;
@@ -129,16 +142,24 @@ prepares! {
 
 /// `gex_AM_SrcDescAddr`
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn gex_AM_SrcDescAddr(sd: *const Prepared) -> *mut c_void {
-    // SAFETY: what Prepare gave, before Commit, says the caller.
-    unsafe { (*sd).buffer }
+pub extern "C" fn gex_AM_SrcDescAddr(sd: *const Prepared) -> *mut c_void {
+    open("gex_AM_SrcDescAddr", sd).buffer
+}
+
+/// What the last Prepare of this thread gave.
+fn open(routine: &'static str, sd: *const Prepared) -> &'static Prepared {
+    let prepared = thread::get().prepared;
+    if sd.is_null() || !ptr::eq(sd, prepared) {
+        refuse(routine, "the descriptor is not what the last Prepare of this thread gave")
+    }
+    // SAFETY: made by `prepare`, and not taken yet.
+    unsafe { &*prepared }
 }
 
 /// `gex_AM_SrcDescSize`
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn gex_AM_SrcDescSize(sd: *const Prepared) -> usize {
-    // SAFETY: as above.
-    unsafe { (*sd).size }
+pub extern "C" fn gex_AM_SrcDescSize(sd: *const Prepared) -> usize {
+    open("gex_AM_SrcDescSize", sd).size
 }
 
 /// Ends the preparation that a Commit names, after its checks.

@@ -2,12 +2,13 @@
 #![allow(unsafe_code)]
 
 use super::handler::{LONG_HEAD, long_head};
-use super::request::{arguments, complete, payload};
+use super::request::{arguments, check, complete, payload};
 use super::token::Token;
 use super::{limits, number};
 use crate::fail::{need, refuse};
-use crate::place;
 use crate::types::{EventHandle, Flags};
+use crate::{op, place, record};
+use pellucid_core::am::Message;
 use std::ffi::{c_int, c_uint, c_void};
 
 /// Behind `gex_AM_ReplyShort`
@@ -22,7 +23,8 @@ pub unsafe extern "C" fn pellucid_gex_reply_short(
     const R: &str = "gex_AM_ReplyShort";
     let message = Token::request(R, token);
     // SAFETY: the header's.
-    need(R, message.reply_short(handler.into(), unsafe { arguments(args, n) }));
+    let args = unsafe { arguments(args, n) };
+    record::sampled(op!(REPLY_SHORT), message.source(), 0, 0, || need(R, message.reply_short(handler.into(), args)));
     0
 }
 
@@ -34,17 +36,20 @@ pub unsafe extern "C" fn pellucid_gex_reply_medium(
     source: *const c_void,
     bytes: usize,
     lc_opt: *mut EventHandle,
-    _flags: Flags,
+    flags: Flags,
     n: c_uint,
     args: *const i32,
 ) -> c_int {
     const R: &str = "gex_AM_ReplyMedium";
     let message = Token::request(R, token);
-    // SAFETY: the header's arguments, the caller's payload and event.
-    unsafe {
-        need(R, message.reply_medium(handler.into(), arguments(args, n), payload(source, bytes)));
-        complete(lc_opt);
-    }
+    check(R, lc_opt, flags, false);
+    // SAFETY: the header's arguments, the caller's payload.
+    let (args, data) = unsafe { (arguments(args, n), payload(source, bytes)) };
+    record::sized(op!(REPLY_MEDIUM), message.source(), 0, bytes, || {
+        need(R, message.reply_medium(handler.into(), args, data));
+    });
+    // SAFETY: the caller's event.
+    unsafe { complete(lc_opt) };
     0
 }
 
@@ -57,37 +62,49 @@ pub unsafe extern "C" fn pellucid_gex_reply_long(
     bytes: usize,
     dest: *mut c_void,
     lc_opt: *mut EventHandle,
-    _flags: Flags,
+    flags: Flags,
     n: c_uint,
     args: *const i32,
 ) -> c_int {
     const R: &str = "gex_AM_ReplyLong";
     let message = Token::request(R, token);
+    check(R, lc_opt, flags, false);
     let pe = message.source();
     if bytes > limits::LONG {
         refuse(R, format!("a payload of {bytes} bytes: at most {} are possible in a long message", limits::LONG))
     }
     // SAFETY: the header's arguments, the caller's payload.
     let (args, data) = unsafe { (arguments(args, n), payload(source, bytes)) };
-    match place::in_heap(pe, dest as usize, bytes).filter(|_| bytes > 0) {
-        Some(to) => need(R, message.reply_long(handler.into(), args, data, to)),
-        None => {
-            let room = limits::medium(R, pe) - LONG_HEAD;
-            if bytes > room {
-                refuse(
-                    R,
-                    format!(
-                        "a payload of {bytes} bytes to memory outside of the attached segment: at most {room} are \
-                         possible"
-                    ),
-                )
-            }
-            let mut carried = long_head(handler, dest as usize, bytes).to_vec();
-            carried.extend(data);
-            need(R, message.reply_medium(number::LONG_AT, args, &carried));
+    record::sized(op!(REPLY_LONG), pe, dest as usize, bytes, || {
+        match place::in_heap(pe, dest as usize, bytes).filter(|_| bytes > 0) {
+            Some(to) => need(R, message.reply_long(handler.into(), args, data, to)),
+            None => reply_long_at(R, message, handler, args, data, dest as usize),
         }
-    }
+    });
     // SAFETY: the caller's.
     unsafe { complete(lc_opt) };
     0
+}
+
+/// A long reply whose target is memory of its receiver's own, or empty: the message carries the data.
+fn reply_long_at(
+    routine: &'static str,
+    message: &mut Message<'_>,
+    handler: u8,
+    args: &[i32],
+    data: &[u8],
+    dest: usize,
+) {
+    let (bytes, room) = (data.len(), limits::medium(routine, message.source()) - LONG_HEAD);
+    if bytes > room {
+        refuse(
+            routine,
+            format!(
+                "a payload of {bytes} bytes to memory outside of the attached segment: at most {room} are possible"
+            ),
+        )
+    }
+    let mut carried = long_head(handler, dest, bytes).to_vec();
+    carried.extend(data);
+    need(routine, message.reply_medium(number::LONG_AT, args, &carried));
 }

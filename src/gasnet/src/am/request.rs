@@ -5,7 +5,7 @@ use super::handler::{LONG_HEAD, long_head};
 use super::{limits, number};
 use crate::fail::{need, refuse, unrestricted};
 use crate::types::{EVENT_INVALID, EventHandle, Flags, Rank, Tm, flag};
-use crate::{emulated, place, progress};
+use crate::{asked, emulated, op, place, progress, record};
 use pellucid_core::runtime;
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -29,6 +29,27 @@ pub(super) unsafe fn payload<'a>(source: *const c_void, bytes: usize) -> &'a [u8
     if bytes == 0 { &[] } else { unsafe { std::slice::from_raw_parts(source.cast(), bytes) } }
 }
 
+/// Refuses what no message takes as its local completion, and flags that are for queries of limits.
+#[inline(always)]
+pub(super) fn check(routine: &'static str, lc_opt: *mut EventHandle, flags: Flags, may_group: bool) {
+    let is_good = matches!(lc_opt as usize, 1 | 4..) || (may_group && lc_opt as usize == 3);
+    if !is_good || flags & (flag::AM_PREPARE_LEAST_CLIENT | flag::AM_PREPARE_LEAST_ALLOC) != 0 {
+        bad_options(routine, lc_opt as usize, flags)
+    }
+}
+
+#[cold]
+fn bad_options(routine: &'static str, lc_opt: usize, flags: Flags) -> ! {
+    let given = ["NULL", "GEX_EVENT_NOW", "GEX_EVENT_DEFER", "GEX_EVENT_GROUP"].get(lc_opt).copied();
+    match given.filter(|_| lc_opt != 1) {
+        Some(given) => {
+            let group = if routine.contains("Request") { ", GEX_EVENT_GROUP" } else { "" };
+            refuse(routine, format!("lc_opt is {given}: messages take GEX_EVENT_NOW{group} or a place for an event"))
+        }
+        None => refuse(routine, format!("flags = {flags:#x}: GEX_FLAG_AM_PREPARE_LEAST_ is for queries of limits")),
+    }
+}
+
 /// The source of a message may be changed at its return, so its local completion is there: tells so where the caller
 /// has given a place.
 ///
@@ -44,9 +65,9 @@ pub(super) unsafe fn complete(lc_opt: *mut EventHandle) {
 
 /// A request has been sent; what has come meanwhile is handled.
 #[inline(always)]
-fn sent(routine: &'static str, sent: bool) -> c_int {
+fn sent(routine: &'static str) -> c_int {
     progress::poll(routine);
-    c_int::from(!sent)
+    0
 }
 
 /// Behind `gex_AM_RequestShort`
@@ -64,11 +85,14 @@ pub unsafe extern "C" fn pellucid_gex_request_short(
     let pe = place::am_peer(R, tm, rank);
     // SAFETY: the header's.
     let args = unsafe { arguments(args, n) };
-    if flags & flag::IMMEDIATE != 0 {
-        return c_int::from(!need(R, runtime::messages().try_request(pe, handler.into(), args, None)));
-    }
-    need(R, runtime::messages().request_short(pe, handler.into(), args));
-    sent(R, true)
+    asked::note(pe, handler);
+    record::sampled(op!(REQUEST_SHORT), pe, 0, 0, || {
+        if flags & flag::IMMEDIATE != 0 {
+            return c_int::from(!need(R, runtime::messages().try_request(pe, handler.into(), args, None)));
+        }
+        need(R, runtime::messages().request_short(pe, handler.into(), args));
+        sent(R)
+    })
 }
 
 /// Behind `gex_AM_RequestMedium`
@@ -86,21 +110,25 @@ pub unsafe extern "C" fn pellucid_gex_request_medium(
 ) -> c_int {
     const R: &str = "gex_AM_RequestMedium";
     unrestricted(R);
+    check(R, lc_opt, flags, true);
     let pe = place::am_peer(R, tm, rank);
     // SAFETY: the header's arguments, the caller's payload.
     let (args, data) = unsafe { (arguments(args, n), payload(source, bytes)) };
-    if flags & flag::IMMEDIATE != 0 {
-        let done = need(R, runtime::messages().try_request(pe, handler.into(), args, Some(data)));
-        if done {
-            // SAFETY: the caller's.
-            unsafe { complete(lc_opt) };
+    asked::note(pe, handler);
+    record::sized(op!(REQUEST_MEDIUM), pe, 0, bytes, || {
+        if flags & flag::IMMEDIATE != 0 {
+            let done = need(R, runtime::messages().try_request(pe, handler.into(), args, Some(data)));
+            if done {
+                // SAFETY: the caller's.
+                unsafe { complete(lc_opt) };
+            }
+            return c_int::from(!done);
         }
-        return c_int::from(!done);
-    }
-    need(R, runtime::messages().request_medium(pe, handler.into(), args, data));
-    // SAFETY: the caller's.
-    unsafe { complete(lc_opt) };
-    sent(R, true)
+        need(R, runtime::messages().request_medium(pe, handler.into(), args, data));
+        // SAFETY: the caller's.
+        unsafe { complete(lc_opt) };
+        sent(R)
+    })
 }
 
 /// Behind `gex_AM_RequestLong`
@@ -113,25 +141,29 @@ pub unsafe extern "C" fn pellucid_gex_request_long(
     bytes: usize,
     dest: *mut c_void,
     lc_opt: *mut EventHandle,
-    _flags: Flags,
+    flags: Flags,
     n: c_uint,
     args: *const i32,
 ) -> c_int {
     const R: &str = "gex_AM_RequestLong";
     unrestricted(R);
+    check(R, lc_opt, flags, true);
     let pe = place::am_peer(R, tm, rank);
     if bytes > limits::LONG {
         refuse(R, format!("a payload of {bytes} bytes: at most {} are possible in a long message", limits::LONG))
     }
     // SAFETY: the header's arguments, the caller's payload.
     let (args, data) = unsafe { (arguments(args, n), payload(source, bytes)) };
-    match place::in_heap(pe, dest as usize, bytes).filter(|_| bytes > 0) {
-        Some(to) => need(R, runtime::messages().request_long(handler.into(), args, data, to)),
-        None => request_long_at(R, pe, handler, args, data, dest as usize),
-    }
-    // SAFETY: the caller's.
-    unsafe { complete(lc_opt) };
-    sent(R, true)
+    asked::note(pe, handler);
+    record::sized(op!(REQUEST_LONG), pe, dest as usize, bytes, || {
+        match place::in_heap(pe, dest as usize, bytes).filter(|_| bytes > 0) {
+            Some(to) => need(R, runtime::messages().request_long(handler.into(), args, data, to)),
+            None => request_long_at(R, pe, handler, args, data, dest as usize),
+        }
+        // SAFETY: the caller's.
+        unsafe { complete(lc_opt) };
+        sent(R)
+    })
 }
 
 /// A long request whose target is memory of its receiver's own, or empty: the data goes first where it does not fit.

@@ -54,18 +54,24 @@ impl Token {
         self.source
     }
 
-    /// The message of the handler that runs in this thread, to reply to.
-    #[allow(clippy::mut_from_ref)] // the token is the proof that the message is this thread's
-    pub fn request(routine: &'static str, token: *mut Token) -> &'static mut Message<'static> {
+    /// The token of the handler that runs in this thread.
+    pub fn running(routine: &'static str, token: *const Token) -> &'static Self {
         let thread = thread::get();
-        if thread.token.is_null() || token != thread.token {
+        if thread.token.is_null() || !std::ptr::eq(token, thread.token) {
             refuse(
                 routine,
                 format!("the token is not that of the handler that runs here: called {}", crate::fail::context()),
             )
         }
         // SAFETY: the running handler's token, see `new`.
-        let token = unsafe { &mut *token };
+        unsafe { &*token }
+    }
+
+    /// The message of the handler that runs in this thread, to reply to.
+    #[allow(clippy::mut_from_ref)] // the token is the proof that the message is this thread's
+    pub fn request(routine: &'static str, token: *mut Token) -> &'static mut Message<'static> {
+        let thread = thread::get();
+        let token = Self::running(routine, token);
         if !token.is_request {
             refuse(routine, format!("{} is a reply handler: only requests are replied to", token.describe()))
         }
@@ -87,9 +93,9 @@ impl Token {
 /// `gex_Token_Info`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gex_Token_Info(token: *const Token, info: *mut TokenInfo, _mask: u32) -> u32 {
-    // SAFETY: the token of the running handler, and room for the answer, says the caller.
+    let token = Token::running("gex_Token_Info", token);
+    // SAFETY: room for the answer, says the caller.
     unsafe {
-        let token = &*token;
         info.write(TokenInfo {
             source: token.source,
             ep: std::ptr::from_ref(start::endpoint()).cast(),
@@ -104,7 +110,8 @@ pub unsafe extern "C" fn gex_Token_Info(token: *const Token, info: *mut TokenInf
 /// `gasnet_AMGetMsgSource`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gasnet_AMGetMsgSource(token: *const Token, source: *mut Rank) -> c_int {
+    let token = Token::running("gasnet_AMGetMsgSource", token);
     // SAFETY: as above.
-    unsafe { source.write((*token).source) };
+    unsafe { source.write(token.source) };
     code::OK
 }

@@ -6,8 +6,10 @@ use super::begin;
 use super::reduce::{Operation, ReduceFn};
 use super::tree::{Tree, Ways};
 use crate::fail::{refuse, unrestricted};
+use crate::legacy::no_barrier;
 use crate::team::Team;
-use crate::types::{Dt, EVENT_INVALID, EventHandle, Flags, Op, Rank, Tm};
+use crate::types::{Dt, EventHandle, Flags, Op, Rank, Tm};
+use crate::{op, record};
 use std::ffi::c_void;
 
 /// `gex_Coll_BarrierNB`
@@ -15,7 +17,9 @@ use std::ffi::c_void;
 pub extern "C" fn gex_Coll_BarrierNB(tm: Tm, _: Flags) -> EventHandle {
     const R: &str = "gex_Coll_BarrierNB";
     unrestricted(R);
-    begin(Box::new(Barrier::new(Team::of(R, tm), Name::Anonymous).0))
+    let team = Team::of(R, tm);
+    no_barrier(R, team);
+    record::sampled(op!(BARRIER), -1, 0, 0, || begin(Box::new(Barrier::new(team, Name::Anonymous).0)))
 }
 
 /// Memory of the client's that a collective writes when it is complete.
@@ -60,6 +64,7 @@ pub unsafe extern "C" fn gex_Coll_BroadcastNB(
     const R: &str = "gex_Coll_BroadcastNB";
     unrestricted(R);
     let team = Team::of(R, tm);
+    no_barrier(R, team);
     check_root(R, team, root);
     let is_root = team.rank() == root;
     // SAFETY: the root's source, says the caller.
@@ -71,7 +76,10 @@ pub unsafe extern "C" fn gex_Coll_BroadcastNB(
         }
         output.write(&data);
     };
-    begin(Box::new(Tree::new(team, root, Ways::Down, data, |_: &mut Vec<u8>, _: Vec<u8>| (), finish)))
+    let nothing = |_: &mut Vec<u8>, _: Vec<u8>| ();
+    record::sampled(op!(BROADCAST), -1, 0, bytes, || {
+        begin(Box::new(Tree::new(team, root, Ways::Down, data, nothing, finish)))
+    })
 }
 
 /// `gex_Coll_ReduceToOneNB`
@@ -93,7 +101,9 @@ pub unsafe extern "C" fn gex_Coll_ReduceToOneNB(
     unrestricted(R);
     check_root(R, Team::of(R, tm), root);
     // SAFETY: the caller's.
-    unsafe { reduce(R, tm, root, Ways::Up, dest, source, dt, dt_bytes, count, op, user, cdata) }
+    record::sampled(op!(REDUCE_ONE), -1, 0, dt_bytes.saturating_mul(count), || unsafe {
+        reduce(R, tm, root, Ways::Up, dest, source, dt, dt_bytes, count, op, user, cdata)
+    })
 }
 
 /// `gex_Coll_ReduceToAllNB`
@@ -113,7 +123,9 @@ pub unsafe extern "C" fn gex_Coll_ReduceToAllNB(
     const R: &str = "gex_Coll_ReduceToAllNB";
     unrestricted(R);
     // SAFETY: the caller's.
-    unsafe { reduce(R, tm, 0, Ways::Both, dest, source, dt, dt_bytes, count, op, user, cdata) }
+    record::sampled(op!(REDUCE_ALL), -1, 0, dt_bytes.saturating_mul(count), || unsafe {
+        reduce(R, tm, 0, Ways::Both, dest, source, dt, dt_bytes, count, op, user, cdata)
+    })
 }
 
 unsafe fn reduce(
@@ -131,12 +143,13 @@ unsafe fn reduce(
     cdata: *mut c_void,
 ) -> EventHandle {
     let team = Team::of(routine, tm);
+    no_barrier(routine, team);
     let operation = Operation::of(routine, dt, dt_bytes, op, user, cdata);
     let Some(bytes) = dt_bytes.checked_mul(count) else {
         refuse(routine, format!("dt_cnt = {count} elements of {dt_bytes} bytes are no object"))
     };
     if bytes == 0 {
-        return EVENT_INVALID;
+        refuse(routine, format!("dt_sz = {dt_bytes} and dt_cnt = {count}: neither may be 0"))
     }
     // SAFETY: the caller's.
     let data = unsafe { input(source, bytes) };

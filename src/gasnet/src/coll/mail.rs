@@ -8,6 +8,7 @@ use crate::types::Rank;
 use pellucid_core::am::Message;
 use pellucid_core::runtime;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 /// Names data among all that a process receives.
@@ -46,7 +47,17 @@ pub fn take(key: Key) -> Option<Vec<u8>> {
 
 fn put(key: Key, total: usize, offset: usize, part: &[u8]) -> bool {
     let mut parcels = parcels();
-    let parcel = parcels.entry(key).or_insert_with(|| Parcel { data: vec![0; total], have: 0 });
+    let parcel = match parcels.entry(key) {
+        Entry::Occupied(parcel) => parcel.into_mut(),
+        Entry::Vacant(place) => {
+            let mut data = Vec::new();
+            if data.try_reserve_exact(total).is_err() {
+                return false;
+            }
+            data.resize(total, 0);
+            place.insert(Parcel { data, have: 0 })
+        }
+    };
     let Some(room) = parcel.data.get_mut(offset..).filter(|room| part.len() <= room.len()) else { return false };
     room[..part.len()].copy_from_slice(part);
     parcel.have += part.len();

@@ -7,10 +7,12 @@
 //! | `barrier.rs` | dissemination, with names that have to match |
 //! | `reduce.rs` | combining operands |
 //! | `entry.rs` | the functions of the API |
+//! | `old.rs` | `gasnet_coll_*` |
 
 pub mod barrier;
 pub mod entry;
 pub mod mail;
+pub mod old;
 pub mod reduce;
 pub mod tree;
 

@@ -1,7 +1,7 @@
 //! Combining operands of reductions.
 #![allow(unsafe_code)]
 
-use crate::fail::refuse;
+use crate::fail::{Section, refuse};
 use crate::types::{Dt, Op};
 use std::ffi::c_void;
 
@@ -134,7 +134,9 @@ fn combine_user(function: ReduceFn, cdata: usize, bytes: usize, left: &mut Vec<u
     unsafe {
         std::ptr::copy_nonoverlapping(left.as_ptr(), a.as_mut_ptr().cast::<u8>(), left.len());
         std::ptr::copy_nonoverlapping(right.as_ptr(), b.as_mut_ptr().cast::<u8>(), right.len());
-        function(a.as_ptr().cast(), b.as_mut_ptr().cast(), left.len() / bytes, cdata as *const c_void);
+        Section::Reduction.run(|| {
+            function(a.as_ptr().cast(), b.as_mut_ptr().cast(), left.len() / bytes, cdata as *const c_void);
+        });
         std::ptr::copy_nonoverlapping(b.as_ptr().cast::<u8>(), left.as_mut_ptr(), left.len());
     }
 }

@@ -13,7 +13,7 @@ const MUCH: f64 = 0.20;
 type Kind = (&'static str, fn(Class) -> bool, &'static str);
 
 /// Kinds of routines.
-const KINDS: [Kind; 7] = [
+const KINDS: [Kind; 8] = [
     (
         "barriers",
         |c| c == Class::Barrier,
@@ -36,6 +36,11 @@ const KINDS: [Kind; 7] = [
         "--view matrix says whose variables they are; many on one word wait for each other",
     ),
     (
+        "active messages",
+        |c| c == Class::Message,
+        "--view routines says what they bring; gex_AM_Request_waits_for_room is time in which a peer's queue was full",
+    ),
+    (
         "files",
         |c| c == Class::Io,
         "larger calls, calls of all members (_at_all) in the place of those of one, and handles (_nb) while the \
@@ -51,7 +56,7 @@ const KINDS: [Kind; 7] = [
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let run = run_ns(profile);
-    let (_, all) = sum(profile, |r| r.class != Class::Setup);
+    let (_, all) = sum(profile, |r| r.class.is_library_time());
     if all / run < MUCH {
         return None;
     }

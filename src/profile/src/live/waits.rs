@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 use super::{Object, PeNow, State, describe, is_collective, row};
 use crate::detail::TeamKey;
-use crate::op::Class;
+use crate::op::{self, Class};
 use crate::report::{NoSymbols, Symbols};
 use crate::segment::{CurrentOp, Phase};
 use crate::text::pe_list;
@@ -35,6 +35,17 @@ pub enum For {
     Store,
     /// The network, which has something under way to this PE.
     Answer(u32),
+    /// The reply to an active message.
+    Reply {
+        /// Of whom.
+        peer: u32,
+        /// Of which handler.
+        handler: u16,
+        /// It is known not to have run.
+        is_pending: bool,
+    },
+    /// An active message of whomever.
+    Message,
 }
 
 /// A PE that waits.
@@ -136,6 +147,10 @@ impl Waits {
                 let (class, routine) = row(thread);
                 let addr = thread.addr.filter(|&addr| addr != 0);
                 let what = match class {
+                    _ if op::gasnet::waits_for_messages(thread.op) => match thread.awaited() {
+                        Some((peer, handler, is_pending)) => For::Reply { peer, handler, is_pending },
+                        None => For::Message,
+                    },
                     Class::Wait => For::Store,
                     Class::Lock if routine.contains("set_lock") => {
                         let lock = addr.and_then(|addr| pe.symmetric(addr));
@@ -151,7 +166,9 @@ impl Waits {
                     },
                     _ => continue,
                 };
-                let object = matches!(class, Class::Wait | Class::Lock).then_some(addr).flatten();
+                let has_object =
+                    matches!(class, Class::Wait | Class::Lock) && !op::gasnet::waits_for_messages(thread.op);
+                let object = has_object.then_some(addr).flatten();
                 let object = object.map(|addr| describe::object(pe, addr, symbols));
                 let condition = thread.condition.as_ref().filter(|_| class == Class::Wait);
                 let condition = condition.map(|it| it.shown(&describe::object(pe, it.addr, symbols)));
@@ -204,6 +221,13 @@ impl Wait {
             For::Lock(Some(holder)) => format!("waits in {routine}{object} for PE {holder}, which holds the lock"),
             For::Lock(None) => format!("waits in {routine}{object} for a lock that no PE is seen to hold"),
             For::Answer(peer) => format!("waits in {routine} for what is under way to PE {peer}"),
+            For::Reply { peer, handler, is_pending: true } => {
+                format!("waits in {routine} for the reply of handler {handler} of PE {peer}, which has not run it yet")
+            }
+            For::Reply { peer, handler, is_pending: false } => {
+                format!("waits in {routine} for the reply of handler {handler} of PE {peer}, which has run it")
+            }
+            For::Message => format!("waits in {routine} for an active message of any PE"),
             For::Store => match &self.condition {
                 Some(condition) => format!("waits in {routine} for {condition}: a store by any PE"),
                 None => format!("waits in {routine}{object} for a store by any PE"),
@@ -216,6 +240,7 @@ impl Wait {
         match &self.what {
             For::Members { missing, perhaps: false } => missing,
             For::Lock(Some(holder)) => std::slice::from_ref(holder),
+            For::Reply { peer, is_pending: true, .. } => std::slice::from_ref(peer),
             _ => &[],
         }
     }

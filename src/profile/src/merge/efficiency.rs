@@ -177,6 +177,8 @@ impl Library {
     fn add(&mut self, class: Class, ns: u64) {
         if class == Class::Setup {
             self.setup = self.setup.saturating_add(ns);
+        }
+        if !class.is_library_time() {
             return;
         }
         self.all = self.all.saturating_add(ns);

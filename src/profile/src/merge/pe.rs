@@ -124,7 +124,7 @@ impl PeRow {
 
     /// Time in the library between initialization and finalization, in nanoseconds.
     pub fn library_ns(&self) -> u64 {
-        self.time_ns(|class| class != Class::Setup)
+        self.time_ns(Class::is_library_time)
     }
 
     /// Time in routines of the classes that `of` picks, in nanoseconds, calls that did not return included.

@@ -23,6 +23,7 @@ mod lines;
 mod locks;
 mod modules;
 mod names;
+mod nested;
 mod network;
 pub mod outlined;
 #[cfg(feature = "counters")]
@@ -56,12 +57,13 @@ pub use counting::count;
 pub use extra::{context, context_default, context_made, rooted, team};
 pub use heap::{heap_in_use, memory};
 pub use locks::{lock_released, lock_taken};
+pub use nested::{enter, leave, nested, waits_on};
 pub use network::{NetworkCounters, network_source, publish_network};
 pub use tls::set_site;
 
 pub use hot::{Stamp, error, record, sampled, sized, timed};
 pub use read::{current_op, in_file, read};
-pub use stall::{may_stall, stall, stall_over, waits_for};
+pub use stall::{Shown, may_stall, stall, stall_over, waits_for};
 pub use waits::{begins as wait_begins, stamps_come_after};
 
 pub(crate) use attach::{now, own_slot};

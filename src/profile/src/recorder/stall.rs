@@ -11,7 +11,7 @@ use crate::segment::extra::SITE_OVERFLOW;
 use crate::segment::layout::{STATE_INSIDE, Slot, current_word};
 
 /// What a thread shows.
-type Shown = [u64; 5];
+pub type Shown = [u64; 5];
 
 /// Whether a long wait of the calling thread is to be shown: there is a place for it, and the recorder does not show it
 /// by itself.
@@ -44,14 +44,14 @@ pub fn waits_for(condition: &Condition) {
     }
 }
 
-fn shown(slot: &Slot) -> Shown {
+pub(super) fn shown(slot: &Slot) -> Shown {
     let current = &slot.head.current;
     let [word, addr, bytes, start] =
         [&current.word, &current.addr, &current.bytes, &current.start].map(|word| word.load(Relaxed));
     [word, addr, bytes, start, slot.head.site.load(Relaxed).into()]
 }
 
-fn show(slot: &Slot, [word, addr, bytes, start, site]: Shown) {
+pub(super) fn show(slot: &Slot, [word, addr, bytes, start, site]: Shown) {
     let current = &slot.head.current;
     slot.head.site.store(site as u32, Relaxed);
     current.addr.store(addr, Relaxed);

@@ -105,6 +105,12 @@ fn by_routine(profile: &Merged, options: &Options) -> String {
     let sum = |of: fn(&Routine) -> u64| routines.iter().map(of).fold(0, u64::saturating_add);
     let (calls, bytes) = (sum(Routine::all_calls), sum(Routine::traffic_bytes));
     let (total, spent) = (sum(|r| r.total_ns), sum(Routine::spent_ns));
+    // Handlers run within other calls.
+    let within = |of: fn(&Routine) -> u64| {
+        routines.iter().filter(|r| !r.class.is_library_time()).map(of).fold(0, u64::saturating_add)
+    };
+    let (total, spent) =
+        (total.saturating_sub(within(|r| r.total_ns)), spent.saturating_sub(within(Routine::spent_ns)));
     let estimated = routines.iter().any(|r| r.estimated);
     let kinds = routines.len();
     let all_routines = routines.clone();

@@ -69,7 +69,7 @@ pub fn create_with(npes: u32, job: &JobInfo, scale: Scale) -> io::Result<OwnedFd
     header.npes.store(npes, Relaxed);
     header.first_pe.store(job.first_pe, Relaxed);
     header.local_pes.store(local, Relaxed);
-    header.ops.store(op::COUNT as u32, Relaxed);
+    header.ops.store(op::TOTAL as u32, Relaxed);
     header.ops_hash.store(op::TABLE_HASH, Relaxed);
     header.clock_source.store(scale.source as u32, Relaxed);
     header.clock_mult.store(scale.mult, Relaxed);

@@ -557,7 +557,7 @@ const _: () = {
     assert!(size_of::<RegionTime>() == 64 && size_of::<Sync>() == 64 && size_of::<ContextRow>() == 64);
     assert!(size_of::<Module>() == 320 && size_of::<CounterHead>() == 256);
     assert!(SITES.is_power_of_two() && PEERS.is_power_of_two() && ALGORITHMS.is_power_of_two());
-    assert!(crate::op::COUNT < 1 << (KEY_REGION - KEY_OP) && REGIONS <= 1 << (64 - KEY_REGION));
+    assert!(crate::op::TOTAL < 1 << (KEY_REGION - KEY_OP) && REGIONS <= 1 << (64 - KEY_REGION));
 };
 
 const _: () = assert!(MAX_OPS.is_multiple_of(64));

@@ -136,8 +136,8 @@ impl Facts {
             return Err(invalid(format!("profile segment: version {version}, this build reads version {VERSION}")));
         }
         let (ops, hash) = (header.ops.load(Relaxed) as usize, header.ops_hash.load(Relaxed));
-        if ops != op::COUNT || hash != op::TABLE_HASH {
-            let count = op::COUNT;
+        if ops != op::TOTAL || hash != op::TABLE_HASH {
+            let count = op::TOTAL;
             return Err(invalid(format!(
                 "profile segment: made by another build, whose table of {ops} operations is not the one of {count} \
                  here: library and launcher differ"

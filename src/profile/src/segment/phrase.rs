@@ -28,9 +28,12 @@ impl CurrentOp {
 
     /// ` (to PE 3, heap+0x40, 8 bytes)`
     pub(crate) fn operands(&self, object: impl Fn(u64) -> String) -> String {
+        if let Some((peer, handler, _)) = self.awaited() {
+            return format!(" (reply of handler {handler} of PE {peer})");
+        }
         let direction = match op::get(self.op).map(|row| row.class) {
-            Some(Class::Put | Class::Signal) => "to ",
-            Some(Class::Get) => "from ",
+            Some(Class::Put | Class::Signal | Class::Message) => "to ",
+            Some(Class::Get | Class::Handler) => "from ",
             Some(Class::Amo | Class::Lock) => "on ",
             _ => "",
         };
@@ -39,6 +42,13 @@ impl CurrentOp {
         parts.extend(self.addr.filter(|addr| *addr != 0).map(object));
         parts.extend(self.bytes.filter(|bytes| *bytes != 0).map(|bytes| format!("{bytes} bytes")));
         if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
+    }
+
+    /// Of a wait for messages: the PE whose reply to a request has not come, the handler of the request, and whether
+    /// that is known not to have run.
+    pub fn awaited(&self) -> Option<(u32, u16, bool)> {
+        let (peer, addr) = (self.peer?, self.addr.filter(|_| op::gasnet::waits_for_messages(self.op))?);
+        op::gasnet::awaits(addr).map(|(handler, is_pending)| (peer, handler, is_pending))
     }
 
     /// `, called from main at solve.c:44`, as `line` finds it for a file and a return address; else

@@ -74,7 +74,7 @@ impl Fold {
         let mult = slot.head.clock_mult.load(Relaxed).max(1);
         // All the room that there may ever be need for: later calls may come from signal handlers.
         Fold {
-            rows: Vec::with_capacity(op::COUNT),
+            rows: Vec::with_capacity(op::TOTAL),
             index: vec![0; MAX_OPS],
             generation: 0,
             paid: 0,

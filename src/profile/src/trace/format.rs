@@ -29,7 +29,7 @@
 
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64};
 
-use crate::op::COUNT;
+use crate::op::TOTAL;
 use crate::segment::layout::Text;
 
 /// First eight bytes of a file, written last.
@@ -68,7 +68,7 @@ pub const NOTE_BYTES: usize = 20 + TEXT_BYTES;
 pub const OP_BITS: u32 = 12;
 /// See [`WITH_MORE_ROUTINES`].
 pub const OP_BITS_BEFORE: u32 = 11;
-const _: () = assert!(COUNT <= 1 << OP_BITS);
+const _: () = assert!(TOTAL <= 1 << OP_BITS);
 
 /// Record: a call.
 pub const KIND_CALL: u16 = 0;

@@ -9,7 +9,7 @@ use super::format::*;
 use super::note;
 use super::room::Room;
 use super::switch::{self, Job};
-use crate::op::{self, ON_CONTEXT, OPS, TOGETHER, Timing};
+use crate::op::{self, ALL, ON_CONTEXT, TOGETHER, Timing};
 use crate::output::no_room;
 use crate::segment::layout::{SLOTS, Slot};
 use crate::text::visible_path;
@@ -89,7 +89,7 @@ pub(crate) fn event(slot: &Slot, op: u16, peer: i32, start: u64, end: u64) {
     } else {
         writer.call(op, peer, slot.head.current.addr.load(Relaxed), bytes, start, end);
     }
-    if !switch::is_full() && OPS.get(usize::from(op)).is_some_and(|row| row.timing == Timing::Timed) {
+    if !switch::is_full() && ALL.get(usize::from(op)).is_some_and(|row| row.timing == Timing::Timed) {
         writer.fold.wake(slot, end);
     }
 }

@@ -15,7 +15,7 @@ const ROWS: usize = 64;
 const NODES: usize = 64;
 /// What a PE spends its time on, beside computing.
 const PARTS: [(&str, &[Class]); 6] = [
-    ("transfers", &[Class::Put, Class::Get, Class::Amo, Class::Signal]),
+    ("transfers", &[Class::Put, Class::Get, Class::Amo, Class::Signal, Class::Message]),
     ("fence and quiet", &[Class::Order]),
     ("barriers", &[Class::Barrier]),
     ("collectives", &[Class::Collective]),
@@ -122,8 +122,8 @@ fn waits(moment: &Moment<'_>) -> Value {
     let on = |what: &For| match what {
         For::Members { missing, .. } => missing.clone(),
         For::Lock(Some(holder)) => vec![*holder],
-        For::Answer(peer) => vec![*peer],
-        For::Lock(None) | For::Store => Vec::new(),
+        For::Answer(peer) | For::Reply { peer, .. } => vec![*peer],
+        For::Lock(None) | For::Store | For::Message => Vec::new(),
     };
     let nodes = moment.pes.len().min(NODES);
     let is_node = |pe: u32| moment.pes[..nodes].iter().any(|known| known.pe == pe);

@@ -369,6 +369,10 @@ impl Transport for Fabric {
         self.endpoint.all_messages_handled()
     }
 
+    fn messages_handled_by(&self, pe: i32) -> bool {
+        self.endpoint.messages_handled_by(pe)
+    }
+
     fn ask(&self, channel: Channel, pe: i32, question: [u64; 3]) -> Result<u64, Fault> {
         self.endpoint.ask(channel.0, pe, question)
     }

@@ -31,6 +31,9 @@ const _: () = assert!(MEDIUM + 2 * CELL + 4 * MAX_ARGS <= CELL * CELLS / 2);
 /// Bytes of an entry before its arguments, by kind.
 const HEAD: [usize; 3] = [16, 24, 40];
 
+#[cfg(test)]
+mod tests;
+
 /// Where the rings of the PEs of this host are.
 #[derive(Debug, Clone, Copy)]
 pub struct LaneMemory {
@@ -368,12 +371,15 @@ impl Lanes {
         )))
     }
 
+    /// Whether every request of this process to a PE that has rings here has been handled.
+    pub fn is_handled_by(&self, pe: i32) -> bool {
+        let sent = self.peers[(pe - self.memory.first) as usize].sent.load(Ordering::Relaxed);
+        sent == 0 || self.view(pe, Lane::Request).head().load(Ordering::Acquire) >= sent
+    }
+
     /// Whether every request of this process has been handled, and every reply has found room.
     pub fn all_handled(&self) -> bool {
-        let handled = |(i, peer): (usize, &Peer)| {
-            let sent = peer.sent.load(Ordering::Relaxed);
-            sent == 0 || self.view(self.memory.first + i as i32, Lane::Request).head().load(Ordering::Acquire) >= sent
-        };
-        self.backlog_len.load(Ordering::Relaxed) == 0 && self.peers.iter().enumerate().all(handled)
+        let mut pes = (0..self.peers.len()).map(|i| self.memory.first + i as i32);
+        self.backlog_len.load(Ordering::Relaxed) == 0 && pes.all(|pe| self.is_handled_by(pe))
     }
 }

@@ -71,7 +71,7 @@ impl<C: Cells> Ring<'_, C> {
             let tail = self.0.tail().load(Ordering::Relaxed);
             let at = self.index(tail);
             let skipped = if at + n > cells { cells - at } else { 0 };
-            let end = tail + skipped + n;
+            let end = tail.wrapping_add(skipped + n);
             // Another thread may have moved both since: then the exchange fails.
             if end.wrapping_sub(seen.load(Ordering::Acquire)) as i64 > cells as i64 {
                 let head = self.0.head().load(Ordering::Acquire);
@@ -84,7 +84,7 @@ impl<C: Cells> Ring<'_, C> {
                 if skipped > 0 {
                     self.stamp(tail, Stamp { cells: skipped as u16, note: SKIP });
                 }
-                return Some(tail + skipped);
+                return Some(tail.wrapping_add(skipped));
             }
         }
     }
@@ -107,11 +107,13 @@ impl<C: Cells> Ring<'_, C> {
                 return None;
             }
             let stamp = Stamp { cells: (word >> 32) as u16, note: (word >> 48) as u16 };
-            if stamp.note != SKIP {
+            // Cells are skipped up to the end of the ring; a stamp that says otherwise is damaged, and no message's.
+            let rest = self.0.cells() - self.index(*position);
+            if stamp.note != SKIP || u64::from(stamp.cells) != rest {
                 return Some(stamp);
             }
             // Nothing was written there but the stamp.
-            *position += u64::from(stamp.cells);
+            *position += rest;
             self.0.head().store(*position, Ordering::Release);
         }
     }
@@ -128,6 +130,6 @@ impl<C: Cells> Ring<'_, C> {
         for i in 1..cells {
             self.0.stamp(self.index(position + i)).store(0, Ordering::Relaxed);
         }
-        self.0.head().store(position + cells, Ordering::Release);
+        self.0.head().store(position.wrapping_add(cells), Ordering::Release);
     }
 }

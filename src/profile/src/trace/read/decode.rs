@@ -170,8 +170,8 @@ impl TraceFile {
         let bits = self.facts.op_bits;
         let (op, kind, lengths) = (head as u16 & ((1 << bits) - 1), head as u16 >> bits, head >> 16);
         if matches!(kind, KIND_CALL | KIND_CALLS) {
-            if usize::from(op) >= op::COUNT {
-                return Err(cursor.corrupt_at(at, format!("routine {op} of {}", op::COUNT)));
+            if usize::from(op) >= op::TOTAL {
+                return Err(cursor.corrupt_at(at, format!("routine {op} of {}", op::TOTAL)));
             }
             if kind == KIND_CALLS {
                 return Ok(Some(self.calls(op, fields(cursor, lengths)?, last)));

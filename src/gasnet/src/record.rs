@@ -1,0 +1,124 @@
+//! What the profile hears of calls and handlers. Rows and their numbers: `pellucid_profile::op::gasnet`.
+//!
+//! A call is recorded as its flag byte says, as the entry points of OpenSHMEM are: not at all, briefly, or by call site,
+//! which is not known here.
+
+use crate::asked;
+use pellucid_core::am::HANDLERS;
+use pellucid_profile::arm::{self, ARM, OFF, PROBE};
+use pellucid_profile::op::{self, Operation};
+use pellucid_profile::recorder::{self, Shown, Stamp, brief};
+use std::time::Duration;
+
+/// `op!(ROW)`: the operation of a row, whose traits are known when this is compiled.
+#[macro_export]
+macro_rules! op {
+    ($row:ident) => {{
+        use pellucid_profile::op;
+        const ROW: u16 = op::gasnet::$row;
+        op::With::<{ op::traits(ROW) }>(op::entered(ROW))
+    }};
+}
+
+/// Whether calls of an operation are recorded.
+#[inline(always)]
+fn is_on(flag: u8) -> bool {
+    flag != OFF && arm::level() > 0
+}
+
+/// Runs a short call that moves nothing, or one element.
+#[inline(always)]
+pub fn sampled<R>(op: impl Operation, peer: i32, addr: usize, bytes: usize, f: impl FnOnce() -> R) -> R {
+    let flag = arm::flag(&ARM, op.id());
+    let is_counted = match flag {
+        OFF => true,
+        PROBE => brief::sampled::<false>(op, peer, addr, bytes),
+        _ => false,
+    };
+    if is_counted || !is_on(flag) { f() } else { sampled_fully(op, (peer, addr, bytes), f) }
+}
+
+#[inline(never)]
+fn sampled_fully<R>(op: impl Operation, (peer, addr, bytes): (i32, usize, usize), f: impl FnOnce() -> R) -> R {
+    recorder::set_site(0);
+    recorder::sampled(op, peer, addr, bytes, f)
+}
+
+/// Runs a put, a get, or a message with a payload.
+#[inline(always)]
+pub fn sized<R>(op: impl Operation, peer: i32, addr: usize, bytes: usize, f: impl FnOnce() -> R) -> R {
+    let flag = arm::flag(&ARM, op.id());
+    let is_counted = match flag {
+        OFF => true,
+        PROBE => brief::sized::<false>(op, peer, addr, bytes),
+        _ => false,
+    };
+    if is_counted || !is_on(flag) { f() } else { sized_fully(op, (peer, addr, bytes), f) }
+}
+
+#[inline(never)]
+fn sized_fully<R>(op: impl Operation, (peer, addr, bytes): (i32, usize, usize), f: impl FnOnce() -> R) -> R {
+    recorder::set_site(0);
+    recorder::sized(op, peer, addr, bytes, f)
+}
+
+/// Runs a call that may take long.
+#[inline]
+pub fn timed<R>(op: impl Operation, peer: i32, addr: usize, bytes: usize, f: impl FnOnce() -> R) -> R {
+    if !is_on(arm::flag(&ARM, op.id())) {
+        return f();
+    }
+    recorder::set_site(0);
+    recorder::timed(op, peer, addr, bytes, f)
+}
+
+/// Records a call that began before there was anything to record into.
+pub fn since(op: u16, began: Stamp) {
+    if is_on(arm::flag(&ARM, op)) {
+        recorder::set_site(0);
+        recorder::record(op, -1, 0, 0, began);
+    }
+}
+
+/// Begins a call that may take long; gives what [`leave`] needs.
+pub fn enter(op: impl Operation, peer: i32) -> u64 {
+    if !is_on(arm::flag(&ARM, op.id())) {
+        return 0;
+    }
+    recorder::set_site(0);
+    recorder::enter(op, peer, 0, 0)
+}
+
+/// Ends it.
+pub fn leave(op: impl Operation, start: u64) {
+    recorder::leave(op, start, -1);
+}
+
+/// Runs a handler, for a message of a PE. It runs within another call, which the thread shows again afterwards.
+#[inline]
+pub fn handler<R>(number: u8, source: i32, bytes: usize, f: impl FnOnce() -> R) -> R {
+    match op::gasnet::handler(number.into()) {
+        Some(op) if is_on(arm::flag(&ARM, op)) => recorder::nested(|| sampled(op, source, 0, bytes, f)),
+        _ => f(),
+    }
+}
+
+/// A request waits for room: that is a call of its own within the one that sends it.
+pub fn waits_for_room(pe: i32, wait: &mut dyn FnMut()) {
+    let awaited = op::gasnet::awaited(asked::last(pe).unwrap_or(HANDLERS), true);
+    recorder::nested(|| timed(op!(NO_ROOM), pe, awaited, 0, wait));
+}
+
+/// A wait has become long: shows for whose reply it is. Gives what is to be shown again once it is over.
+#[cold]
+pub fn long_wait(routine: &str, waited: Duration) -> Option<Shown> {
+    let (peer, addr) = match asked::unanswered() {
+        Some(asked) => (asked.pe, op::gasnet::awaited(asked.handler, asked.is_pending)),
+        None => (-1, 0),
+    };
+    if !recorder::may_stall() {
+        recorder::waits_on(peer, addr);
+        return None;
+    }
+    recorder::stall(op::find(routine)?, peer, addr, 0, waited)
+}

@@ -1,0 +1,40 @@
+/* Waits for a reply that does not come: the first argument says how, and whether the handler has run. */
+#include "job.h"
+#include <unistd.h>
+
+static volatile int answered;
+
+static void silent(gex_Token_t token)
+{
+    (void)token;
+}
+
+static void answer(gex_Token_t token)
+{
+    (void)token;
+    answered = 1;
+}
+
+int main(int argc, char **argv)
+{
+    gex_AM_Entry_t table[] = {
+        {201, (gex_AM_Fn_t)silent, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "silent"},
+        {202, (gex_AM_Fn_t)answer, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0, NULL, "answer"},
+    };
+    const char *how = argc > 1 ? argv[1] : "";
+    begin(argc, argv, table, 2, 1);
+    if (me == 0) {
+        gex_AM_RequestShort(world, 3, 201, 0);
+        if (strcmp(how, "poll") == 0)
+            while (!answered)
+                gasnet_AMPoll();
+        if (strcmp(how, "full") == 0)
+            for (;;)
+                gex_AM_RequestShort(world, 3, 201, 0);
+        GASNET_BLOCKUNTIL(answered);
+    }
+    if (me == 3 && strcmp(how, "ran") != 0)
+        sleep(60);
+    gex_Event_Wait(gex_Coll_BarrierNB(world, 0));
+    return finish();
+}

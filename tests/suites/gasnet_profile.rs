@@ -1,0 +1,135 @@
+//! What the profile, traces, metrics and looks at jobs that hang say of programs that use GASNet-EX.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use harness::report::Report;
+use harness::run::{Job, Running};
+use harness::tree;
+use serde_json::Value;
+
+/// Longer than anything here takes.
+const LONG: Duration = Duration::from_secs(30);
+
+fn build(name: &str) -> PathBuf {
+    let to = tree::scratch("gasnet-profile").join(name);
+    let source = tree::package().join("programs/gasnet").join(format!("{name}.c"));
+    let line = "cc -std=c11 -O1 -Wall -Wextra -Werror -o \"$1\" \"$2\" \
+                $(PKG_CONFIG_PATH=\"$3\" pkg-config --cflags --libs gasnet-pellucid-par)";
+    let job = Job::new("sh").arg("-c").arg(line).arg("sh").arg(&to).arg(source).arg(tree::library("pkgconfig"));
+    job.run().expect_code(0);
+    to
+}
+
+/// A run of the program whose traffic is known, with what it keeps in this directory.
+fn traffic(pes: usize, option: &str, directory: &str) -> PathBuf {
+    let program = build("traffic");
+    let directory = tree::scratch("gasnet-profile").join(directory);
+    let _ = std::fs::remove_dir_all(&directory);
+    Job::oshrun(pes).arg(format!("{option}={}", directory.display())).arg(program).run().expect_code(0);
+    directory
+}
+
+#[test]
+fn calls_and_handlers_are_counted() {
+    let (pes, report) = (3, Report::read(&traffic(3, "--profile-dir", "counted"), true));
+    let others = pes - 1;
+    let each = [
+        ("gex_AM_RequestShort", 10, 0),
+        ("gex_AM_ReplyShort", 10, 0),
+        ("gex_AM_handler_200", 10, 0),
+        ("gex_AM_handler_201", 10, 0),
+        ("gex_AM_RequestMedium", 5, 500),
+        ("gex_AM_handler_202", 5, 500),
+        ("gex_AM_RequestLong", 1, 1000),
+        ("gex_AM_handler_203", 1, 1000),
+        ("gex_RMA_PutBlocking", 7, 7 * 64),
+        ("gex_RMA_GetNB", 3, 3 * 64),
+        ("gex_AD_OpNB_U64", 4, 4 * 8),
+    ];
+    for (routine, calls, bytes) in each {
+        for pe in 0..pes as usize {
+            assert_eq!(report.routine_of(pe, routine), (calls * others, bytes * others), "{routine} of PE {pe}");
+        }
+    }
+    for routine in ["gex_Client_Init", "gex_Segment_Attach"] {
+        assert_eq!(report.routine(routine).0, pes, "{routine}");
+    }
+    assert!(report.routine("GASNET_BLOCKUNTIL").0 <= pes);
+    let handler = report.field("gex_AM_handler_200", "time_ns").expect("the handler's time");
+    assert!(handler["total"].as_u64().is_some_and(|ns| ns > 0), "{handler}");
+    let class = report.field("gex_AM_handler_200", "class").and_then(Value::as_str);
+    assert_eq!(class, Some("handler"));
+}
+
+#[test]
+fn the_matrix_has_the_messages() {
+    let directory = traffic(3, "--profile-dir", "matrix");
+    let job = Job::new(tree::tool("oshprof")).arg("report").arg(&directory).args(["--view", "matrix", "--json"]);
+    let json: Value = serde_json::from_str(&job.run().expect_code(0).stdout).expect("JSON");
+    // Short requests and replies, medium and long requests, puts, gets, fetch-adds, from each PE to each other one.
+    let (calls, bytes) = (10 + 10 + 5 + 1 + 7 + 3 + 4, 500 + 1000 + 7 * 64 + 3 * 64 + 4 * 8);
+    for from in 0..3 {
+        for to in 0..3 {
+            let of = |name: &str| json["matrix"][name][from][to].as_u64();
+            let expected = if from == to { (Some(0), Some(0)) } else { (Some(calls), Some(bytes)) };
+            assert_eq!((of("calls"), of("bytes")), expected, "{from} to {to} in {}", json["matrix"]);
+        }
+    }
+}
+
+#[test]
+fn traces_have_messages_and_handlers() {
+    let directory = traffic(2, "--trace", "traced");
+    let job = Job::new(tree::tool("oshprof")).arg("trace").arg(&directory).args(["--to", "csv"]);
+    let text = job.run().expect_code(0).stdout;
+    for routine in ["gex_AM_RequestShort", "gex_AM_handler_200", "gex_AM_handler_203", "gex_RMA_PutBlocking"] {
+        assert!(text.contains(routine), "{routine} is not in the trace");
+    }
+}
+
+/// What `oshprof hang` says of a job once it says this.
+fn hang(job: &Running, part: &str) -> String {
+    let started = Instant::now();
+    loop {
+        let text = Job::new(tree::tool("oshprof")).arg("hang").arg(job.pid().to_string()).run().stdout;
+        if text.contains(part) {
+            return text;
+        }
+        if started.elapsed() > LONG {
+            // SAFETY: no pointers.
+            unsafe { libc::kill(job.pid() as i32, libc::SIGKILL) };
+            panic!("{part:?} is not in\n{text}");
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn hang_names_the_reply_that_does_not_come() {
+    let program = build("stuck");
+    for (how, profile, part) in [
+        (
+            "block",
+            "1",
+            "PE 0 waits in GASNET_BLOCKUNTIL for the reply of handler 201 of PE 3, which has not run it yet",
+        ),
+        (
+            "block",
+            "0",
+            "PE 0 waits in GASNET_BLOCKUNTIL for the reply of handler 201 of PE 3, which has not run it yet",
+        ),
+        ("poll", "1", "PE 0 waits in gasnet_AMPoll for the reply of handler 201 of PE 3, which has not run it yet"),
+        ("poll", "0", "PE 0 waits in gasnet_AMPoll for the reply of handler 201 of PE 3, which has not run it yet"),
+        ("ran", "1", "PE 0 waits in GASNET_BLOCKUNTIL for the reply of handler 201 of PE 3, which has run it"),
+        ("full", "1", "PE 0 waits in gex_AM_Request_waits_for_room for the reply of handler 201 of PE 3"),
+    ] {
+        let job = Job::oshrun(4).env("SHMEM_PROFILE", profile).arg(&program).arg(how).limit(60).start();
+        let text = hang(&job, part);
+        let others = ["PEs 1, 2 wait in gex_Event_Wait", "PEs 1 to 3 wait in gex_Event_Wait"];
+        assert!(others.iter().any(|others| text.contains(others)), "{how}: the others wait in a barrier\n{text}");
+        // SAFETY: no pointers.
+        unsafe { libc::kill(job.pid() as i32, libc::SIGTERM) };
+        job.wait();
+    }
+}
