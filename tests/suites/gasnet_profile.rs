@@ -127,7 +127,11 @@ fn hang_names_the_reply_that_does_not_come() {
         let job = Job::oshrun(4).env("SHMEM_PROFILE", profile).arg(&program).arg(how).limit(60).start();
         let text = hang(&job, part);
         let others = ["PEs 1, 2 wait in gex_Event_Wait", "PEs 1 to 3 wait in gex_Event_Wait"];
-        assert!(others.iter().any(|others| text.contains(others)), "{how}: the others wait in a barrier\n{text}");
+        // One that sends its part of the barrier to the same queue waits there.
+        assert!(
+            how == "full" || others.iter().any(|others| text.contains(others)),
+            "{how}: the others wait in a barrier\n{text}"
+        );
         // SAFETY: no pointers.
         unsafe { libc::kill(job.pid() as i32, libc::SIGTERM) };
         job.wait();

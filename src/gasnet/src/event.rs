@@ -196,9 +196,15 @@ pub extern "C" fn gex_Event_Wait(event: EventHandle) {
     const R: &str = "gex_Event_Wait";
     unrestricted(R);
     if event != EVENT_INVALID {
-        check_leaf(R, event);
-        wait(R, event);
+        wait_checked(R, event);
     }
+}
+
+/// Not in its caller, which then need not save registers where the event is none.
+#[inline(never)]
+fn wait_checked(routine: &'static str, event: EventHandle) {
+    check_leaf(routine, event);
+    wait(routine, event);
 }
 
 /// Waits for an event within a call that is recorded itself.

@@ -30,8 +30,9 @@ pub fn unrestricted(routine: &'static str) {
     if thread.restricted != 0 {
         restricted(routine)
     }
-    if ONLY.load(Ordering::Relaxed) != 0 {
-        check_thread(routine, thread);
+    let only = ONLY.load(Ordering::Relaxed);
+    if only != 0 && only != ptr::from_mut(thread) as usize {
+        another_thread(routine)
     }
 }
 
@@ -43,15 +44,12 @@ pub fn only_this_thread() {
     ONLY.store(ptr::from_mut(thread::get()) as usize, Ordering::Relaxed);
 }
 
-#[inline]
-fn check_thread(routine: &'static str, thread: &mut thread::Thread) {
-    if ONLY.load(Ordering::Relaxed) != ptr::from_mut(thread) as usize {
-        refuse(
-            routine,
-            "called by another thread than gex_Client_Init: the program was compiled with GASNET_SEQ, where one thread \
-             calls",
-        )
-    }
+#[cold]
+fn another_thread(routine: &'static str) -> ! {
+    refuse(
+        routine,
+        "called by another thread than gex_Client_Init: the program was compiled with GASNET_SEQ, where one thread calls",
+    )
 }
 
 #[cold]

@@ -4,7 +4,6 @@
 //! which is not known here.
 
 use crate::asked;
-use pellucid_core::am::HANDLERS;
 use pellucid_profile::arm::{self, ARM, OFF, PROBE};
 use pellucid_profile::op::{self, Operation};
 use pellucid_profile::recorder::{self, Shown, Stamp, brief};
@@ -16,7 +15,8 @@ macro_rules! op {
     ($row:ident) => {{
         use pellucid_profile::op;
         const ROW: u16 = op::gasnet::$row;
-        op::With::<{ op::traits(ROW) }>(op::entered(ROW))
+        const WORD: u32 = op::entered(ROW);
+        op::With::<{ op::traits(ROW) }>(WORD)
     }};
 }
 
@@ -105,7 +105,7 @@ pub fn handler<R>(number: u8, source: i32, bytes: usize, f: impl FnOnce() -> R) 
 
 /// A request waits for room: that is a call of its own within the one that sends it.
 pub fn waits_for_room(pe: i32, wait: &mut dyn FnMut()) {
-    let awaited = op::gasnet::awaited(asked::last(pe).unwrap_or(HANDLERS), true);
+    let awaited = asked::last(pe).map_or(0, |handler| op::gasnet::awaited(handler, true));
     recorder::nested(|| timed(op!(NO_ROOM), pe, awaited, 0, wait));
 }
 

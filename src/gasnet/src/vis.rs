@@ -295,8 +295,9 @@ macro_rules! entries {
         ) -> $result {
             let kind = Kind { op: op!($vp), routine: stringify!($vector_put), way: Way::Put, how: How::$how };
             // SAFETY: lists of as many blocks, says the caller; so below.
-            let (here, there, bytes) =
-                unsafe { (vector(src, src_count), vector(dst, dst_count), bytes_of(src, src_count)) };
+            let (here, there) = unsafe { (vector(src, src_count), vector(dst, dst_count)) };
+            // SAFETY: see above.
+            let bytes = unsafe { bytes_of(src, src_count) };
             operate(kind, (tm, rank), bytes, |each| zip(kind.routine, here, there, each)) as $result
         }
 
@@ -307,8 +308,9 @@ macro_rules! entries {
         ) -> $result {
             let kind = Kind { op: op!($vg), routine: stringify!($vector_get), way: Way::Get, how: How::$how };
             // SAFETY: see above.
-            let (here, there, bytes) =
-                unsafe { (vector(dst, dst_count), vector(src, src_count), bytes_of(src, src_count)) };
+            let (here, there) = unsafe { (vector(dst, dst_count), vector(src, src_count)) };
+            // SAFETY: see above.
+            let bytes = unsafe { bytes_of(src, src_count) };
             operate(kind, (tm, rank), bytes, |each| zip(kind.routine, here, there, each)) as $result
         }
 

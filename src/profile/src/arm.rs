@@ -56,6 +56,7 @@ pub static ARM: Flags = {
 pub static PARM: Flags = [const { AtomicU64::new(0) }; WORDS];
 
 /// The flag of an operation.
+#[inline(always)]
 pub fn flag(flags: &Flags, op: u16) -> u8 {
     let op = usize::from(op);
     flags[op / AT_ONCE].load(Relaxed).to_ne_bytes()[op % AT_ONCE]

@@ -70,7 +70,7 @@ const RULES: &[Rule] = &[
     rule(&["file-write", "file-read"], Bound::Limit { times: 1.0 / 0.9, plus: 0.0 }),
     rule(&["message-round-trip", "gex-round-trip"], Bound::Limit { times: 2.2, plus: 0.0 }),
     Rule { bytes: Some((0, 8)), ..rule(&["message-stream", "gex-stream"], Bound::Ns(200.0)) },
-    // 80 % of the rate of memcpy.
+    // 80 % of the rate of memcpy to the other PE.
     rule(&["gex-stream"], Bound::Limit { times: 1.25, plus: 0.0 }),
     rule(&["gex-put", "gex-get", "gex-fetch_add"], Bound::Limit { times: 1.0, plus: 5.0 }),
     // Far below the time the target computes, and above what an interrupt takes.

@@ -84,7 +84,10 @@ pub unsafe extern "C" fn pellucid_gex_coll_broadcast(
     let is_root = check_root(R, tm, root);
     // SAFETY: the caller's; so below.
     let mine = if is_root { unsafe { input(source, bytes) } } else { &[] };
-    collective(R, tm, bytes, flags, mine, |_, all| unsafe { output(dest, 0, &all[root as usize]) });
+    collective(R, tm, bytes, flags, mine, |_, all| {
+        // SAFETY: see above.
+        unsafe { output(dest, 0, &all[root as usize]) };
+    });
 }
 
 /// `gasnet_coll_scatter`

@@ -149,6 +149,10 @@ impl Waits {
                 let what = match class {
                     _ if op::gasnet::waits_for_messages(thread.op) => match thread.awaited() {
                         Some((peer, handler, is_pending)) => For::Reply { peer, handler, is_pending },
+                        None if thread.op == op::gasnet::NO_ROOM => match thread.peer {
+                            Some(peer) => For::Answer(peer),
+                            None => For::Message,
+                        },
                         None => For::Message,
                     },
                     Class::Wait => For::Store,
