@@ -22,9 +22,6 @@ typedef void *gasnet_threadinfo_t;
 #define GASNET_HSL_INITIALIZER GEX_HSL_INITIALIZER
 #define GASNET_BARRIERFLAG_ANONYMOUS 1
 #define GASNET_BARRIERFLAG_MISMATCH 2
-#define GASNET_WAIT_SPIN 0
-#define GASNET_WAIT_BLOCK 1
-#define GASNET_WAIT_SPINBLOCK 2
 #define GASNET_GET_THREADINFO() ((gasnet_threadinfo_t)0)
 #define GASNET_POST_THREADINFO(info) enum { _gex_no_threadinfo = sizeof(info) }
 #define GASNET_BEGIN_FUNCTION() enum { _gex_no_function }
@@ -69,7 +66,6 @@ int gasnet_barrier_wait(int id, int flags);
 int gasnet_barrier_try(int id, int flags);
 int gasnet_barrier(int id, int flags);
 int gasnet_barrier_result(int *id);
-int gasnet_set_waitmode(int wait_mode);
 void gasnet_hold_interrupts(void);
 void gasnet_resume_interrupts(void);
 void gasnet_memset(gasnet_node_t node, void *dest, int val, size_t nbytes);

@@ -268,6 +268,10 @@ gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const void *client_b
                                          unsigned int numargs);
 void *gex_AM_SrcDescAddr(gex_AM_SrcDesc_t sd);
 size_t gex_AM_SrcDescSize(gex_AM_SrcDesc_t sd);
+#define GASNET_WAIT_SPIN 0
+#define GASNET_WAIT_BLOCK 1
+#define GASNET_WAIT_SPINBLOCK 2
+int gasnet_set_waitmode(int wait_mode);
 int gasnet_AMPoll(void);
 void pellucid_gex_idle(uint64_t *wait);
 void pellucid_gex_idle_over(const uint64_t *wait);

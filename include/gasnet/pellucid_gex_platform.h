@@ -65,6 +65,25 @@
 #define GASNETT_NEVER_INLINE(name, declarator) __attribute__((__noinline__)) declarator
 #define GASNETT_NORETURN __attribute__((__noreturn__))
 #define GASNETT_NORETURNP(name)
+#define GASNETT_USED __attribute__((__used__))
+#define GASNETT_UNUSED __attribute__((__unused__))
+#define GASNETT_HOT __attribute__((__hot__))
+#define GASNETT_COLD __attribute__((__cold__))
+#define GASNETT_PURE __attribute__((__pure__))
+#define GASNETT_CONST __attribute__((__const__))
+#define GASNETT_DEPRECATED __attribute__((__deprecated__))
+#define GASNETT_WARN_UNUSED_RESULT __attribute__((__warn_unused_result__))
+#define GASNETT_ALWAYS_INLINE(name) static inline __attribute__((__always_inline__))
+#define GASNETT_PREDICT_TRUE(condition) __builtin_expect(!!(condition), 1)
+#define GASNETT_PREDICT_FALSE(condition) __builtin_expect(!!(condition), 0)
+#define GASNETT_PREFETCH_READ_HINT(address) __builtin_prefetch((address), 0)
+#define GASNETT_PREFETCH_WRITE_HINT(address) __builtin_prefetch((address), 1)
+#ifndef if_pt
+#define if_pt(condition) if (GASNETT_PREDICT_TRUE(condition))
+#endif
+#ifndef if_pf
+#define if_pf(condition) if (GASNETT_PREDICT_FALSE(condition))
+#endif
 #define GASNETT_MALLOC __attribute__((__malloc__))
 #define GASNETT_MALLOCP(name)
 #define GASNETT_RESTRICT __restrict__

@@ -243,6 +243,7 @@ fn statics() -> Vec<Trial> {
         Trial::test("makefiles", makefiles),
         Trial::test("static library", static_library),
         Trial::test("with OpenSHMEM", with_openshmem),
+        Trial::test("a client in C++", client_in_cxx),
     ]
 }
 
@@ -383,6 +384,26 @@ fn static_library() -> Result<(), Failed> {
     } else {
         Err(outcome.describe().into())
     }
+}
+
+/// Names and habits of clients that are in use.
+fn client_in_cxx() -> Result<(), Failed> {
+    let source = tree::package().join("programs/gasnet/client.cpp");
+    for mode in ["seq", "par"] {
+        let to = tree::scratch("gasnet").join(format!("client-{mode}"));
+        let line = format!(
+            "c++ -std=c++17 -O1 -Wall -Wextra -Werror -o \"$1\" \"$2\" \
+             $(PKG_CONFIG_PATH=\"$3\" pkg-config --cflags --libs gasnet-pellucid-{mode})"
+        );
+        let built =
+            Job::new("sh").arg("-c").arg(line).arg("sh").arg(&to).arg(&source).arg(tree::library("pkgconfig")).run();
+        good(&built)?;
+        let outcome = Job::oshrun(3).arg(&to).run();
+        if outcome.code() != 0 || outcome.stdout.matches("all is well").count() != 3 {
+            return Err(outcome.describe().into());
+        }
+    }
+    Ok(())
 }
 
 /// The example that calls both, however the libraries are ordered; with that of OpenSHMEM first it says so.

@@ -25,9 +25,10 @@ unsafe fn init(
     // SAFETY: a string of C, says the caller.
     let name = unsafe { CStr::from_ptr(name) };
     let text = name.to_string_lossy();
-    let is_word = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
-    if text.len() < 2 || !text.starts_with(|c: char| c.is_ascii_uppercase()) || !text.chars().all(is_word) {
-        refuse(R, format!("clientName = \"{text}\": expected two or more of A to Z, 0 to 9 and _, a letter first"))
+    // The specification wants capitals; clients that are in use have others, too.
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if text.len() < 2 || !text.starts_with(|c: char| c.is_ascii_alphabetic()) || !text.chars().all(is_word) {
+        refuse(R, format!("clientName = \"{text}\": expected two or more letters, digits and _, a letter first"))
     }
     let began = Stamp::now();
     let client = start::begin(R, name.to_owned(), flags, mode);

@@ -48,7 +48,8 @@ pub fn only_this_thread() {
 fn another_thread(routine: &'static str) -> ! {
     refuse(
         routine,
-        "called by another thread than gex_Client_Init: the program was compiled with GASNET_SEQ, where one thread calls",
+        "called by another thread than gex_Client_Init: the program was compiled with GASNET_SEQ, where one thread \
+         calls",
     )
 }
 

@@ -1,7 +1,7 @@
 //! What the profile hears of calls and handlers. Rows and their numbers: `pellucid_profile::op::gasnet`.
 //!
-//! A call is recorded as its flag byte says, as the entry points of OpenSHMEM are: not at all, briefly, or by call site,
-//! which is not known here.
+//! A call is recorded as its flag byte says, as the entry points of OpenSHMEM are: not at all, briefly, or by call
+//! site, which is not known here.
 
 use crate::asked;
 use pellucid_profile::arm::{self, ARM, OFF, PROBE};

@@ -109,6 +109,46 @@ pub extern "C" fn gasnett_verboseenv() -> c_int {
     settings::is_on("GASNET_VERBOSEENV").into()
 }
 
+/// Shows a variable's value on the first PE, where that is asked for.
+fn display(name: Option<String>, value: &str, is_default: c_int) {
+    let is_first = !crate::start::is_initialized() || pellucid_core::runtime::map().me == 0;
+    if let Some(name) = name.filter(|_| is_first && settings::is_on("GASNET_VERBOSEENV")) {
+        eprintln!("pellucid: {name}: {value}{}", if is_default != 0 { " (default)" } else { "" });
+    }
+}
+
+/// `gasnett_envstr_display`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gasnett_envstr_display(name: *const c_char, value: *const c_char, is_default: c_int) {
+    // SAFETY: strings of C, or null, says the caller; so below.
+    unsafe { display(text(name), &text(value).unwrap_or_else(|| "not set".into()), is_default) };
+}
+
+/// `gasnett_envint_display`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gasnett_envint_display(name: *const c_char, value: i64, is_default: c_int, is_size: c_int) {
+    // SAFETY: see above.
+    unsafe { display(text(name), &number(value, is_size != 0), is_default) };
+}
+
+/// `gasnett_envdbl_display`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gasnett_envdbl_display(name: *const c_char, value: f64, is_default: c_int) {
+    // SAFETY: see above.
+    unsafe { display(text(name), &value.to_string(), is_default) };
+}
+
+/// A number in words; a size with its unit, where it is a multiple of that.
+fn number(value: i64, is_size: bool) -> String {
+    const UNITS: [(u64, &str); 4] = [(1 << 40, "TB"), (1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "KB")];
+    let unit = UNITS.iter().find(|(unit, _)| is_size && value != 0 && value.unsigned_abs().is_multiple_of(*unit));
+    match unit {
+        Some((unit, name)) => format!("{} {name}", value / *unit as i64),
+        None if is_size => format!("{value} B"),
+        None => value.to_string(),
+    }
+}
+
 /// Writes a text where there is room; gives its bytes, without the zero behind.
 unsafe fn fill(buffer: *mut c_char, room: usize, text: &str) -> usize {
     if !buffer.is_null() && room > 0 {
@@ -130,13 +170,7 @@ pub unsafe extern "C" fn gasnett_format_number(
     room: usize,
     is_size: c_int,
 ) -> *mut c_char {
-    const UNITS: [(u64, &str); 4] = [(1 << 40, "TB"), (1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "KB")];
-    let unit = UNITS.iter().find(|(unit, _)| is_size != 0 && value != 0 && value.unsigned_abs().is_multiple_of(*unit));
-    let text = match unit {
-        Some((unit, name)) => format!("{} {name}", value / *unit as i64),
-        None if is_size != 0 => format!("{value} B"),
-        None => value.to_string(),
-    };
+    let text = number(value, is_size != 0);
     // SAFETY: the caller's.
     unsafe { fill(buffer, room, &text) };
     buffer

@@ -202,8 +202,8 @@ impl Endpoint {
         Ok(count)
     }
 
-    /// See [`crate::transport::Transport::messages_handled_by`]. What its PE has handled without reply is told of many at
-    /// a time: some of them count as not handled.
+    /// See [`crate::transport::Transport::messages_handled_by`]. What its PE has handled without reply is told of many
+    /// at a time: some of them count as not handled.
     pub fn messages_handled_by(&self, pe: i32) -> bool {
         let flow = self.lock().ok().and_then(|state| state.active.flows.get(&(pe as u32)).copied());
         flow.is_none_or(|flow| flow.used == 0)
