@@ -249,13 +249,16 @@ unsafe fn apply<T: Operand>(at: *mut u8, op: Op, a: T, b: T) -> u64 {
         } else {
             let word = AtomicU64::from_ptr(at.cast());
             let (x, y) = (a.bits(), b.bits());
+            // What most programs do, in front of a choice of many.
+            if op == op::ADD && T::IS_INTEGER {
+                return word.fetch_add(x, Ordering::AcqRel);
+            }
             match op {
                 op::GET => word.load(Ordering::Acquire),
                 op::SET => word.swap(x, Ordering::AcqRel),
                 op::CAS => match word.compare_exchange(x, y, Ordering::AcqRel, Ordering::Acquire) {
                     Ok(old) | Err(old) => old,
                 },
-                op::ADD if T::IS_INTEGER => word.fetch_add(x, Ordering::AcqRel),
                 op::SUB if T::IS_INTEGER => word.fetch_sub(x, Ordering::AcqRel),
                 op::INC if T::IS_INTEGER => word.fetch_add(1, Ordering::AcqRel),
                 op::DEC if T::IS_INTEGER => word.fetch_sub(1, Ordering::AcqRel),
@@ -355,8 +358,8 @@ unsafe fn operate<T: Operand>(
     if opcode & domain.ops == 0 || !opcode.is_power_of_two() || domain.dt != T::DT {
         not_of_domain(routine, domain, opcode, T::DT)
     }
-    let tm = if flags & flag::RANK_IS_JOBRANK != 0 { start::client().team.handle() } else { domain.tm };
-    let pe = place::peer(routine, tm, rank).pe;
+    let team = if flags & flag::RANK_IS_JOBRANK != 0 { start::client().team } else { domain.team };
+    let Some(place::Peer { pe, .. }) = team.member(rank) else { place::bad_rank(routine, rank, team.size()) };
     if flags & (flag::AD_MY_RANK | flag::AD_MY_NBRHD | flag::RANK_IS_JOBRANK) != 0 {
         check_flags(routine, domain, pe, flags);
     }

@@ -84,8 +84,9 @@ pub fn am_peer(routine: &'static str, tm: Tm, rank: Rank) -> i32 {
     peer.pe
 }
 
+/// Refuses a rank that a team does not have.
 #[cold]
-fn bad_rank(routine: &'static str, rank: Rank, size: Rank) -> ! {
+pub fn bad_rank(routine: &'static str, rank: Rank, size: Rank) -> ! {
     refuse(routine, format!("rank = {rank} is no rank of the team: valid are 0 to {}", size.wrapping_sub(1)))
 }
 

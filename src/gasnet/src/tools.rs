@@ -128,7 +128,7 @@ pub unsafe extern "C" fn gasnett_envstr_display(name: *const c_char, value: *con
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gasnett_envint_display(name: *const c_char, value: i64, is_default: c_int, is_size: c_int) {
     // SAFETY: see above.
-    unsafe { display(text(name), &number(value, is_size != 0), is_default) };
+    unsafe { display(text(name), &in_words(value, is_size != 0), is_default) };
 }
 
 /// `gasnett_envdbl_display`
@@ -139,7 +139,7 @@ pub unsafe extern "C" fn gasnett_envdbl_display(name: *const c_char, value: f64,
 }
 
 /// A number in words; a size with its unit, where it is a multiple of that.
-fn number(value: i64, is_size: bool) -> String {
+fn in_words(value: i64, is_size: bool) -> String {
     const UNITS: [(u64, &str); 4] = [(1 << 40, "TB"), (1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "KB")];
     let unit = UNITS.iter().find(|(unit, _)| is_size && value != 0 && value.unsigned_abs().is_multiple_of(*unit));
     match unit {
@@ -170,7 +170,7 @@ pub unsafe extern "C" fn gasnett_format_number(
     room: usize,
     is_size: c_int,
 ) -> *mut c_char {
-    let text = number(value, is_size != 0);
+    let text = in_words(value, is_size != 0);
     // SAFETY: the caller's.
     unsafe { fill(buffer, room, &text) };
     buffer
