@@ -17,7 +17,7 @@ fn each_routine_is_weak_and_its_twin_strong() {
             symbols.entry(name.to_owned()).or_default().push(kind.to_owned());
         }
     }
-    for op in &OPS {
+    for op in OPS {
         assert_eq!(symbols.get(op.name()), Some(&vec!["W".to_owned()]), "{}", op.name());
         let twin = format!("p{}", op.name());
         assert_eq!(symbols.get(&twin), Some(&vec!["T".to_owned()]), "{twin}");

@@ -261,7 +261,7 @@ impl Lanes {
         let note = message.kind as u16 | (message.args.len() as u16) << 8;
         ring.stamp(position, Stamp { cells: layout.cells as u16, note });
         if lane == Lane::Request {
-            peer.sent.fetch_max(position + layout.cells, Ordering::Relaxed);
+            peer.sent.fetch_max(position.wrapping_add(layout.cells), Ordering::Relaxed);
         }
         true
     }
@@ -307,8 +307,8 @@ impl Lanes {
             // SAFETY: the entry is whole, and this PE's alone until it is given back below.
             let result =
                 unsafe { self.read(view.entry(position), position, stamp) }.and_then(|mut message| run(&mut message));
-            position += u64::from(stamp.cells);
-            ring.release(position - u64::from(stamp.cells), stamp.cells.into());
+            position = position.wrapping_add(stamp.cells.into());
+            ring.release(position.wrapping_sub(stamp.cells.into()), stamp.cells.into());
             receiver.position.store(position, Ordering::Relaxed);
             result?;
             count += 1;

@@ -113,7 +113,7 @@ impl<C: Cells> Ring<'_, C> {
                 return Some(stamp);
             }
             // Nothing was written there but the stamp.
-            *position += rest;
+            *position = position.wrapping_add(rest);
             self.0.head().store(*position, Ordering::Release);
         }
     }
