@@ -1,0 +1,136 @@
+//! What `./x package` makes is unpacked somewhere else and used from there; projects of CMake; the recipe for Spack.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use harness::run::Job;
+use harness::{system, tree};
+
+/// The packages of the tree under test, made once.
+fn made() -> &'static Path {
+    static MADE: OnceLock<PathBuf> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let folder = tree::fresh("packages-made");
+        let script = tree::workspace().join("tools/packages/package.sh");
+        Job::new(script).arg(tree::prefix()).arg(version()).arg(&folder).limit(300).run().expect_code(0);
+        folder
+    })
+}
+
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// The one package whose name ends so; `None` where there is none.
+fn package(end: &str) -> Option<PathBuf> {
+    system::entries(made()).into_iter().find(|name| name.ends_with(end)).map(|name| made().join(name))
+}
+
+/// A program is compiled and runs with what is in a tree, and nothing of it is found by another path.
+fn use_tree(root: &Path) {
+    let folder = tree::fresh(&format!("packages-use-{}", root.file_name().unwrap_or_default().to_string_lossy()));
+    let source = tree::workspace().join("examples/hello/hello.c");
+    Job::new(root.join("bin/oshcc")).arg(&source).args(["-o", "hello"]).directory(&folder).run().expect_code(0);
+    let needed = Job::new("ldd").arg(folder.join("hello")).run().expect_code(0).stdout;
+    assert!(needed.contains(&format!("{}/lib/libsma.so.1", root.display())), "{needed}");
+    let job = Job::new(root.join("bin/oshrun")).args(["-n", "2", "--profile-dir", "profile", "./hello"]);
+    job.directory(&folder).run().expect_code(0).expect_text(&["hello: OK, all 2 PEs signed"]);
+    let report = Job::new(root.join("bin/oshprof")).args(["report", "profile"]).directory(&folder).run();
+    report.expect_code(0).expect_text(&["shmem_barrier_all"]);
+    for file in ["share/man/man1/oshrun.1", "share/bash-completion/completions/oshrun", "include/mpp/shmem.h"] {
+        assert!(root.join(file).exists(), "{file} is missing in {}", root.display());
+    }
+}
+
+#[test]
+fn the_tarball_can_be_unpacked_anywhere() {
+    let file = package(".tar.gz").expect("a tarball");
+    let folder = tree::fresh("packages-tar");
+    Job::new("tar").arg("-xzf").arg(&file).arg("-C").arg(&folder).limit(120).run().expect_code(0);
+    let moved = folder.join("moved once");
+    std::fs::rename(folder.join(format!("pellucid-{}", version())), &moved).expect("the tree can be moved");
+    use_tree(&moved);
+}
+
+#[test]
+fn the_debian_package() {
+    let Some(file) = package(".deb") else { return println!("no dpkg-deb here: no Debian package was made") };
+    let dpkg = || Job::new("dpkg-deb").limit(120);
+    let field = |name: &str| dpkg().arg("-f").arg(&file).arg(name).run().expect_code(0).stdout.trim().to_owned();
+    assert_eq!((field("Package").as_str(), field("Version").as_str()), ("pellucid", version()));
+    assert!(field("Depends").starts_with("libc6 (>= 2."), "{}", field("Depends"));
+    // Others' files stay as they are: all is in one folder, and belongs to root.
+    let list = dpkg().arg("-c").arg(&file).run().expect_code(0).stdout;
+    for line in list.lines() {
+        let path = line.split_whitespace().nth(5).unwrap_or_default();
+        assert!(["./", "./opt/"].contains(&path) || path.starts_with("./opt/pellucid/"), "{line}");
+        assert!(line.contains(" root/root "), "{line}");
+    }
+    let folder = tree::fresh("packages-deb");
+    dpkg().arg("-x").arg(&file).arg(&folder).run().expect_code(0);
+    use_tree(&folder.join("opt/pellucid"));
+}
+
+/// The example is configured with oshcc in PATH, built, and its tests run, Fortran among them where it is installed.
+#[test]
+fn a_project_of_cmake() {
+    let Some(cmake) = system::find(&["cmake"]) else { return println!("not tested: cmake is not installed") };
+    let build = tree::fresh("packages-cmake");
+    let path = format!("{}:{}", tree::prefix().join("bin").display(), std::env::var("PATH").unwrap_or_default());
+    let run = |program: &Path| Job::new(program).env("PATH", &path).directory(&build).limit(120);
+    let source = tree::workspace().join("examples/cmake");
+    run(&cmake).arg("-S").arg(&source).args(["-B", "."]).run().expect_code(0);
+    run(&cmake).args(["--build", "."]).run().expect_code(0);
+    let programs = if system::find(&["gfortran"]).is_some() { 3 } else { 2 };
+    let outcome = run(&cmake.with_file_name("ctest")).arg("--output-on-failure").run().expect_code(0);
+    outcome.expect_text(&[&format!("0 tests failed out of {programs}")]);
+    // The other ways to ask.
+    let of = |mode: &str| {
+        let mode = format!("-DMODE={mode}");
+        run(&cmake).args(["--find-package", "-DNAME=OpenSHMEM", "-DCOMPILER_ID=GNU", "-DLANGUAGE=C", &mode]).run()
+    };
+    of("EXIST").expect_code(0).expect_text(&["OpenSHMEM found."]);
+    of("COMPILE").expect_code(0).expect_text(&[&format!("-I{}", tree::prefix().join("include").display())]);
+    let newer = build.join("newer");
+    std::fs::create_dir_all(&newer).expect("a folder");
+    let project = "cmake_minimum_required(VERSION 3.16)\nproject(newer NONE)\nfind_package(OpenSHMEM 9.9 REQUIRED)\n";
+    std::fs::write(newer.join("CMakeLists.txt"), project).expect("a project");
+    run(&cmake).args(["-S", "newer", "-B", "newer/build"]).run().expect_code(1).expect_text(&["version: 1.6"]);
+}
+
+/// Spack itself is not needed to see that the recipe installs with `./x`, from the checkout that it is in.
+#[test]
+fn the_recipe_for_spack() {
+    let Some(python) = system::find(&["python3"]) else { return println!("not tested: python3 is not installed") };
+    let recipe = tree::workspace().join("tools/packages/spack/packages/pellucid/package.py");
+    let folder = tree::fresh("packages-spack");
+    let stub = r#"
+__all__ = ["Package", "Executable", "join_path", "license", "version", "variant", "provides", "depends_on", "conflicts"]
+import os
+said = []
+Package = type("Package", (), {})
+join_path = os.path.join
+def directive(name):
+    return lambda *args, **options: said.append((name, args, options))
+license, version, variant, provides, depends_on, conflicts = map(
+    directive, ["license", "version", "variant", "provides", "depends_on", "conflicts"])
+class Executable:
+    def __init__(self, name):
+        self.name = name
+    def __call__(self, *args):
+        said.append((self.name, args, {}))
+"#;
+    std::fs::create_dir_all(folder.join("spack")).expect("a folder");
+    std::fs::write(folder.join("spack/__init__.py"), "").expect("a package of Python");
+    std::fs::write(folder.join("spack/package.py"), stub).expect("a module of Python");
+    let script = "import runpy, sys, spack.package as p\n\
+                  names = runpy.run_path(sys.argv[1])\n\
+                  recipe = names['Pellucid']()\n\
+                  recipe.install(None, '/prefix')\n\
+                  print(p.said[-1]); print(names['CHECKOUT']); print([s[1] for s in p.said if s[0] == 'depends_on'])\n";
+    let job = Job::new(python).args(["-B", "-c", script]).arg(&recipe).directory(&folder);
+    let root = tree::workspace().canonicalize().expect("the checkout");
+    let outcome = job.env("PYTHONPATH", &folder.to_string_lossy()).run().expect_code(0);
+    let rust = format!("rust@{}:", env!("CARGO_PKG_RUST_VERSION"));
+    outcome.expect_text(&["('./x', ('install', '--prefix', '/prefix'), {})", &root.to_string_lossy(), &rust]);
+}

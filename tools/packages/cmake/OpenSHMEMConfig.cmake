@@ -1,0 +1,56 @@
+# find_package(OpenSHMEM) finds this file where oshcc is in PATH, or the installation in CMAKE_PREFIX_PATH.
+#
+#   OpenSHMEM::OpenSHMEM    the library: target_link_libraries(prog PRIVATE OpenSHMEM::OpenSHMEM)
+#   OpenSHMEM::static       the same, linked into the program
+#   OpenSHMEM::Fortran      the Fortran interface, and the modules where they were made for this gfortran
+#   OpenSHMEM_OSHRUN        the launcher, for add_test
+#   OpenSHMEM_OSHCC, OpenSHMEM_OSHCXX, OpenSHMEM_OSHFORT    the compiler wrappers
+#   OpenSHMEM_INCLUDE_DIRS, OpenSHMEM_LIBRARIES             for those who use no targets
+#
+# Version 1.6 is that of the specification. The installation may be moved with this file in it.
+
+get_filename_component(_openshmem_root "${CMAKE_CURRENT_LIST_DIR}/../../.." REALPATH)
+
+set(OpenSHMEM_INCLUDE_DIRS "${_openshmem_root}/include")
+set(OpenSHMEM_LIBRARIES "${_openshmem_root}/lib/libsma.so")
+set(OpenSHMEM_OSHRUN "${_openshmem_root}/bin/oshrun")
+set(OpenSHMEM_OSHCC "${_openshmem_root}/bin/oshcc")
+set(OpenSHMEM_OSHCXX "${_openshmem_root}/bin/oshc++")
+set(OpenSHMEM_OSHFORT "${_openshmem_root}/bin/oshfort")
+
+if(NOT TARGET OpenSHMEM::OpenSHMEM)
+  add_library(OpenSHMEM::OpenSHMEM SHARED IMPORTED)
+  set_target_properties(OpenSHMEM::OpenSHMEM PROPERTIES
+    IMPORTED_LOCATION "${_openshmem_root}/lib/libsma.so.1"
+    IMPORTED_SONAME "libsma.so.1"
+    INTERFACE_INCLUDE_DIRECTORIES "${_openshmem_root}/include")
+
+  add_library(OpenSHMEM::static STATIC IMPORTED)
+  set_target_properties(OpenSHMEM::static PROPERTIES
+    IMPORTED_LOCATION "${_openshmem_root}/lib/libsma.a"
+    INTERFACE_INCLUDE_DIRECTORIES "${_openshmem_root}/include"
+    INTERFACE_LINK_LIBRARIES "m")
+endif()
+
+if(EXISTS "${_openshmem_root}/lib/libsmaf.so.1")
+  if(NOT TARGET OpenSHMEM::Fortran)
+    add_library(OpenSHMEM::Fortran SHARED IMPORTED)
+  endif()
+  # Where Fortran is enabled after a first find_package, a second one finds the modules.
+  set(_openshmem_includes "${_openshmem_root}/include")
+  string(REGEX MATCH "^[0-9]+" _openshmem_gfortran "${CMAKE_Fortran_COMPILER_VERSION}")
+  set(_openshmem_modules "${_openshmem_root}/lib/pellucid/modules/gfortran-${_openshmem_gfortran}")
+  if(CMAKE_Fortran_COMPILER_ID STREQUAL "GNU" AND EXISTS "${_openshmem_modules}")
+    list(APPEND _openshmem_includes "${_openshmem_modules}")
+  endif()
+  set_target_properties(OpenSHMEM::Fortran PROPERTIES
+    IMPORTED_LOCATION "${_openshmem_root}/lib/libsmaf.so.1"
+    IMPORTED_SONAME "libsmaf.so.1"
+    INTERFACE_INCLUDE_DIRECTORIES "${_openshmem_includes}"
+    INTERFACE_LINK_LIBRARIES "OpenSHMEM::OpenSHMEM")
+  unset(_openshmem_includes)
+  unset(_openshmem_modules)
+  unset(_openshmem_gfortran)
+endif()
+
+unset(_openshmem_root)
