@@ -11,7 +11,7 @@ use pellucid_core::bootstrap::Profiles;
 use pellucid_core::collectives::table;
 use pellucid_core::memory::heap;
 use pellucid_core::os::crash::Crashed;
-use pellucid_core::os::stack;
+use pellucid_core::os::{python, stack};
 use pellucid_core::runtime::{self, Level, Start};
 use pellucid_profile::recorder::{self, Mark, Stamp};
 use pellucid_profile::segment::{self, Segment};
@@ -194,6 +194,9 @@ fn profile(start: &Start) -> bool {
             set_level(start.profile_level);
             prepare(start, segment);
             recorder::stack_source(stack::calls_into);
+            if env::python_lines().unwrap_or(false) && python::is_there() {
+                recorder::script_source(python::lines);
+            }
             recorder::network_source(|publish| {
                 runtime::network_counters().into_iter().for_each(|(name, value)| publish(name, value));
             });

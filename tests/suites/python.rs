@@ -57,13 +57,42 @@ fn the_examples() {
     }
 }
 
-/// A profile is named after the script, and shows its calls.
+/// A profile is named after the script, and shows its calls and the lines that they are of.
 #[test]
 fn a_profile_of_a_script() {
     let Some(folder) = python() else { return };
     let scratch = tree::fresh("python-profile");
     let script = tree::workspace().join("examples/python/heat.py");
-    let job = Job::oshrun(2).arg("--profile").arg(folder.join("bin/python3")).arg(&script).args(["16", "16", "10"]);
-    job.directory(&scratch).run().expect_code(0).expect_text(&["shmem_double_put", "pellucid-heat.py.prof"]);
-    assert!(scratch.join("pellucid-heat.py.prof").is_dir());
+    let run = |lines: &str, folder_of: &str| {
+        let to = scratch.join(folder_of);
+        std::fs::create_dir_all(&to).expect("a folder");
+        let job = Job::oshrun(2).arg("--profile").arg(folder.join("bin/python3")).arg(&script);
+        let job = job.args(["16", "16", "400"]).env("SHMEM_PROFILE_PYTHON", lines).directory(&to);
+        job.run().expect_code(0).expect_text(&["shmem_double_put", "pellucid-heat.py.prof"]);
+    };
+    let callers = |profile: &str, routine: &str| -> String {
+        let report = Job::new(tree::tool("oshprof")).arg("report").arg(profile).args(["--view", "callsites", "--json"]);
+        let sites: serde_json::Value =
+            serde_json::from_str(&report.directory(&scratch).run().expect_code(0).stdout).expect("JSON");
+        let rows = sites["callsites"].as_array().expect("rows").clone();
+        let of = |row: &&serde_json::Value| row["routine"] == routine;
+        rows.iter().find(of).unwrap_or_else(|| panic!("{sites:#}"))["callers"].as_str().unwrap_or_default().to_owned()
+    };
+    run("on", "on");
+    // The lines of the source, whatever is added to it.
+    let text = std::fs::read_to_string(&script).expect("the example");
+    let lines = |call: &str| -> Vec<String> {
+        let found = text.lines().enumerate().filter(|(_, line)| line.trim_start().starts_with(call));
+        found.map(|(at, _)| format!("heat.py:{} (", at + 1)).collect()
+    };
+    let profile = "on/pellucid-heat.py.prof";
+    let puts = callers(profile, "shmem_double_put");
+    let put_lines = lines("shmem.put(");
+    assert!(put_lines.len() == 2 && put_lines.iter().all(|line| puts.contains(line)), "{puts}");
+    // Every call of a barrier is timed; most are those of the loop.
+    let barriers = callers(profile, "shmem_barrier_all");
+    assert!(lines("shmem.barrier_all()").iter().filter(|line| barriers.contains(*line)).count() >= 2, "{barriers}");
+    run("off", "off");
+    let puts = callers("off/pellucid-heat.py.prof", "shmem_double_put");
+    assert!(!puts.contains("heat.py"), "{puts}");
 }

@@ -118,6 +118,13 @@ pub const TABLE: &[Var] = &[
         wrong: Wrong::Refused,
     },
     Var {
+        name: "PROFILE_PYTHON",
+        sma: false,
+        default: "on",
+        help: "off: do not ask Python, at some of the samples, which lines of scripts the calls come from",
+        wrong: Wrong::Refused,
+    },
+    Var {
         name: "COUNTERS",
         sma: false,
         default: "",
@@ -346,6 +353,7 @@ pub fn check() -> Result<(), Fault> {
     profile_level()?;
     trace_settings()?;
     sampling()?;
+    python_lines()?;
     network_only()?;
     atomics_by_nic()?;
     singleton()?;
@@ -422,6 +430,11 @@ fn trace_settings() -> Result<(u64, bool, bool), Fault> {
 /// How calls are sampled: how many one sample stands for, and from how many nanoseconds on a call stands for itself.
 pub fn sampling() -> Result<(u64, u64), Fault> {
     Ok((number("PROFILE_SAMPLING", 1 << 20)?, number("PROFILE_LONG", u64::MAX)?))
+}
+
+/// Whether the lines of Python's scripts are to be noted.
+pub fn python_lines() -> Result<bool, Fault> {
+    switch("PROFILE_PYTHON")
 }
 
 /// Which counters are asked for: the name of the variable and its value.

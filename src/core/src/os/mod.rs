@@ -22,6 +22,7 @@ pub mod packet;
 pub mod pagemap;
 pub mod poll;
 pub mod process;
+pub mod python;
 pub mod random;
 pub mod reentry;
 pub mod signal;

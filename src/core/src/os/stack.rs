@@ -1,7 +1,7 @@
 //! The stack of the calling thread: printed, and looked through for a signal handler.
 #![allow(unsafe_code)]
 
-use super::library;
+use super::python;
 use std::ffi::{CStr, c_int, c_void};
 use std::fmt::Write;
 
@@ -122,7 +122,7 @@ pub fn print() {
         true
     });
     let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
-    print_python();
+    python::print();
 }
 
 /// A line for an address: file, offset in it, and the function where its name is known.
@@ -156,25 +156,6 @@ fn place(at: usize) -> Option<(String, usize, Option<String>)> {
     let offset = if is_fixed { at } else { at - base };
     let function = (!info.dli_sname.is_null()).then(|| name(info.dli_sname));
     Some((name(info.dli_fname), offset, function))
-}
-
-/// Has Python print its stack, as `faulthandler` does, where it runs in this process and in this thread.
-fn print_python() {
-    if !library::is_linked() {
-        return;
-    }
-    // SAFETY: a null handle looks for names in the whole program.
-    let find = |name: &CStr| Some(unsafe { library::symbol(0, name) }).filter(|at| *at != 0);
-    let (Some(state), Some(dump)) = (find(c"PyGILState_GetThisThreadState"), find(c"_Py_DumpTraceback")) else {
-        return;
-    };
-    // SAFETY: these are the signatures of Python's functions; both may be called at any time, as faulthandler does.
-    unsafe {
-        let state = std::mem::transmute::<usize, extern "C" fn() -> *mut c_void>(state)();
-        if !state.is_null() {
-            std::mem::transmute::<usize, extern "C" fn(c_int, *mut c_void)>(dump)(2, state);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! an event of the trace, a PE of another host, the first call) go on to the probe, and nothing is recorded here.
 #![allow(unsafe_code)]
 
+#[cfg(target_arch = "x86_64")]
 use std::mem::offset_of;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -13,7 +14,9 @@ use super::hot::{bump, counted_bytes};
 use super::{extra, release, tls};
 use crate::op::{COMPLETES, NONBLOCKING, Operation, SAMPLED_BYTES_ON_HOST, TRANSFER};
 use crate::segment::extra::{PEERS, Site, Traffic, key, site_index, transfer};
-use crate::segment::layout::{Cell, Current, ROW_OVERFLOW, Slot, SlotHead};
+#[cfg(target_arch = "x86_64")]
+use crate::segment::layout::{Cell, Current, SlotHead};
+use crate::segment::layout::{ROW_OVERFLOW, Slot};
 use crate::size::{Distance, size_class};
 use crate::trace;
 

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::hot::bump;
-use super::tls;
+use super::{claim, script, tls};
 use crate::arm;
 use crate::segment::callers::{CallerRow, DEPTH, PROBES, place};
 use crate::segment::layout::Slot;
@@ -41,13 +41,10 @@ pub(super) fn sampled(slot: &Slot, key: u64, samples: u32) {
 #[inline(never)]
 pub(super) fn note(slot: &Slot, key: u64) {
     let Some(stack) = STACK.get().filter(|_| !arm::is_brief()) else { return };
-    let mut calls = [0_usize; FRAMES];
-    let count = stack(&mut calls).min(FRAMES);
-    let site = tls::site() as usize;
-    let Some(at) = calls[..count].iter().position(|call| *call == site) else { return };
-    let behind = calls[at + 1..count].iter().take(DEPTH);
-    let mut returns = [0_u64; DEPTH];
-    returns.iter_mut().zip(behind).for_each(|(to, from)| *to = *from as u64);
+    let mut returns = claim::region().map_or([0; DEPTH], |region| script::places(&region.names));
+    if returns[0] == 0 {
+        returns = frames(*stack);
+    }
     if returns[0] == 0 {
         return;
     }
@@ -61,6 +58,17 @@ pub(super) fn note(slot: &Slot, key: u64) {
             return bump(&row.times, 1);
         }
     }
+}
+
+/// Where the function that calls now returns to, and those that called it; 0: no more.
+fn frames(stack: Stack) -> [u64; DEPTH] {
+    let (mut calls, mut returns) = ([0_usize; FRAMES], [0_u64; DEPTH]);
+    let count = stack(&mut calls).min(FRAMES);
+    let site = tls::site() as usize;
+    if let Some(at) = calls[..count].iter().position(|call| *call == site) {
+        returns.iter_mut().zip(&calls[at + 1..count]).for_each(|(to, from)| *to = *from as u64);
+    }
+    returns
 }
 
 fn is_it(row: &CallerRow, key: u64, returns: &[u64; DEPTH]) -> bool {

@@ -6,7 +6,7 @@ use std::sync::atomic::{
 };
 
 use super::hot::{self, bump, bump32};
-use super::{callers, release, tls};
+use super::{callers, release, script, tls};
 use crate::arm;
 use crate::op::{NONBLOCKING, ONE_ELEMENT, Operation, SIGNALS, STORES, TOGETHER, TRANSFER, traits};
 use crate::sample::is_kept;
@@ -146,7 +146,18 @@ pub(super) fn add_exact(slot: &Slot, ns: u64) {
     let site = &slot.extra.sites[(slot.head.site.load(Relaxed) as usize).min(SITE_OVERFLOW)];
     bump(&site.exact_calls, 1);
     bump(&site.exact_ns, ns);
+    if script::is_known() {
+        timed_in_script(slot, site);
+    }
     note_longest(site, ns);
+}
+
+/// In a script, all calls of a routine come from one place: which lines they are of is seen as for samples.
+#[cold]
+#[inline(never)]
+fn timed_in_script(slot: &Slot, site: &Site) {
+    let calls = u32::try_from(site.exact_calls.load(Relaxed)).unwrap_or(u32::MAX);
+    callers::sampled(slot, site.key.load(Relaxed), calls);
 }
 
 #[inline(always)]

@@ -31,6 +31,7 @@ mod perf;
 mod rates;
 mod read;
 mod release;
+mod script;
 mod stall;
 mod system;
 mod timeline;
@@ -59,6 +60,7 @@ pub use heap::{heap_in_use, memory};
 pub use locks::{lock_released, lock_taken};
 pub use nested::{enter, leave, nested, waits_on};
 pub use network::{NetworkCounters, network_source, publish_network};
+pub use script::script_source;
 pub use tls::set_site;
 
 pub use hot::{Stamp, error, record, sampled, sized, timed};

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use super::{Frame, Symbols};
+use super::{Frame, Symbols, script_line};
 use addr2line::Loader;
 
 /// Reads each file once, when it is first asked for.
@@ -22,6 +22,9 @@ impl Resolver {
 
 impl Symbols for Resolver {
     fn frames(&self, path: &str, address: u64) -> Vec<Frame> {
+        if let Some(line) = script_line(path, address) {
+            return vec![line];
+        }
         let mut loaded = self.loaded.borrow_mut();
         let loader = loaded.entry(path.to_owned()).or_insert_with(|| Loader::new(path).ok());
         let Some(loader) = loader else { return Vec::new() };
@@ -67,5 +70,11 @@ mod tests {
         let resolver = Resolver::default();
         assert!(resolver.frames("/no/such/file", 0x1000).is_empty());
         assert!(resolver.frames("/etc/passwd", 0x1000).is_empty());
+    }
+
+    #[test]
+    fn addresses_of_scripts_are_lines() {
+        let frames = Resolver::default().frames("/gone/heat.py", 47);
+        assert_eq!(frames.iter().map(Frame::shown).collect::<Vec<_>>(), ["heat.py:47"]);
     }
 }

@@ -29,7 +29,7 @@ pub use json::{SCHEMA_VERSION, json};
 pub use merge::hosts;
 pub use notes::notes;
 pub use sort::SortKey;
-pub use symbols::{Frame, NoSymbols, Symbols};
+pub use symbols::{Frame, NoSymbols, Symbols, script_line};
 pub use table::{filled as shown_filled, set_wide, set_width};
 pub use text::text;
 pub use units::{bytes as shown_bytes, count as shown_count, date as shown_date, time as shown_time};

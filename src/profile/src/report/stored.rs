@@ -14,7 +14,7 @@ use std::time::UNIX_EPOCH;
 use serde_json::{Value, json};
 
 use super::build_id::build_id;
-use super::{Frame, Symbols, ask_all};
+use super::{Frame, Symbols, ask_all, script_line};
 use crate::merge::Merged;
 use crate::output::OutputDir;
 use crate::text::visible_path;
@@ -139,6 +139,10 @@ impl<'r> Lines<'r> {
 
 impl Symbols for Lines<'_> {
     fn frames(&self, path: &str, address: u64) -> Vec<Frame> {
+        // A script that was changed, or is gone, does not change which line it was.
+        if let Some(line) = script_line(path, address) {
+            return vec![line];
+        }
         let stored = || self.stored_of(path).and_then(|known| known.places.get(&address)).cloned().unwrap_or_default();
         if self.state(path) != State::Same {
             return stored();

@@ -24,6 +24,12 @@ impl Frame {
     }
 }
 
+/// The line of a script, where the file is one: addresses of such a file are its lines (`recorder/script.rs`).
+pub fn script_line(path: &str, address: u64) -> Option<Frame> {
+    let line = u32::try_from(address).ok().filter(|_| path.ends_with(".py"))?;
+    Some(Frame { function: String::new(), file: path.to_owned(), line })
+}
+
 /// Finds source lines.
 pub trait Symbols {
     /// The frames at an address of a file, an inlined function before the one that it is in. Empty where nothing is

@@ -7,7 +7,7 @@ use super::{place, place_cell, region_cell};
 use crate::merge::{Merged, SiteRow, SiteSum};
 use crate::op::{self, Class};
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
-use crate::report::symbols::Symbols;
+use crate::report::symbols::{Symbols, script_line};
 use crate::report::{Options, SortKey};
 use crate::text::visible;
 
@@ -142,11 +142,13 @@ const NAMED: usize = 3;
 fn callers(profile: &Merged, row: &SiteRow, symbols: &dyn Symbols, known: &mut BTreeMap<String, u64>) {
     let Some((path, address)) = row.place() else { return };
     let frames = symbols.frames(path, address.saturating_sub(1));
-    if frames.is_empty() || frames.iter().any(|frame| frame.function == "main") {
-        return;
-    }
+    let is_last = frames.is_empty() || frames.iter().any(|frame| frame.function == "main");
     for (way, times) in profile.callers.of(path, address, &row.routine, &row.region) {
         let Some((path, address)) = way.first().filter(|(path, _)| !path.is_empty()) else { continue };
+        // Compiled modules of a script may have no names: the script's line tells whose calls they are all the same.
+        if is_last && script_line(path, *address).is_none() {
+            continue;
+        }
         *known.entry(place(Some((path, *address)), symbols)).or_default() += times;
     }
 }
@@ -170,10 +172,15 @@ fn by(callers: &BTreeMap<String, u64>) -> Option<String> {
 
 /// Why places are addresses, where they are.
 fn without_lines(profile: &Merged, symbols: &dyn Symbols) -> Option<String> {
-    let places = profile.sites.iter().filter_map(SiteRow::place);
+    // Whoever writes a script compiles nothing.
+    let is_of_script = |row: &SiteRow| {
+        let ways = profile.callers.of(&row.path, row.address, &row.routine, &row.region);
+        ways.iter().filter_map(|(way, _)| way.first()).any(|(path, address)| script_line(path, *address).is_some())
+    };
     let is_bare = |(path, address): &(&str, u64)| {
         !symbols.frames(path, address.saturating_sub(1)).iter().any(|frame| !frame.file.is_empty())
     };
+    let places = profile.sites.iter().filter(|row| !is_of_script(row)).filter_map(SiteRow::place);
     let (path, _) = places.into_iter().find(is_bare)?;
     let name = path.rsplit('/').next().unwrap_or(path);
     Some(format!("{} has no source lines: compile it with -g.", visible(name)))
