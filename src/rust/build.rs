@@ -1,4 +1,5 @@
-//! Where `libsma` is: in the tree that `PELLUCID_PREFIX` names, else in the one that `./x build` makes.
+//! Where `libsma` is: in the tree that `PELLUCID_PREFIX` names, else in the one that `./x build` makes. With
+//! `PELLUCID_LINK=static` it becomes a part of the program.
 
 use std::path::PathBuf;
 
@@ -9,9 +10,16 @@ fn main() {
     let lib = prefix.join("lib");
     // Not resolved: what only checks the source needs no library.
     println!("cargo::rustc-link-search=native={}", lib.display());
-    println!("cargo::rustc-link-lib=dylib=sma");
-    // Of this package's own programs and tests.
-    println!("cargo::rustc-link-arg=-Wl,-rpath,{}", lib.display());
     // For build scripts of programs: DEP_SMA_LIB.
     println!("cargo::metadata=lib={}", lib.display());
+    println!("cargo::rerun-if-env-changed=PELLUCID_LINK");
+    if std::env::var("PELLUCID_LINK").is_ok_and(|how| how == "static") {
+        // Not bundled: whatever is linked to this package takes the archive from where it is.
+        println!("cargo::rustc-link-lib=static:-bundle=sma");
+        println!("cargo::rustc-link-lib=dylib=m");
+    } else {
+        println!("cargo::rustc-link-lib=dylib=sma");
+        // Of this package's own programs and tests.
+        println!("cargo::rustc-link-arg=-Wl,-rpath,{}", lib.display());
+    }
 }

@@ -83,4 +83,10 @@ fn the_rust_package() {
     let outcome = sort.env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER", &runner).run().expect_code(0);
     outcome.expect_text(&["sort: OK, 60000 keys on 3 PEs"]);
     cargo(&["test"]).arg("--doc").run().expect_code(0);
+    // With the library in the program.
+    cargo(&["build"]).args(["--example", "sort"]).env("PELLUCID_LINK", "static").run().expect_code(0);
+    let fixed = target.join("debug/examples/sort");
+    let needed = Job::new(PathBuf::from("ldd")).arg(&fixed).run().expect_code(0).stdout;
+    assert!(needed.contains("libc.so") && !needed.contains("libsma"), "{needed}");
+    Job::oshrun(3).arg(&fixed).arg("20000").run().expect_code(0).expect_text(&["sort: OK, 60000 keys on 3 PEs"]);
 }

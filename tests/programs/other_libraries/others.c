@@ -27,6 +27,16 @@ int main(void) {
     shmem_barrier_all();
     CHECK(to == 5);
 
+    long *heaped = shmemx_malloc_by_name("default", sizeof *heaped);
+    CHECK(heaped != NULL && shmemx_name_to_index("default") == 0);
+    *heaped = 40 + me;
+    shmem_barrier_all();
+    long *there = shmemx_lookup_remote_addr(heaped, (me + 1) % npes);
+    CHECK(there == NULL || *there == 40 + (me + 1) % npes);
+    shmem_barrier_all();
+    heaped = shmemx_realloc_by_index(0, heaped, 4 * sizeof *heaped);
+    shmemx_free_by_name("default", heaped);
+
     for (int k = 0; k < 1000; k++) {
         shmem_short_inc(&counters[1], 0);
         shmem_short_add(&counters[2], -2, 0);

@@ -54,6 +54,24 @@ int main(void) {
     shmem_barrier_all();
     CHECK(got == 12 && word == 1);
 
+    shmemx_pcntr_t counters;
+    uint64_t writes, reads, count;
+    shmemx_pcntr_get_issued_write(SHMEM_CTX_DEFAULT, &writes);
+    shmemx_pcntr_get_issued_read(SHMEM_CTX_DEFAULT, &reads);
+    for (int k = 0; k < 5; k++) shmem_putmem_nbi(blocks, from, sizeof from, next);
+    shmem_long_get(back, blocks, 1, me);
+    shmem_long_atomic_fetch(&word, next);
+    shmem_long_atomic_add(&sums[1], 1, next);
+    shmemx_pcntr_get_all(SHMEM_CTX_DEFAULT, &counters);
+    CHECK(counters.completed_put == writes + 6 && counters.completed_get == reads + 2);
+    CHECK(counters.pending_put == 0 && counters.pending_get == 0);
+    shmemx_pcntr_get_completed_put(SHMEM_CTX_DEFAULT, &count);
+    CHECK(count == writes + 6);
+    shmemx_pcntr_get_pending_get(SHMEM_CTX_DEFAULT, &count);
+    CHECK(count == 0);
+    shmemx_pcntr_get_completed_target(SHMEM_CTX_DEFAULT, &count);
+    shmem_barrier_all();
+
     for (int k = 0; k < 3; k++) shmem_long_p(&flags[k], k + 1, next);
     shmemx_long_wait_until_all(flags, 3, NULL, SHMEM_CMP_GT, 0);
     CHECK(shmemx_test_any(flags, 3, NULL, SHMEM_CMP_EQ, (long)3) == 2);

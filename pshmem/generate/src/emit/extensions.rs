@@ -24,6 +24,7 @@ pub const SHMEMX: &str = r#"/*
 #ifndef PELLUCID_SHMEMX_H
 #define PELLUCID_SHMEMX_H
 
+#include <string.h>
 #include <sys/types.h>
 
 #include "shmem.h"

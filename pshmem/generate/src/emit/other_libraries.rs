@@ -55,7 +55,7 @@ const GENERIC: &[&str] = &[
     "shmem_sum_exscan",
 ];
 
-const SANDIA: &str = r"
+const SANDIA: &str = r#"
 /* Sandia OpenSHMEM */
 #define SHMEMX_TEAM_NODE SHMEM_TEAM_SHARED
 /* An allocation meets here in any case. */
@@ -101,9 +101,78 @@ static inline void shmemx_getmem_ct(shmemx_ct_t ct, void *target, const void *so
     shmem_getmem(target, source, len, pe);
     shmem_uint64_atomic_inc((uint64_t *)(void *)ct, pe);
 }
-";
 
-const OSSS: &str = r"
+/*
+ * Performance counters: what the profile has counted on this PE, over all contexts and threads; 0 while it is off.
+ * Asking completes what is open on the context, so that nothing is pending. What others have written here is not
+ * counted.
+ */
+typedef struct {
+    uint64_t pending_put, pending_get, completed_put, completed_get, target;
+} shmemx_pcntr_t;
+/* Calls that read what is elsewhere (gets, atomics that fetch a value), or those that write only. */
+static inline uint64_t pellucid_calls(int reads)
+{
+    uint64_t sum = 0;
+    int var, vars = shmemx_var_count();
+    for (var = 0; var < vars; var++) {
+        shmemx_var_info_t info;
+        unsigned of;
+        int fetches;
+        int64_t calls = 0;
+        info.size = sizeof info;
+        if (shmemx_var_info(var, &info) != 0 || info.op < 0 || strstr(info.name, ".calls") == NULL) continue;
+        of = shmemx_op_class(info.op);
+        if ((of & (SHMEMX_CLASS_PUT | SHMEMX_CLASS_GET | SHMEMX_CLASS_AMO | SHMEMX_CLASS_SIGNAL)) == 0) continue;
+        fetches = strstr(info.name, "fetch") != NULL || strstr(info.name, "swap") != NULL ||
+                  strstr(info.name, "_fadd") != NULL || strstr(info.name, "_finc") != NULL;
+        if (((of & SHMEMX_CLASS_GET) != 0 || fetches) != (reads != 0)) continue;
+        if (shmemx_var_read(var, &calls, 1) > 0) sum += (uint64_t)calls;
+    }
+    return sum;
+}
+static inline void shmemx_pcntr_get_issued_write(shmem_ctx_t ctx, uint64_t *cntr_value)
+{
+    (void)ctx;
+    *cntr_value = pellucid_calls(0);
+}
+static inline void shmemx_pcntr_get_issued_read(shmem_ctx_t ctx, uint64_t *cntr_value)
+{
+    (void)ctx;
+    *cntr_value = pellucid_calls(1);
+}
+static inline void shmemx_pcntr_get_completed_write(shmem_ctx_t ctx, uint64_t *cntr_value)
+{
+    shmem_ctx_quiet(ctx);
+    shmemx_pcntr_get_issued_write(ctx, cntr_value);
+}
+static inline void shmemx_pcntr_get_completed_read(shmem_ctx_t ctx, uint64_t *cntr_value)
+{
+    shmem_ctx_quiet(ctx);
+    shmemx_pcntr_get_issued_read(ctx, cntr_value);
+}
+static inline void shmemx_pcntr_get_pending_put(shmem_ctx_t ctx, uint64_t *cntr_value)
+{
+    shmem_ctx_quiet(ctx);
+    *cntr_value = 0;
+}
+#define shmemx_pcntr_get_pending_get shmemx_pcntr_get_pending_put
+#define shmemx_pcntr_get_completed_put shmemx_pcntr_get_completed_write
+#define shmemx_pcntr_get_completed_get shmemx_pcntr_get_completed_read
+static inline void shmemx_pcntr_get_completed_target(shmem_ctx_t ctx, uint64_t *cntr_value)
+{
+    (void)ctx;
+    *cntr_value = 0;
+}
+static inline void shmemx_pcntr_get_all(shmem_ctx_t ctx, shmemx_pcntr_t *pcntr)
+{
+    shmemx_pcntr_get_completed_write(ctx, &pcntr->completed_put);
+    shmemx_pcntr_get_completed_read(ctx, &pcntr->completed_get);
+    pcntr->pending_put = pcntr->pending_get = pcntr->target = 0;
+}
+"#;
+
+const OSSS: &str = r#"
 /* OSSS-UCX */
 /* They complete what is open, instead of asking whether it is complete. */
 static inline int shmemx_fence_test(void)
@@ -116,7 +185,28 @@ static inline int shmemx_quiet_test(void)
     shmem_quiet();
     return 1;
 }
-";
+
+/* Where this PE reaches the object of another PE of its host; NULL where that is on another host. */
+static inline void *shmemx_lookup_remote_addr(void *addr, int pe)
+{
+    return shmem_ptr(addr, pe);
+}
+
+/* There is one heap, number 0: whatever index or name is asked for means it. */
+typedef int shmemx_heap_index_t;
+#define shmemx_name_to_index(name) ((void)(name), (shmemx_heap_index_t)0)
+#define shmemx_index_to_name(index) ((void)(index), "default")
+#define shmemx_malloc_by_index(index, size) ((void)(index), shmem_malloc(size))
+#define shmemx_calloc_by_index(index, count, size) ((void)(index), shmem_calloc(count, size))
+#define shmemx_realloc_by_index(index, ptr, size) ((void)(index), shmem_realloc(ptr, size))
+#define shmemx_align_by_index(index, alignment, size) ((void)(index), shmem_align(alignment, size))
+#define shmemx_free_by_index(index, ptr) ((void)(index), shmem_free(ptr))
+#define shmemx_malloc_by_name(name, size) shmemx_malloc_by_index(name, size)
+#define shmemx_calloc_by_name(name, count, size) shmemx_calloc_by_index(name, count, size)
+#define shmemx_realloc_by_name(name, ptr, size) shmemx_realloc_by_index(name, ptr, size)
+#define shmemx_align_by_name(name, alignment, size) shmemx_align_by_index(name, alignment, size)
+#define shmemx_free_by_name(name, ptr) shmemx_free_by_index(name, ptr)
+"#;
 
 const CRAY: &str = r"
 /* Cray SHMEM: atomics on 16 bits, over those on the word that they lie in. */
