@@ -285,6 +285,15 @@ typedef void (*shmemx_errhandler_t)(const shmemx_error_t *error, void *data);
 #define SHMEMX_PE_LOST 1
 #define SHMEMX_PE_FINALIZED 2
 
+/*
+ * PEs that are lost, in a job that goes on without them (oshrun --survive). What needs one that is lost fails with
+ * SHMEMX_ERROR_PE_LOST: operations to it, collectives of teams and sets that it is a member of, waits while the program
+ * has not taken note of a loss (shmemx_failed_pes, shmemx_team_shrink). shmemx_lost_get copies from the symmetric memory
+ * that a lost PE of this host has left behind. shmemx_team_shrink makes a team of the members that are left,
+ * shmemx_agree gives all of them the bitwise and of their flags, also where one is lost meanwhile; both are collective
+ * over these, and work on teams whose other collectives fail. All give 0, or the error's code.
+ */
+
 /* Explicit active sets (docs/extensions.md) */
 shmemx_aset *shmemx_create_strided_aset(int PE_start, int PE_stride, int PE_size);
 shmemx_aset *shmemx_create_log_strided_aset(int PE_start, int PE_log_stride, int PE_size, int stride_base);
@@ -967,6 +976,11 @@ const char *shmemx_error_string(int code);
 int shmemx_job_state(void);
 int shmemx_pe_state(int pe);
 int shmemx_failed_pes(int *list, int max);
+
+/* Going on without PEs that are lost (docs/extensions.md) */
+int shmemx_lost_get(void *dest, const void *source, size_t nbytes, int pe);
+int shmemx_team_shrink(shmem_team_t team, shmem_team_t *survivors);
+int shmemx_agree(shmem_team_t team, int *flag);
 
 /* Their names for tools (10.2). */
 
@@ -1652,6 +1666,11 @@ const char *pshmemx_error_string(int code);
 int pshmemx_job_state(void);
 int pshmemx_pe_state(int pe);
 int pshmemx_failed_pes(int *list, int max);
+
+/* Going on without PEs that are lost (docs/extensions.md) */
+int pshmemx_lost_get(void *dest, const void *source, size_t nbytes, int pe);
+int pshmemx_team_shrink(shmem_team_t team, shmem_team_t *survivors);
+int pshmemx_agree(shmem_team_t team, int *flag);
 
 /*
  * The names of the paper "OpenSHMEM Extensions and a Vision for its Future Direction" (2014), for its examples.

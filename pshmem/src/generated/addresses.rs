@@ -2474,10 +2474,13 @@ pub static BOUND: [Address; COUNT] = [
     Address(super::error::shmemx_job_state as *const ()),
     Address(super::error::shmemx_pe_state as *const ()),
     Address(super::error::shmemx_failed_pes as *const ()),
+    Address(super::loss::shmemx_lost_get as *const ()),
+    Address(super::loss::shmemx_team_shrink as *const ()),
+    Address(super::loss::shmemx_agree as *const ()),
 ];
 
 /// Number of bodies.
-pub const BODIES_COUNT: usize = 778;
+pub const BODIES_COUNT: usize = 781;
 
 /// Index of the body of each operation.
 pub static BODY: [u16; COUNT] = [
@@ -4948,6 +4951,9 @@ pub static BODY: [u16; COUNT] = [
     775,
     776,
     777,
+    778,
+    779,
+    780,
 ];
 
 /// The functions of each body.
@@ -5730,6 +5736,9 @@ pub static BODIES: [Body; BODIES_COUNT] = [
     Body { imp: Address(super::error::pellucid_imp_shmemx_job_state as *const ()), intercepted: Intercepted::Frame(super::intercepted::intercepted_shmem_init) },
     Body { imp: Address(super::error::pellucid_imp_shmemx_pe_state as *const ()), intercepted: Intercepted::Frame(super::intercepted::intercepted_shmem_init) },
     Body { imp: Address(super::error::pellucid_imp_shmemx_failed_pes as *const ()), intercepted: Intercepted::Frame(super::intercepted::intercepted_shmem_init) },
+    Body { imp: Address(super::loss::pellucid_imp_shmemx_lost_get as *const ()), intercepted: Intercepted::Frame(super::intercepted::intercepted_shmemx_lost_get) },
+    Body { imp: Address(super::loss::pellucid_imp_shmemx_team_shrink as *const ()), intercepted: Intercepted::Frame(super::intercepted::intercepted_shmem_team_get_config) },
+    Body { imp: Address(super::loss::pellucid_imp_shmemx_agree as *const ()), intercepted: Intercepted::Frame(super::intercepted::intercepted_shmem_team_sync) },
 ];
 
 /// Operations whose further arguments only a jump passes on.

@@ -4,7 +4,7 @@
 use pellucid_profile::op::COUNT;
 
 /// Lists of names in their order.
-pub static NAMES: [&str; 131] = [
+pub static NAMES: [&str; 134] = [
     "",
     "initialized",
     "status",
@@ -136,6 +136,9 @@ pub static NAMES: [&str; 131] = [
     "error",
     "code",
     "list max",
+    "dest source nbytes pe",
+    "team survivors",
+    "team flag",
 ];
 
 /// Index of the list of each operation.
@@ -2607,4 +2610,7 @@ pub static OF: [u8; COUNT] = [
     0,
     3,
     130,
+    131,
+    132,
+    133,
 ];

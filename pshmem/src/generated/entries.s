@@ -2467,6 +2467,9 @@ pellucid_entry shmemx_error_string, 2463, none, pellucid_imp_shmemx_error_string
 pellucid_entry shmemx_job_state, 2464, none, pellucid_imp_shmemx_job_state, pellucid_brief_shmemx_job_state, pellucid_site_shmemx_job_state
 pellucid_entry shmemx_pe_state, 2465, none, pellucid_imp_shmemx_pe_state, pellucid_brief_shmemx_pe_state, pellucid_site_shmemx_pe_state
 pellucid_entry shmemx_failed_pes, 2466, none, pellucid_imp_shmemx_failed_pes, pellucid_brief_shmemx_failed_pes, pellucid_site_shmemx_failed_pes
+pellucid_entry shmemx_lost_get, 2467, none, pellucid_imp_shmemx_lost_get, pellucid_probe_shmemx_lost_get, pellucid_site_shmemx_lost_get
+pellucid_entry shmemx_team_shrink, 2468, none, pellucid_imp_shmemx_team_shrink, pellucid_probe_shmemx_team_shrink, pellucid_site_shmemx_team_shrink
+pellucid_entry shmemx_agree, 2469, none, pellucid_imp_shmemx_agree, pellucid_probe_shmemx_agree, pellucid_site_shmemx_agree
 .text
 pellucid_site shmem_init, 0, none, pellucid_probe_shmem_init
 pellucid_site shmem_my_pe, 1, 0, pellucid_kept_shmem_my_pe
@@ -3246,3 +3249,6 @@ pellucid_site shmemx_error_string, 2463, none, pellucid_kept_shmemx_error_string
 pellucid_site shmemx_job_state, 2464, none, pellucid_kept_shmemx_job_state
 pellucid_site shmemx_pe_state, 2465, none, pellucid_kept_shmemx_pe_state
 pellucid_site shmemx_failed_pes, 2466, none, pellucid_kept_shmemx_failed_pes
+pellucid_site shmemx_lost_get, 2467, none, pellucid_probe_shmemx_lost_get
+pellucid_site shmemx_team_shrink, 2468, none, pellucid_probe_shmemx_team_shrink
+pellucid_site shmemx_agree, 2469, none, pellucid_probe_shmemx_agree

@@ -174,3 +174,4 @@ intercepted!(intercepted_shmemx_space_align, |op| (space: Space, alignment: usiz
 intercepted!(intercepted_shmemx_space_realloc, |op| (space: Space, ptr: *mut c_void, size: usize), [-1, ptr.addr(), size], args [ptr.addr(), 0, 0, 0], failed |r: *mut c_void| r.is_null() && size > 0);
 intercepted!(intercepted_shmemx_space_free, |op| (space: Space, ptr: *mut c_void), [-1, ptr.addr(), 0], args [ptr.addr(), 0, 0, 0]);
 intercepted!(intercepted_shmemx_space_of, |op| (addr: *const c_void, space: *mut Space), [-1, 0, 0], args [addr.addr(), 0, 0, 0]);
+intercepted!(intercepted_shmemx_lost_get, |op| (dest: *mut c_void, source: *const c_void, nbytes: usize, pe: c_int), [pe, source as usize, nbytes], args [dest.addr(), source.addr(), 0, 0], failed |r: c_int| r != 0);

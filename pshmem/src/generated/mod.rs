@@ -46,6 +46,8 @@ pub mod space;
 #[rustfmt::skip]
 pub mod error;
 #[rustfmt::skip]
+pub mod loss;
+#[rustfmt::skip]
 pub mod intercepted;
 #[rustfmt::skip]
 pub mod addresses;

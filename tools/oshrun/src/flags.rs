@@ -65,6 +65,8 @@ pub enum Id {
     Gdb,
     /// Argument checks.
     Check,
+    /// Go on without PEs that are lost.
+    Survive,
     /// A tool to load.
     Tool,
     /// Go on without tools that cannot be loaded.
@@ -277,6 +279,13 @@ pub const FLAGS: &[Flag] = &[
         names: &["--check"],
         value: Value::None,
         help: "check more arguments, at some cost (sets SHMEM_DEBUG)",
+    },
+    Flag {
+        id: Id::Survive,
+        names: &["--survive"],
+        value: Value::None,
+        help: "a PE that is killed by a signal does not end the job: the others are told, and go on; the \
+               status is theirs. An exit with another status than 0 and shmem_global_exit end it (docs/extensions.md)",
     },
     Flag {
         id: Id::Tool,

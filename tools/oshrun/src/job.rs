@@ -91,6 +91,10 @@ pub fn run(options: &Options) -> Result<i32, Failure> {
         let placements = list::place(&wanted, pes, options.ppn).map_err(Failure::usage)?;
         return match placements.as_slice() {
             [only] if agent::is_here(&only.host) => run_on_this_host(&Options { pes: only.pes.end, ..options.clone() }),
+            _ if options.survive => {
+                let message = "option --survive: the job must be on one host".into();
+                Err(Failure::usage(message))
+            }
             _ => head::run(options, &placements),
         };
     }
@@ -133,6 +137,9 @@ fn run_on_this_host(options: &Options) -> Result<i32, Failure> {
     }
     let job = Job::create(0..options.pes, options.pes)
         .map_err(|error| Failure::needs("make the job's shared memory", error))?;
+    if options.survive {
+        job.survive();
+    }
     let companions = metrics::start(&plan.environment)?;
     // The page shows all that there is.
     let page = metrics::wanted(&plan.environment)?.page;

@@ -84,6 +84,8 @@ pub struct Options {
     pub gdb: Option<Vec<u32>>,
     /// `--check`.
     pub check: bool,
+    /// `--survive`.
+    pub survive: bool,
     /// `--tool`, in the order given.
     pub tools: Vec<PathBuf>,
     /// `--tool-optional`.
@@ -208,6 +210,7 @@ impl Default for Options {
             metrics: Destinations::default(),
             gdb: None,
             check: false,
+            survive: false,
             tools: Vec::new(),
             tool_optional: false,
             program: OsString::new(),
@@ -359,6 +362,7 @@ fn apply(options: &mut Options, id: Id, value: &OsStr) -> Result<(), String> {
         Id::Dashboard => options.metrics.page = true,
         Id::Gdb => options.gdb = Some(debugger::pes(value)?),
         Id::Check => options.check = true,
+        Id::Survive => options.survive = true,
         Id::Tool => options.tools.push(values::tool(value)?),
         Id::ToolOptional => options.tool_optional = true,
         Id::Help | Id::Version | Id::Env | Id::Nothing => {}

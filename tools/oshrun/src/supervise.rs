@@ -3,6 +3,7 @@
 mod closing;
 mod decide;
 mod hand_over;
+mod losses;
 pub mod remote;
 
 use crate::ending::{Ending, Step};
@@ -86,6 +87,8 @@ pub struct Verdict {
     lost: Option<Lost>,
     /// Its number.
     left: Option<u32>,
+    /// PEs without which the job goes on.
+    losses: losses::Losses,
     /// Our standard output was closed by its reader.
     closed: bool,
     /// When PEs were last seen to make a call.
@@ -158,6 +161,7 @@ impl Supervisor {
         }
         watchdog.stop();
         self.end_orphans()?;
+        self.report_losses();
         self.flush()?;
         self.hand_over()?;
         Ok(self.verdict.status.unwrap_or(0))

@@ -19,6 +19,7 @@ mod ctx;
 mod error;
 mod file;
 mod lock;
+mod loss;
 mod memory;
 mod nbi;
 mod ordering;
@@ -175,4 +176,5 @@ pub const GROUPS: &[Group] = &[
     file::GROUP,
     space::GROUP,
     error::GROUP,
+    loss::GROUP,
 ];

@@ -54,6 +54,7 @@ pub use crate::transport::{MAX_ARGS, MessageKind, MessageLimits};
 pub use handler::{HANDLERS, Handler, Message};
 
 use crate::base::{Cause, Fault};
+use crate::memory::losses::Losses;
 use crate::os::reentry;
 use crate::os::wait::Backoff;
 use crate::transport::shm::{Lanes, SharedMemory};
@@ -107,6 +108,8 @@ pub struct MessagePaths {
     pub remote: Option<&'static dyn Transport>,
     /// This PE's segments: number, first address, bytes.
     pub segments: Vec<(SegmentId, usize, usize)>,
+    /// PEs that are lost, in a job that goes on without them.
+    pub losses: Option<&'static Losses>,
 }
 
 impl Messages {
@@ -169,6 +172,11 @@ impl Messages {
     /// Whether a PE takes requests, as far as is known here: those of other hosts do.
     pub fn takes_requests(&self, pe: i32) -> Result<bool, Fault> {
         Ok(self.job()?.lanes().is_none_or(|lanes| !lanes.reaches(pe) || lanes.is_open(pe)))
+    }
+
+    /// Whether nothing that is sent to a PE is of use, since it is lost.
+    pub fn is_lost(&self, pe: i32) -> bool {
+        self.job.get().is_some_and(|job| job.is_lost(pe))
     }
 
     /// Sends a request to the library's own handler; false where it would have to wait. Runs no handlers.
@@ -266,6 +274,9 @@ impl Messages {
             }
             if job.try_send(Lane::Request, pe, message)? {
                 return Ok(());
+            }
+            if let Some(fault) = job.losses.and_then(|losses| losses.fault(pe)) {
+                return Err(fault);
             }
             backoff.step();
         }
@@ -395,6 +406,10 @@ fn no_handlers(pe: i32) -> Fault {
 }
 
 impl MessagePaths {
+    fn is_lost(&self, pe: i32) -> bool {
+        self.losses.is_some_and(|losses| losses.is_lost(pe))
+    }
+
     #[inline(always)]
     fn lanes(&self) -> Option<&Lanes> {
         self.local.and_then(SharedMemory::lanes)
@@ -479,7 +494,7 @@ impl MessagePaths {
     }
 
     fn all_handled(&self) -> Result<bool, Fault> {
-        let local = self.lanes().is_none_or(Lanes::all_handled);
+        let local = self.lanes().is_none_or(|lanes| lanes.all_handled(|pe| self.is_lost(pe)));
         Ok(self.remote.map_or(Ok(true), |remote| remote.all_messages_handled())? && local)
     }
 }

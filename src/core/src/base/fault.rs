@@ -18,6 +18,7 @@ pub mod code {
     pub const ADDRESS: i32 = -8;
     pub const MEMORY: i32 = -9;
     pub const NETWORK: i32 = -10;
+    pub const PE_LOST: i32 = -11;
     pub const IO: i32 = -13;
     pub const MISMATCH: i32 = -14;
     pub const SHORT: i32 = -16;
@@ -115,6 +116,10 @@ pub enum Cause {
     Network(String),
     /// An active message or its handler breaks a rule; says which.
     Message(String),
+    /// A PE is lost, in a job that goes on without it; says how.
+    Lost { pe: i32, how: String },
+    /// The memory of a PE that is lost is not on this host.
+    LostElsewhere { pe: i32 },
 }
 
 impl fmt::Display for Cause {
@@ -153,6 +158,8 @@ impl fmt::Display for Cause {
             ),
             Self::Os { what, error } => write!(f, "{what}: {}", std::io::Error::from_raw_os_error(*error)),
             Self::Startup(text) | Self::Network(text) | Self::Message(text) => f.write_str(text),
+            Self::Lost { pe, how } => write!(f, "PE {pe} is lost ({how})"),
+            Self::LostElsewhere { pe } => write!(f, "PE {pe} is lost, and its memory is not on this host"),
             Self::BadSet { handle: 0, .. } => f.write_str("aset is a null pointer: no active set"),
             Self::BadSet { handle, gone } => no_handle(f, "aset", *handle, *gone, "deleted", "an active set"),
             Self::BadContext { handle: 0, .. } => f.write_str("ctx = SHMEM_CTX_INVALID is no context"),
@@ -372,6 +379,7 @@ impl Fault {
             Cause::Mismatch { .. } | Cause::Finalizing { .. } => code::MISMATCH,
             Cause::Os { .. } | Cause::Startup(_) => code::MEMORY,
             Cause::Network(_) | Cause::Message(_) => code::NETWORK,
+            Cause::Lost { .. } | Cause::LostElsewhere { .. } => code::PE_LOST,
             Cause::File { .. } => code::IO,
             Cause::Short { .. } => code::SHORT,
             Cause::BadValue { .. } | Cause::Environment { .. } | Cause::Interrupted { .. } | Cause::Stack { .. } => {
@@ -379,6 +387,11 @@ impl Fault {
             }
             Cause::NotHeld { .. } | Cause::HeldAlready { .. } => code::ARGUMENT,
         }
+    }
+
+    /// Whether it comes of a PE that is lost.
+    pub fn is_loss(&self) -> bool {
+        self.code() == code::PE_LOST
     }
 
     /// Whether it is what an operation came to, and no mistake of the program's: its caller is told.

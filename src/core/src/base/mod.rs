@@ -3,6 +3,7 @@
 pub mod env;
 pub mod fault;
 pub mod fifo;
+pub mod pe_list;
 pub mod report;
 pub mod size;
 pub mod slab;

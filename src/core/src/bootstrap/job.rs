@@ -5,6 +5,10 @@
 //! PEs meet in it.
 #![allow(unsafe_code)]
 
+mod losses;
+
+pub use losses::Loss;
+
 use super::key_values::KeyValues;
 use super::last_words::LastWords;
 use super::round::Round;
@@ -20,7 +24,7 @@ use std::time::Duration;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"PELLUCID");
 /// Changes with every change of the layout: launcher and library must agree.
-const VERSION: u32 = 8;
+const VERSION: u32 = 9;
 /// This release. What else launcher and library share has layouts too, so they have to be of one release.
 const RELEASE: [u8; 24] = release();
 /// Bytes of one PE's slot.
@@ -55,6 +59,10 @@ struct Header {
     speaker: AtomicU32,
     /// Bytes of the file that are laid out.
     laid_out: AtomicU64,
+    /// Nonzero: the job goes on without PEs that are lost.
+    survives: AtomicU32,
+    /// How many are.
+    losses: AtomicU32,
 }
 
 #[repr(C)]
@@ -172,7 +180,7 @@ impl Job {
     fn with_cpus(pes: Range<u32>, npes: u32, cpus: u32) -> Result<Self, Fault> {
         let (first, local) = (pes.start, pes.end - pes.start);
         let fd = mmap::memfd(c"pellucid-job")?;
-        let len = control_bytes(local);
+        let len = control_bytes(local, npes);
         mmap::grow(fd.as_raw_fd(), len)?;
         let base = mmap::shared(fd.as_raw_fd(), 0, len, None)?;
         // SAFETY: the mapping is a page at least, zeroed, and known to no one else yet.
@@ -228,10 +236,10 @@ impl Job {
         if version != VERSION || release != RELEASE {
             return Err(other(version, &release));
         }
-        if local == 0 || (stat.st_size as usize) < control_bytes(local) {
+        if local == 0 || (stat.st_size as usize) < control_bytes(local, npes) {
             return Err(wrong("is too short"));
         }
-        let base = mmap::shared(fd.as_raw_fd(), 0, control_bytes(local), None)?;
+        let base = mmap::shared(fd.as_raw_fd(), 0, control_bytes(local, npes), None)?;
         Ok(Self { fd, base, first, local, npes })
     }
 
@@ -257,7 +265,7 @@ impl Job {
 
     /// Bytes of header and slots: where the PEs' own layout begins.
     pub(crate) fn control_bytes(&self) -> usize {
-        control_bytes(self.local)
+        control_bytes(self.local, self.npes)
     }
 
     fn header(&self) -> &Header {
@@ -374,8 +382,12 @@ fn slots_end(local: u32) -> usize {
     mmap::round_up(mmap::PAGE + local as usize * SLOT, mmap::PAGE)
 }
 
-fn control_bytes(local: u32) -> usize {
+fn words_end(local: u32) -> usize {
     slots_end(local) + 2 * local as usize * mmap::PAGE
+}
+
+fn control_bytes(local: u32, npes: u32) -> usize {
+    words_end(local) + mmap::round_up(npes as usize, mmap::PAGE)
 }
 
 /// What a PE tells the others and the launcher.

@@ -167,6 +167,15 @@ impl<'w> Set<'w> {
     /// Compares a call with those of the other members, where `SHMEM_DEBUG` asks for it.
     #[inline(always)]
     fn check_matching(&self, kind: Kind, args: &[(Arg, u64)]) -> Result<(), Fault> {
+        if self.w.map.alert.load(Ordering::Relaxed) { self.look(kind, args) } else { Ok(()) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look(&self, kind: Kind, args: &[(Arg, u64)]) -> Result<(), Fault> {
+        if let Some(fault) = self.w.map.lost_among(self.pes.iter()) {
+            return Err(fault);
+        }
         if self.w.map.check && !self.spans_hosts { self.compare(kind, args) } else { Ok(()) }
     }
 
@@ -183,9 +192,12 @@ impl<'w> Set<'w> {
         Ok(())
     }
 
-    /// A fault where one of some members is in `shmem_finalize`.
+    /// A fault where one of some members is in `shmem_finalize`, or any is lost.
     #[cold]
     fn gone(&self, members: std::ops::Range<i32>) -> Option<Fault> {
+        if let Some(fault) = self.w.map.lost_among(self.pes.iter()) {
+            return Some(fault);
+        }
         let mut pes = members.map(|member| self.world(member));
         pes.find(|pe| finalizing::is_finalizing(self.w, *pe)).map(|pe| Fault::from(Cause::Finalizing { pe }))
     }

@@ -56,9 +56,8 @@ impl Group<'_> {
             Self::Team(handle) => {
                 let Some(team) = w.team(handle)? else { return Ok(None) };
                 let (id, shape) = finalizing::group_of(team);
-                let pes = PeList::Strided { start: team.start, stride: team.stride, size: team.size as usize };
                 let key = EXPLICIT | (shape ^ id.wrapping_mul(0xff51_afd7_ed55_8ccd)).rotate_left(9) >> 2;
-                Ok(Some(Members { pes, me: team.me as usize, key, is_team: true }))
+                Ok(Some(Members { pes: team.pes(), me: team.me as usize, key, is_team: true }))
             }
             Self::Set(aset, psync) => {
                 let size = aset.pes.size();

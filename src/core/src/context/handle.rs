@@ -3,6 +3,7 @@
 //! On shared memory every operation is complete at once, so a context carries no queue: it is a team and its options.
 //! In a job with other hosts it has a channel of its own.
 
+use crate::base::pe_list::PeList;
 use crate::base::slab::Slab;
 use crate::base::{Cause, Fault};
 use crate::memory::Map;
@@ -21,10 +22,8 @@ pub struct Ctx(usize);
 /// A context that a program created.
 #[derive(Debug)]
 pub struct Context {
-    /// PE numbers given with this context are `start + stride * pe` in the world.
-    start: i32,
-    stride: i32,
-    size: i32,
+    /// World numbers of the PEs that are given with this context.
+    pes: PeList,
     options: i64,
     /// The team's handle.
     team: usize,
@@ -48,14 +47,13 @@ impl Ctx {
     /// `SHMEM_CTX_DEFAULT`: the world team's, there from `shmem_init` to the last `shmem_finalize`.
     pub const DEFAULT: Self = Self(1);
 
-    /// A new context for PEs `start + stride * i` of the world, 0 <= i < `size`. `team`: the handle it is to report.
-    /// `None` where too many live.
-    pub fn create(m: &Map, (start, stride, size): (i32, i32, i32), options: i64, team: usize) -> Option<Self> {
+    /// A new context for some PEs. `team`: the handle it is to report. `None` where too many live.
+    pub fn create(m: &Map, pes: PeList, options: i64, team: usize) -> Option<Self> {
         let transport = match m.transport {
             Some(transport) => Some((transport, transport.open_channel()?)),
             None => None,
         };
-        SLAB.insert(Context { start, stride, size, options, team, transport }).map(Self)
+        SLAB.insert(Context { pes, options, team, transport }).map(Self)
     }
 
     /// Ends a context that a program created. Ending an invalid one does nothing (Section 9.5.3).
@@ -99,10 +97,10 @@ impl Ctx {
     #[inline(never)]
     fn translate(self, pe: i32) -> Result<i32, Fault> {
         let context = self.context()?;
-        if (pe as u32) < context.size as u32 {
-            Ok(context.start + context.stride * pe)
+        if (pe as u32 as usize) < context.pes.size() {
+            Ok(context.pes.world(pe as usize))
         } else {
-            Err(Fault::from(Cause::BadPe { arg: "pe", pe: pe.into(), npes: context.size.into() }))
+            Err(Fault::from(Cause::BadPe { arg: "pe", pe: pe.into(), npes: context.pes.size() as i64 }))
         }
     }
 }

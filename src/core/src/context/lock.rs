@@ -4,10 +4,13 @@
 //! next one to draw. First come, first served, so no PE starves; zero is the cleared state that programs start from.
 //! The variable is C's `long`, or Fortran's `INTEGER` of four bytes, whose tickets have 16 bits: enough for 65535
 //! waiting threads.
+//!
+//! Tickets do not tell who has the lock. In a job that goes on without PEs that are lost it is a word with its holder
+//! ([`super::owned_lock`]).
 #![allow(unsafe_code)]
 
 use super::amo::{self, AmoInt};
-use super::{Ctx, lock_owners};
+use super::{Ctx, lock_owners, owned_lock};
 use crate::base::word::Word;
 use crate::base::{Cause, Fault};
 use crate::memory::Map;
@@ -133,6 +136,7 @@ pub fn set<V: Variable>(m: &Map, addr: *mut V) -> Result<(), Fault> {
         lock_owners::check_set(addr as usize)?;
     }
     match lock {
+        _ if m.losses.is_some() => owned_lock::set(m, addr)?,
         Some(lock) => wait::until(m.oversubscribed, lock.draw()),
         None => Distant { m, addr }.set()?,
     }
@@ -153,6 +157,7 @@ pub fn clear<V: Variable>(m: &Map, addr: *mut V) -> Result<(), Fault> {
         super::order::quiet_default(m)?;
     }
     let released = match lock {
+        _ if m.losses.is_some() => owned_lock::release(m, addr)?,
         Some(lock) => lock.release(),
         None => Distant { m, addr }.release()?,
     };
@@ -163,6 +168,7 @@ pub fn clear<V: Variable>(m: &Map, addr: *mut V) -> Result<(), Fault> {
 /// `shmem_test_lock`: 0 where it took the lock, 1 where another has it.
 pub fn test<V: Variable>(m: &Map, addr: *mut V) -> Result<i32, Fault> {
     let taken = match lock(m, addr)? {
+        _ if m.losses.is_some() => owned_lock::take(m, addr)?,
         Some(lock) => lock.take(),
         None => Distant { m, addr }.take()?,
     };

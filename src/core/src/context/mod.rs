@@ -6,6 +6,7 @@ pub mod lock;
 mod lock_owners;
 pub mod nonblocking;
 pub mod order;
+mod owned_lock;
 mod remote;
 pub mod rma;
 mod session;

@@ -155,8 +155,15 @@ pub(super) fn wait_for<T: WaitWord>(
         }
         if backoff.step() {
             note(ivar, cmp, value, now, None);
+            look_for_losses(m)?;
         }
     }
+}
+
+/// Nobody knows who is to end a wait: where a PE is lost that the program has taken no note of, it may be that one.
+#[cold]
+fn look_for_losses(m: &Map) -> Result<(), Fault> {
+    m.unacknowledged_loss().map_or(Ok(()), Err)
 }
 
 /// Notes what is waited for, for reports on jobs that hang.
@@ -272,16 +279,17 @@ impl<T: WaitWord> Set<T> {
     }
 
     /// As [`wait::until`], for any of them.
-    fn until<R>(&self, m: &Map, mut ready: impl FnMut() -> Option<R>) -> R {
+    fn until<R>(&self, m: &Map, mut ready: impl FnMut() -> Option<R>) -> Result<R, Fault> {
         let mut backoff = Backoff::new(m.oversubscribed);
         loop {
             if let Some(value) = ready() {
-                return value;
+                return Ok(value);
             }
             if backoff.step()
                 && let Some(first) = self.members().next()
             {
                 self.note(first, false);
+                look_for_losses(m)?;
             }
         }
     }
@@ -319,20 +327,22 @@ impl<T: WaitWord> Set<T> {
         found
     }
 
-    fn wait_all(&self, m: &Map) {
+    fn wait_all(&self, m: &Map) -> Result<(), Fault> {
         let mut backoff = Backoff::new(m.oversubscribed);
         for i in self.members() {
             while !self.holds(i) {
                 if backoff.step() {
                     self.note(i, true);
+                    look_for_losses(m)?;
                 }
             }
         }
+        Ok(())
     }
 
-    fn wait_any(&self, m: &Map) -> usize {
+    fn wait_any(&self, m: &Map) -> Result<usize, Fault> {
         if self.is_empty() {
-            return usize::MAX;
+            return Ok(usize::MAX);
         }
         self.until(m, || self.any())
     }
@@ -342,7 +352,7 @@ impl<T: WaitWord> Set<T> {
             return Ok(0);
         }
         self.room(indices)?;
-        Ok(self.until(m, || Some(self.some(indices)).filter(|n| *n > 0)))
+        self.until(m, || Some(self.some(indices)).filter(|n| *n > 0))
     }
 
     fn room(&self, indices: *mut usize) -> Result<(), Fault> {
@@ -398,8 +408,8 @@ macro_rules! sets {
 }
 
 sets! {
-    wait_until_all, wait_until_all_vector, () -> (), |s: Set<T>, m| { s.wait_all(m); Ok(()) };
-    wait_until_any, wait_until_any_vector, () -> usize, |s: Set<T>, m| Ok(s.wait_any(m));
+    wait_until_all, wait_until_all_vector, () -> (), |s: Set<T>, m| s.wait_all(m);
+    wait_until_any, wait_until_any_vector, () -> usize, |s: Set<T>, m| s.wait_any(m);
     wait_until_some, wait_until_some_vector, (indices: *mut usize) -> usize,
         |s: Set<T>, m, indices| s.wait_some(m, indices);
     test_all, test_all_vector, () -> i32, |s: Set<T>, m| Ok(s.test_all(m));

@@ -4,19 +4,36 @@
 //! `shmem_init`) fails every check, so the checks need no extra test for that.
 
 use super::directory::SpaceDirectory;
+use super::losses::Losses;
 use super::spaces::{MAPPED, PLACES, Space, Spaces};
 use crate::base::{Cause, Fault, OfSpace};
 use crate::transport::{Channel, RemoteAddress, SegmentId, Transport};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Distance from an address of this PE to the same object of a peer, by segment.
-#[derive(Debug, Clone, Copy)]
-#[repr(C)]
+/// Distance from an address of this PE to the same object of a peer, by segment, and the segments' lengths there.
+#[derive(Debug)]
+#[repr(C, align(32))]
 pub struct Peer {
     /// For addresses in the symmetric heap.
-    pub heap: isize,
+    heap: isize,
+    heap_len: AtomicUsize,
     /// For static objects of the executable.
-    pub data: isize,
+    data: isize,
+    data_len: AtomicUsize,
+}
+
+impl Peer {
+    /// A peer whose segments are so far away, and so long.
+    pub fn new(heap: (isize, usize), data: (isize, usize)) -> Self {
+        Self { heap: heap.0, heap_len: AtomicUsize::new(heap.1), data: data.0, data_len: AtomicUsize::new(data.1) }
+    }
+
+    /// The PE is lost: nothing of it is found any more. No call looks for that, since all look at the lengths.
+    pub fn lose(&self) {
+        self.heap_len.store(0, Ordering::Relaxed);
+        self.data_len.store(0, Ordering::Relaxed);
+    }
 }
 
 /// Bytes that are mapped behind each heap and given to nobody: two of the longest elements that have a type of their
@@ -51,10 +68,14 @@ pub struct Map {
     pub oversubscribed: bool,
     /// Whether `SHMEM_DEBUG` asked for the checks that cost more than a nanosecond.
     pub check: bool,
+    /// Whether collectives look at something before they begin: the same, or PEs that are lost.
+    pub alert: AtomicBool,
     /// What reaches PEs of other hosts, in a job that has any.
     pub transport: Option<&'static dyn Transport>,
     /// Memory of some PEs, which is in neither of the above.
     pub spaces: Option<&'static Spaces>,
+    /// PEs that are lost, in a job that goes on without them.
+    pub losses: Option<&'static Losses>,
 }
 
 /// The first word of a question to a PE of another host about a space: then follow an address and the number of a word.
@@ -75,8 +96,10 @@ impl Map {
         npes: 0,
         oversubscribed: false,
         check: false,
+        alert: AtomicBool::new(false),
         transport: None,
         spaces: None,
+        losses: None,
     };
 
     /// Where the object of `bytes` bytes at `addr` here is mapped on PE `pe`; `None` where the PE is on another host,
@@ -101,12 +124,14 @@ impl Map {
     #[inline(always)]
     fn within<T>(&self, pes: u32, addr: *const T, bytes: usize, pe: i32) -> Option<*mut T> {
         let peer = self.peer(pes, pe)?;
+        let heap_len = peer.heap_len.load(Ordering::Relaxed);
         let in_heap = (addr as usize).wrapping_sub(self.heap_base);
-        if in_heap < self.heap_len && bytes <= self.heap_len - in_heap {
+        if in_heap < heap_len && bytes <= heap_len - in_heap {
             return Some(addr.wrapping_byte_offset(peer.heap).cast_mut());
         }
+        let data_len = peer.data_len.load(Ordering::Relaxed);
         let in_data = (addr as usize).wrapping_sub(self.data_base);
-        if in_data < self.data_len && bytes <= self.data_len - in_data {
+        if in_data < data_len && bytes <= data_len - in_data {
             return Some(addr.wrapping_byte_offset(peer.data).cast_mut());
         }
         None
@@ -118,11 +143,12 @@ impl Map {
     fn one_within<T>(&self, pes: u32, addr: *const T, pe: i32) -> Option<*mut T> {
         const { assert!(size_of::<T>() <= BEHIND) };
         let peer = self.peer(pes, pe)?;
-        if (addr as usize).wrapping_sub(self.heap_base) < self.heap_len {
+        if (addr as usize).wrapping_sub(self.heap_base) < peer.heap_len.load(Ordering::Relaxed) {
             return Some(addr.wrapping_byte_offset(peer.heap).cast_mut());
         }
+        let data_len = peer.data_len.load(Ordering::Relaxed);
         let in_data = (addr as usize).wrapping_sub(self.data_base);
-        if in_data < self.data_len && size_of::<T>() <= self.data_len - in_data {
+        if in_data < data_len && size_of::<T>() <= data_len - in_data {
             return Some(addr.wrapping_byte_offset(peer.data).cast_mut());
         }
         None
@@ -162,7 +188,48 @@ impl Map {
 
     fn mapped_in_space(&self, addr: usize, bytes: usize, pe: i32) -> Option<usize> {
         let (spaces, space) = self.space_of(addr)?;
-        spaces.mapped(space, addr, pe).filter(|_| space.holds(addr, bytes))
+        spaces.mapped(space, addr, pe).filter(|_| space.holds(addr, bytes) && !self.is_lost(pe))
+    }
+
+    /// Whether a PE is lost.
+    #[inline]
+    pub fn is_lost(&self, pe: i32) -> bool {
+        self.losses.is_some_and(|losses| losses.is_lost(pe))
+    }
+
+    /// The fault of whoever needs all of some PEs, one of which is lost.
+    #[inline]
+    pub fn lost_among(&self, pes: impl Iterator<Item = i32>) -> Option<Fault> {
+        self.losses.and_then(|losses| losses.fault_among(pes))
+    }
+
+    /// The fault of whoever waits without knowing for whom: a PE is lost that the program has taken no note of.
+    #[inline]
+    pub fn unacknowledged_loss(&self) -> Option<Fault> {
+        self.losses.and_then(Losses::unacknowledged)
+    }
+
+    /// A fault where a PE is lost.
+    #[cold]
+    pub fn check_lost(&self, pe: i32) -> Result<(), Fault> {
+        self.losses.and_then(|losses| losses.fault(pe)).map_or(Ok(()), Err)
+    }
+
+    /// Where the object of `bytes` bytes at `addr` is mapped of a PE of this host that is lost. Fault: the object is
+    /// not symmetric, or not here.
+    pub fn lost_mapping(&self, addr: *const u8, bytes: usize, pe: i32) -> Result<*const u8, Fault> {
+        let at = addr as usize;
+        if let Some((spaces, space)) = self.space_of(at).filter(|(_, space)| space.holds(at, bytes)) {
+            let elsewhere = || Fault::from(Cause::LostElsewhere { pe });
+            return spaces.mapped(space, at, pe).map(|there| there as *const u8).ok_or_else(elsewhere);
+        }
+        let Some((segment, _)) = self.place(at, bytes) else {
+            return Err(self.explain("source", at, bytes, self.me));
+        };
+        let peer = self.losses.and_then(|losses| losses.peer(pe));
+        let peer = peer.ok_or_else(|| Fault::from(Cause::LostElsewhere { pe }))?;
+        let distance = if segment == SegmentId::HEAP { peer.heap } else { peer.data };
+        Ok(addr.wrapping_byte_offset(distance))
     }
 
     /// The space that an address lies in.
@@ -216,6 +283,9 @@ impl Map {
         pe: i32,
         by_stores: bool,
     ) -> Result<(&'static dyn Transport, RemoteAddress), Fault> {
+        if self.losses.is_some() {
+            self.check_lost(pe)?;
+        }
         if let Some((spaces, space)) = self.space_of(addr).filter(|(_, space)| space.holds(addr, bytes)) {
             if let Some(offset) = spaces.mapped(space, addr, pe).filter(|_| by_stores) {
                 return Ok((spaces.near(), RemoteAddress { pe, segment: MAPPED, offset }));
@@ -299,7 +369,7 @@ impl Map {
     #[cold]
     #[inline(never)]
     pub fn explain(&self, arg: &'static str, addr: usize, bytes: usize, pe: i32) -> Fault {
-        if let Err(fault) = self.check_pe("pe", pe) {
+        if let Err(fault) = self.check_pe("pe", pe).and_then(|()| self.check_lost(pe)) {
             return fault;
         }
         if addr == 0 {
@@ -363,7 +433,7 @@ mod tests {
 
     #[test]
     fn an_element_is_found_wherever_its_first_byte_is_in_the_heap_and_the_whole_of_it_in_static_data() {
-        let peers = [Peer { heap: 0, data: 0 }, Peer { heap: 0x10_0000, data: -0x1000 }];
+        let peers = [Peer::new((0, 0x100), (0, 0x80)), Peer::new((0x10_0000, 0x100), (-0x1000, 0x80))];
         let m = map(&peers);
         for addr in (0xf80..0x1180).chain(0x8f80..0x9100).chain([0, usize::MAX]) {
             for pe in -1..=2 {
@@ -378,7 +448,7 @@ mod tests {
 
     #[test]
     fn both_segments_translate_to_their_last_byte() {
-        let peers = [Peer { heap: 0, data: 0 }, Peer { heap: 0x10_0000, data: -0x1000 }];
+        let peers = [Peer::new((0, 0x100), (0, 0x80)), Peer::new((0x10_0000, 0x100), (-0x1000, 0x80))];
         let m = map(&peers);
         let at = |addr: usize, bytes, pe| {
             m.remote("dest", addr as *const u8, bytes, pe).map(|p| p as usize).map_err(|f| f.cause().clone())
@@ -392,6 +462,18 @@ mod tests {
         assert!(matches!(at(0, 8, 1), Err(Cause::Null { .. })));
         assert!(matches!(at(0x1000, 8, 2), Err(Cause::BadPe { pe: 2, npes: 2, .. })));
         assert!(matches!(at(0x1000, 8, -1), Err(Cause::BadPe { .. })));
+    }
+
+    #[test]
+    fn nothing_is_found_of_a_peer_that_is_lost() {
+        let peers = [Peer::new((0, 0x100), (0, 0x80)), Peer::new((0x10_0000, 0x100), (-0x1000, 0x80))];
+        let m = map(&peers);
+        peers[1].lose();
+        for addr in [0x1000, 0x10ff, 0x9000] {
+            let at = addr as *const u8;
+            assert!(m.local_mapping(at, 1, 0).is_some() && m.local_mapping_one(at, 0).is_some());
+            assert!(m.local_mapping(at, 1, 1).is_none() && m.local_mapping_one(at, 1).is_none());
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ pub mod allocator;
 pub mod directory;
 mod fork_copy;
 pub mod heap;
+pub mod losses;
 pub mod map;
 pub mod segments;
 pub mod spaces;

@@ -11,6 +11,7 @@ use crate::bootstrap::job::Job;
 use crate::os::elf;
 use crate::os::{cpu, mmap, numa, pagemap};
 use std::ops::Range;
+use std::sync::atomic::AtomicBool;
 
 /// Where the heap is asked for: free in ordinary processes and under AddressSanitizer.
 const HEAP_AT: usize = 0x2a00_0000_0000;
@@ -101,14 +102,13 @@ pub fn establish(job: &Job, pe: u32, heap_len: usize, symmetric_data: bool) -> R
     }
     let peers: Vec<Peer> = (0..job.pes().len())
         .map(|other| {
+            let data_len = data.map_or(0, |range| range.end - range.start);
             if other == mine {
-                return Peer { heap: 0, data: 0 };
+                return Peer::new((0, heap_len), (0, data_len));
             }
             let at = |offset: usize, base: usize| (view as usize + offset).wrapping_sub(base) as isize;
-            Peer {
-                heap: at(layout.heap(other), heap as usize),
-                data: data.map_or(0, |range| at(layout.data(other), range.start)),
-            }
+            let data = data.map_or(0, |range| at(layout.data(other), range.start));
+            Peer::new((at(layout.heap(other), heap as usize), heap_len), (data, data_len))
         })
         .collect();
     Ok(Segments {
@@ -140,8 +140,10 @@ impl Segments {
             peers: self.peers[skipped as usize..][..pes.len()].as_ptr(),
             oversubscribed: self.oversubscribed,
             check,
+            alert: AtomicBool::new(check),
             transport: None,
             spaces: None,
+            losses: None,
         }
     }
 }

@@ -4,7 +4,8 @@
 use super::spaces;
 use super::thread::{check_thread, set_thread};
 use super::{
-    NESTING, NETWORK, PROCESS, Process, WIREUP, WORLD, Wireup, exit, liveness, map, messages, network, report, world,
+    NESTING, NETWORK, PROCESS, Process, WIREUP, WORLD, Wireup, exit, liveness, losses, map, messages, network, report,
+    world,
 };
 use crate::base::{Fault, env};
 use crate::bootstrap::job::{Job, PeState};
@@ -142,6 +143,7 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
     // Who is reached through memory.
     let near = if wireup.is_some() && only_network { pe..pe + 1 } else { job.pes() };
     let mut map = segments.map(pe, near.clone(), job.npes(), check);
+    map.losses = losses::of(job, segments.peers);
     let mut hosts = vec![0];
     if let Some(wireup) = wireup {
         let begin = network::Begin { profiles, segment: launch.profile.as_ref() };
@@ -152,6 +154,7 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
     spaces::open(&mut map, job, &near, internal);
     make_world(map, job, near.clone(), hosts, internal, algorithms);
     let map = super::map();
+    losses::watch(world())?;
     messages::open(map, internal.wrapping_add(near.start as usize * INTERNAL).cast_mut());
     result.kept_by_launcher = launch.launched && WIREUP.get().is_none();
     result.profile_fd = launch.profile.map(IntoRawFd::into_raw_fd);

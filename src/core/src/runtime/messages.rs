@@ -70,6 +70,7 @@ pub(super) fn open(m: &'static Map, internal: *mut u8) {
         local: Some(Box::leak(Box::new(local))),
         remote: NETWORK.get().map(|network| network.transport),
         segments,
+        losses: m.losses,
     });
     world().common.mail.open(&MESSAGES, progress);
 }

@@ -7,6 +7,7 @@ mod exit;
 mod init;
 mod kills;
 mod liveness;
+mod losses;
 pub mod memory;
 mod messages;
 mod network;
@@ -17,6 +18,7 @@ mod thread;
 
 pub use exit::{Callers, abort, at_failure, fail, finalize, global_exit, left, name_callers, status_at_exit};
 pub use init::{Start, init_thread, my_pe, n_pes, query_initialized, uses};
+pub use losses::lost_get;
 pub use messages::{messages, register_handler};
 pub use network::network_counters;
 pub use states::{failed_pes, job_state, pe_state};

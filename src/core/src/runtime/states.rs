@@ -16,6 +16,9 @@ const FINALIZED: i32 = 2;
 
 /// How a PE of the job stands.
 fn state(pe: i32) -> i32 {
+    if map().is_lost(pe) {
+        return LOST;
+    }
     let is_local = (pe.wrapping_sub(map().first_pe) as u32) < map().local_pes;
     let known = process().filter(|_| is_local).map(|process| process.job.pe(pe as u32).state());
     match known {
@@ -25,7 +28,7 @@ fn state(pe: i32) -> i32 {
     }
 }
 
-/// Whether all PEs are there: without `SHMEMX_OK` the job is about to end.
+/// Whether all PEs are there. Otherwise the job is about to end, or goes on without them.
 pub fn job_state() -> Result<i32, Fault> {
     map().ready()?;
     let ends = process().is_some_and(|process| process.job.exit_request().is_some());
@@ -42,7 +45,8 @@ pub fn pe_state(pe: i32) -> Result<i32, Fault> {
     Ok(state(pe))
 }
 
-/// Writes the first `max` PEs that are lost to a list, and gives how many there are.
+/// Writes the first `max` PEs that are lost to a list, and gives how many there are. The program has taken note of
+/// those that it has got.
 #[allow(unsafe_code)]
 pub fn failed_pes(list: *mut i32, max: i32) -> Result<i32, Fault> {
     map().ready()?;
@@ -54,6 +58,7 @@ pub fn failed_pes(list: *mut i32, max: i32) -> Result<i32, Fault> {
         if found < max {
             // SAFETY: not null; the caller vouches for room for `max` numbers.
             unsafe { list.add(found as usize).write_unaligned(pe) };
+            map().losses.inspect(|losses| losses.acknowledge(pe));
         }
         found += 1;
     }

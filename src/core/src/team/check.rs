@@ -10,6 +10,7 @@ use crate::base::{Cause, Fault};
 use crate::inter_host::{Net, Phase, step};
 use crate::memory::Map;
 use crate::transport::SegmentId;
+use std::sync::atomic::Ordering;
 
 /// What a number in a call is, for messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,14 +32,22 @@ pub struct Compared<'a> {
     pub args: &'a [(Arg, u64)],
 }
 
-/// Compares a call with those of the other members, where `SHMEM_DEBUG` asks for it.
+/// Before a collective: a fault where a member is lost; compares the call with those of the other members, where
+/// `SHMEM_DEBUG` asks for it.
 #[inline(always)]
 pub fn check_matching(w: &World, team: &Team, kind: Kind, args: &[(Arg, u64)]) -> Result<(), Fault> {
-    if w.map.check { compare(w, team, &Compared { kind, args }) } else { Ok(()) }
+    if w.map.alert.load(Ordering::Relaxed) { look(w, team, &Compared { kind, args }) } else { Ok(()) }
 }
 
 #[cold]
 #[inline(never)]
+fn look(w: &World, team: &Team, call: &Compared<'_>) -> Result<(), Fault> {
+    if let Some(fault) = w.lost_member(team) {
+        return Err(fault);
+    }
+    if w.map.check { compare(w, team, call) } else { Ok(()) }
+}
+
 fn compare(w: &World, team: &Team, call: &Compared<'_>) -> Result<(), Fault> {
     let words: Vec<u64> = call.args.iter().map(|(_, value)| *value).collect();
     let Some(hierarchy) = &team.hierarchy else { return compare_on_host(w, team, call, &words) };

@@ -12,6 +12,8 @@
 use super::sync_block::FinalizeMark;
 use super::{Config, Members, SLAB, Team, TeamView, World, hierarchical};
 use crate::base::{Cause, Fault};
+use crate::memory::losses::Losses;
+use crate::os::wait;
 use crate::transport::{Channel, Transport};
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -40,9 +42,24 @@ impl FinalizeBarrier {
 /// Waits until all PEs of the job have come to `shmem_finalize`.
 pub fn finalize(w: &World) -> Result<(), Fault> {
     announce(w);
+    if let Some(losses) = w.map.losses {
+        meet_survivors(w, losses);
+        return Ok(());
+    }
     match &w.world.hierarchy {
         Some(world) => hierarchical::finalize(w, world, &w.finalize_barrier.local),
         None => TeamView { w, team: &w.finalize_barrier.local }.sync(),
+    }
+}
+
+/// Waits until all PEs of this host have come, but those that are lost: each has a word that says how often it has.
+fn meet_survivors(w: &World, losses: &Losses) {
+    let FinalizeBarrier { local, times } = &w.finalize_barrier;
+    let word = |member: i32| &local.sync_block(member).rounds[0].0;
+    word(local.me).store(times.get(), Ordering::Release);
+    for member in 0..local.size {
+        let has_come = || word(member).load(Ordering::Acquire) >= times.get() || losses.is_lost(local.world(member));
+        wait::until(w.map.oversubscribed, || has_come().then_some(()));
     }
 }
 
@@ -199,6 +216,7 @@ fn on_host(team: &Team) -> &Team {
 
 /// Names a finalize and a team: a sync block can be another team's before all members of the one before have left it.
 fn mark_of(times: u64, team: &Team) -> u64 {
-    let parts = [team.start, team.stride, team.size].map(|part| u64::from(part as u32));
-    parts.into_iter().fold(times, |mark, part| (mark ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31)) | 1
+    let listed = team.list.iter().flat_map(|list| list.iter().copied());
+    let parts = [team.start, team.stride, team.size].into_iter().chain(listed).map(|part| u64::from(part as u32));
+    parts.fold(times, |mark, part| (mark ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31)) | 1
 }

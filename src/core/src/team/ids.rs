@@ -11,7 +11,7 @@ use crate::memory::segments::INTERNAL;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The words of team ids that members on this host have in use.
-fn used_ids(w: &World, team: &Team) -> [u64; TEAMS / 64] {
+pub(super) fn used_ids(w: &World, team: &Team) -> [u64; TEAMS / 64] {
     std::array::from_fn(|word| {
         (0..team.size)
             .map(|pe| w.world.sync_block(team.world(pe)).ids[word].load(Ordering::Acquire))
@@ -28,7 +28,7 @@ pub(super) fn common_free_id(w: &World, parent: &Team) -> Result<Option<usize>, 
     Ok(lowest_free(&used))
 }
 
-fn lowest_free(used: &[u64]) -> Option<usize> {
+pub(super) fn lowest_free(used: &[u64]) -> Option<usize> {
     used.iter().position(|word| *word != u64::MAX).map(|word| word * 64 + used[word].trailing_ones() as usize)
 }
 

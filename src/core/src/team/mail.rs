@@ -96,6 +96,10 @@ impl Mail {
 
     fn try_send(&self, pe: i32, tag: Tag, payload: &[u8]) -> Result<bool, Fault> {
         let Some(carrier) = self.carrier.get() else { return Ok(false) };
+        if carrier.messages.is_lost(pe) {
+            // Nobody takes it; whoever waits for what comes of it finds that out.
+            return Ok(true);
+        }
         if !carrier.messages.takes_requests(pe)? {
             return Ok(false);
         }

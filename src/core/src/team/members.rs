@@ -87,7 +87,9 @@ impl Members for TeamView<'_> {
 
     #[inline(always)]
     fn until<R>(&self, ready: impl FnMut() -> Option<R>) -> Result<R, Fault> {
-        wait::until_or(self.w.map.oversubscribed, ready, || finalizing::absent_member(self.w, self.team))
+        wait::until_or(self.w.map.oversubscribed, ready, || {
+            self.w.lost_member(self.team).or_else(|| finalizing::absent_member(self.w, self.team))
+        })
     }
 
     #[inline]

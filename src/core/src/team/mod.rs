@@ -1,9 +1,10 @@
 //! Teams (Section 9.4): handles, the world, translation of PE numbers.
 //!
-//! Every team that the specification can make is a strided range of the world's PEs, so a team is three numbers, an
-//! sync block of its own and its place in it.
+//! Every team that the specification can make is a strided range of the world's PEs, so a team is three numbers, a
+//! sync block of its own and its place in it. What is left of one whose PEs are lost ([`shrink`]) may be any list.
 #![allow(unsafe_code)]
 
+pub mod agree;
 pub mod algorithm;
 mod api;
 pub mod aset;
@@ -16,16 +17,18 @@ pub mod hierarchical;
 mod ids;
 pub mod mail;
 pub mod members;
-pub mod pe_list;
+mod shrink;
 mod split;
 pub mod sync_block;
 
+pub use crate::base::pe_list;
 pub use api::{create_ctx, ctx_create, ctx_destroy, ctx_get_team, get_config, my_pe, n_pes, team_ptr, translate_pe};
 pub use barrier::{central_counter, dissemination};
 use chosen::tell_algorithm;
 pub use chosen::{observe_algorithms, want_algorithms};
 pub use ids::{ALWAYS, NUMA_ID};
 pub use members::{Members, TeamView};
+pub use shrink::{agree, shrink};
 pub use split::{destroy, split_2d, split_aset, split_strided};
 
 use crate::base::slab::Slab;
@@ -33,9 +36,10 @@ use crate::base::{Cause, Fault};
 use crate::context::Ctx;
 use crate::memory::Map;
 use crate::memory::segments::INTERNAL;
+use pe_list::PeList;
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use sync_block::{SYNC_BLOCK, SyncBlock, TEAMS};
 
 /// Teams that programs make. There are never more than ids, of which each PE's teams have different ones.
@@ -96,6 +100,8 @@ pub struct Team {
     pub size: i32,
     /// This PE's number in the team.
     pub me: i32,
+    /// World numbers of the members, where they are no strided range; then the stride is 0.
+    list: Option<Arc<[i32]>>,
     config: Config,
     /// Contexts made from this team that live: they end with it (Section 9.4.8).
     contexts: Mutex<BTreeSet<usize>>,
@@ -116,13 +122,16 @@ pub struct Progress {
     pub contributions: Cell<u64>,
     /// Every member is known to have finished this many of them.
     pub all_done: Cell<u64>,
+    /// Agreements begun.
+    pub agreements: Cell<u64>,
 }
 
 impl Progress {
     /// Nothing yet.
     #[allow(clippy::new_without_default)]
     pub const fn new() -> Self {
-        Self { barriers: Cell::new(0), contributions: Cell::new(0), all_done: Cell::new(0) }
+        const NONE: Cell<u64> = Cell::new(0);
+        Self { barriers: NONE, contributions: NONE, all_done: NONE, agreements: NONE }
     }
 
     /// Begins a barrier; gives its number.
@@ -150,6 +159,7 @@ impl Team {
             stride,
             size,
             me,
+            list: None,
             config,
             contexts: Mutex::new(BTreeSet::new()),
             sync_blocks: internal.wrapping_add(id * SYNC_BLOCK),
@@ -158,14 +168,41 @@ impl Team {
         }
     }
 
+    /// As [`Self::new`], of any PEs.
+    fn of(internal: *const u8, id: usize, pes: PeList, me: i32, config: Config) -> Self {
+        match pes {
+            PeList::Strided { start, stride, size } => {
+                Self::new(internal, id, (start, stride, size as i32), me, config)
+            }
+            PeList::Listed(list) => {
+                let range = (list[0], 0, list.len() as i32);
+                Self { list: Some(list), ..Self::new(internal, id, range, me, config) }
+            }
+        }
+    }
+
     /// World number of a member. `pe` is in range.
     #[inline(always)]
     pub fn world(&self, pe: i32) -> i32 {
-        self.start + self.stride * pe
+        match &self.list {
+            None => self.start + self.stride * pe,
+            Some(list) => list[pe as usize],
+        }
+    }
+
+    /// World numbers of all members.
+    pub fn pes(&self) -> PeList {
+        match &self.list {
+            None => PeList::Strided { start: self.start, stride: self.stride, size: self.size as usize },
+            Some(list) => PeList::Listed(list.clone()),
+        }
     }
 
     /// A member's number from its world number.
     pub fn rank_of(&self, world: i32) -> Option<i32> {
+        if let Some(list) = &self.list {
+            return list.iter().position(|pe| *pe == world).map(|rank| rank as i32);
+        }
         let offset = world - self.start;
         if self.size == 1 || self.stride == 0 {
             return (offset == 0).then_some(0);
@@ -257,6 +294,12 @@ impl World {
         }
     }
 
+    /// The fault of a collective on a team one of whose members is lost: then it has none any more.
+    #[inline]
+    pub fn lost_member(&self, team: &Team) -> Option<Fault> {
+        self.map.lost_among((0..team.size).map(|member| team.world(member)))
+    }
+
     /// As [`Self::team`], where a team must be given.
     #[inline(always)]
     pub fn valid_team(&self, handle: Handle) -> Result<&Team, Fault> {
@@ -299,7 +342,7 @@ pub fn observe_contexts(watcher: ContextWatcher) {
 
 /// Context creation on a team: numbers are the team's.
 pub(crate) fn context_of(m: &Map, team: &Team, handle: Handle, options: i64) -> Option<Ctx> {
-    let ctx = Ctx::create(m, (team.start, team.stride, team.size), options, handle.0)?;
+    let ctx = Ctx::create(m, team.pes(), options, handle.0)?;
     if let Some(watcher) = CONTEXT_WATCHER.get() {
         watcher(ctx.number(), team.id, (team.start, team.stride, team.size));
     }

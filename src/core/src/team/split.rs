@@ -134,10 +134,16 @@ pub fn destroy(w: &World, handle: Handle) -> Result<(), Fault> {
             expected: "a team that split_strided or split_2d made",
         }));
     }
-    check_matching(w, team, Kind::Destroy, &[])?;
-    // Nobody polls another PE's sync block after this: the last collective on the team waits in the callers' own sync
-    // blocks.
-    synchronize(w, team)?;
+    let met = check_matching(w, team, Kind::Destroy, &[]).and_then(|()| {
+        // Nobody polls another PE's sync block after this: the last collective on the team waits in the callers' own
+        // sync blocks.
+        synchronize(w, team)
+    });
+    // Who has lost a member ends the team alone, and keeps its sync block, where others may be in a call still.
+    let is_met = match met {
+        Err(fault) if fault.is_loss() => false,
+        met => met.map(|()| true)?,
+    };
     let (id, contexts) = (team.id, std::mem::take(&mut *team.contexts.lock().unwrap_or_else(PoisonError::into_inner)));
     for ctx in contexts {
         // One that the program destroyed itself, as it must destroy private ones, is dead already.
@@ -146,12 +152,14 @@ pub fn destroy(w: &World, handle: Handle) -> Result<(), Fault> {
     if !SLAB.remove(handle.0) {
         return Err(unknown(handle.0));
     }
-    release_id(w, id);
+    if is_met {
+        release_id(w, id);
+    }
     Ok(())
 }
 
 /// Checks what all splits share and sets the result to `SHMEM_TEAM_INVALID`. `None`: an invalid parent or mask.
-fn begin(
+pub(super) fn begin(
     w: &World,
     parent: Handle,
     config: *const Config,
@@ -185,13 +193,13 @@ fn begin(
 }
 
 /// What a member of the parent gets: its new team, nothing, or no room for one more.
-enum Made {
+pub(super) enum Made {
     Member(Handle),
     Outside,
     NoRoom,
 }
 
-fn finish(made: Made, new_team: *mut Handle) -> Result<i32, Fault> {
+pub(super) fn finish(made: Made, new_team: *mut Handle) -> Result<i32, Fault> {
     match made {
         Made::Member(handle) => {
             // SAFETY: checked by begin.
@@ -233,8 +241,13 @@ fn make(w: &World, parent: &Team, wanted: &[Wanted]) -> Result<Made, Fault> {
         return Ok(Made::Outside);
     };
     take_id(w, id);
-    let range = (parent.world(t.start), parent.stride * t.stride, t.size);
-    let team = Team::placed(&w.hosts, w.internal, id, range, rank, t.config);
+    let team = if parent.list.is_some() {
+        let pes: Vec<i32> = (0..t.size).map(|member| parent.world(t.start + t.stride * member)).collect();
+        Team::of(w.internal, id, PeList::of(&pes), rank, t.config)
+    } else {
+        let range = (parent.world(t.start), parent.stride * t.stride, t.size);
+        Team::placed(&w.hosts, w.internal, id, range, rank, t.config)
+    };
     Ok(SLAB.insert(team).map_or(Made::NoRoom, |handle| Made::Member(Handle(handle))))
 }
 

@@ -45,6 +45,16 @@ pub struct FinalizeMark {
     pub contributions: AtomicU64,
 }
 
+/// See [`super::agree`].
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct AgreeSlot {
+    /// Which agreement, and what for; written last.
+    pub number: AtomicU64,
+    /// What the member gives.
+    pub word: AtomicU64,
+}
+
 /// The sync block.
 #[derive(Debug)]
 #[repr(C)]
@@ -63,6 +73,8 @@ pub struct SyncBlock {
     pub ids: [AtomicU64; TEAMS / 64],
     /// What this PE had begun on the team when it came to `shmem_finalize` ([`super::finalizing`]).
     pub finalize_mark: FinalizeMark,
+    /// What this PE gives to the last two agreements of the team.
+    pub agreements: [AgreeSlot; 2],
 }
 
 const _: () = assert!(size_of::<SyncBlock>() <= SYNC_BLOCK);

@@ -133,7 +133,7 @@ fn start(shape: &Shape<'_>, pe: u32, hub: Arc<Hub>, internals: &[usize]) -> Pe {
     let heap = hub.heaps[pe as usize];
     let peers: Vec<Peer> = local
         .clone()
-        .map(|other| Peer { heap: hub.heaps[other as usize].wrapping_sub(heap) as isize, data: 0 })
+        .map(|other| Peer::new((hub.heaps[other as usize].wrapping_sub(heap) as isize, HEAP), (0, 0)))
         .collect();
     let transport: &'static End = Box::leak(Box::new(End::new(hub.clone(), me, 77)));
     let map = Map {
@@ -210,6 +210,7 @@ fn open_mail(w: &'static World, internal: usize) {
         local: Some(local),
         remote: None,
         segments: Vec::new(),
+        losses: None,
     });
     w.common.mail.open(messages, assist);
     MESSAGES.set(Some(messages));

@@ -185,6 +185,7 @@ pub fn job(way: Way, npes: usize) -> Option<Vec<Pe>> {
             local: Some(leak(unsafe { SharedMemory::new(request) })),
             remote,
             segments: vec![(SegmentId::HEAP, heaps[me], HEAP)],
+            losses: None,
         });
         Pe {
             me: me as i32,

@@ -2,7 +2,7 @@
 use crate::op::{Class, Row, Timing};
 
 /// Number of operations.
-pub const COUNT: usize = 2467;
+pub const COUNT: usize = 2470;
 
 /// The operation table.
 #[rustfmt::skip]
@@ -2474,4 +2474,7 @@ pub(super) static ROWS: [Row; COUNT] = [
     Row { name: "shmemx_job_state", class: Class::Query, section: "X.4.2", elem: 0, timing: Timing::Sampled },
     Row { name: "shmemx_pe_state", class: Class::Query, section: "X.4.2", elem: 0, timing: Timing::Sampled },
     Row { name: "shmemx_failed_pes", class: Class::Query, section: "X.4.2", elem: 0, timing: Timing::Sampled },
+    Row { name: "shmemx_lost_get", class: Class::Get, section: "X.4.2", elem: 0, timing: Timing::Sized },
+    Row { name: "shmemx_team_shrink", class: Class::Team, section: "X.4.2", elem: 0, timing: Timing::Timed },
+    Row { name: "shmemx_agree", class: Class::Barrier, section: "X.4.2", elem: 0, timing: Timing::Timed },
 ];

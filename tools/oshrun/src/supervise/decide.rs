@@ -46,6 +46,9 @@ impl Supervisor {
             (self.verdict.interrupted && !is_crash(ended)) || (self.verdict.closed && status == 128 + libc::SIGPIPE);
         let said = !expected && place.state != PeState::Failed;
         let text = said.then(|| self.death(pe, ended, &place));
+        if said && self.go_on_without(pe, ended, &place) {
+            return;
+        }
         if place.state == PeState::Finalized {
             // Nobody should wait for it any more: the others may finish.
             self.late(pe, &place, status, text);
@@ -54,7 +57,7 @@ impl Supervisor {
         }
     }
 
-    fn death(&self, pe: u32, ended: Ended, place: &Place) -> String {
+    pub(super) fn death(&self, pe: u32, ended: Ended, place: &Place) -> String {
         let noted = self.job.pe(pe).crashed_at().filter(|_| is_crash(ended));
         let crashed = self.profile.as_ref().zip(noted).and_then(|(profile, noted)| profile.crashed(pe, &noted));
         report::death(&self.who(pe), ended, self.pes.out_of_memory(ended), crashed, place)
@@ -247,7 +250,7 @@ impl Supervisor {
         Who { pe, pes: self.job.npes(), pid: self.pes.get(pe).pid, host }
     }
 
-    fn place(&self, pe: u32) -> Place {
+    pub(super) fn place(&self, pe: u32) -> Place {
         let slot = self.job.pe(pe);
         Place {
             state: slot.state(),

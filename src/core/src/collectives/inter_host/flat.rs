@@ -52,8 +52,9 @@ impl FlatCall<'static> {
         steps: impl FnOnce(Self) -> F,
     ) -> Result<Request, Fault> {
         let (w, channel, waiting, waits) = (self.w, self.channel(), self.waiting(), self.waits.clone());
+        self.check_lost()?;
         w.common.mail.begin();
-        let absence = Absence { w, channel, waiting, waits };
+        let absence = Absence { w, channel, waiting, waits, pes: self.pes.clone() };
         request::start(|event| absence.observe(steps(Self { event: Some(event), ..self })))
     }
 }
@@ -68,9 +69,15 @@ impl<'w> FlatCall<'w> {
 
     /// Advances a schedule of this collective's to its end.
     pub fn run<T>(&self, schedule: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
-        let (transport, oversubscribed) = (self.w.map.transport, self.w.map.oversubscribed);
-        Patience { transport, channel: self.channel(), waiting: self.waiting(), oversubscribed }
+        self.check_lost()?;
+        let (map, pes) = (&self.w.map, self.pes.clone());
+        Patience { transport: map.transport, channel: self.channel(), waiting: self.waiting(), map, pes }
             .run(&self.waits, schedule)
+    }
+
+    /// A fault where a member is lost.
+    fn check_lost(&self) -> Result<(), Fault> {
+        self.w.map.lost_among(self.pes.iter()).map_or(Ok(()), Err)
     }
 
     fn channel(&self) -> Channel {
@@ -91,6 +98,7 @@ impl<'w> FlatCall<'w> {
             mail: self.event.map(|_| &self.w.common.mail).filter(|mail| mail.is_carried()),
             channel: self.channel(),
             ranks: Ranks::All(self.pes.clone()),
+            pes: self.pes.clone(),
             me: self.me,
             group: self.key,
             number: self.number.wrapping_add(part),

@@ -4,7 +4,6 @@ use super::{Hierarchy, Peers, Ranks, sync};
 use crate::base::{Cause, Fault};
 use crate::memory::Map;
 use crate::team::finalizing::{self, Waiting};
-use crate::team::pe_list::PeList;
 use crate::team::{Team, World};
 use crate::transport::Transport;
 use std::ops::Range;
@@ -71,6 +70,7 @@ impl<'w> InterHostCall<'w> {
             mail: None,
             channel: self.w.common.channel(transport),
             ranks,
+            pes: self.team.pes(),
             me,
             group: self.team.id as u64,
             number: self.number,
@@ -114,7 +114,6 @@ impl<'w> InterHostCall<'w> {
 
     /// All members.
     pub fn all(&self) -> Result<Peers<'w>, Fault> {
-        let (start, stride, size) = (self.team.start, self.team.stride, self.team.size as usize);
-        self.peers(Ranks::All(PeList::Strided { start, stride, size }), self.team.me as usize)
+        self.peers(Ranks::All(self.team.pes()), self.team.me as usize)
     }
 }

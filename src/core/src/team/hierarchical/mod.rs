@@ -163,6 +163,7 @@ pub fn hosts(map: &Map, transport: &dyn Transport) -> Result<Vec<u32>, Fault> {
         mail: None,
         channel: Channel::DEFAULT,
         ranks: Ranks::All(PeList::Strided { start: 0, stride: 1, size }),
+        pes: PeList::Strided { start: 0, stride: 1, size },
         me: map.me as usize,
         group: u64::MAX,
         number: 0,

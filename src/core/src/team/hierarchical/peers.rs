@@ -83,6 +83,8 @@ pub struct Peers<'a> {
     pub channel: Channel,
     /// Who is in it.
     pub ranks: Ranks<'a>,
+    /// All members of the collective, of whom they speak for others.
+    pub pes: PeList,
     /// This PE's number in it.
     pub me: usize,
     /// Names the group.
@@ -103,7 +105,7 @@ impl Peers<'_> {
     /// Advances a schedule of this collective's to its end.
     pub fn run<T>(&self, schedule: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
         let (transport, channel, waiting) = (self.transport, self.channel, self.waiting);
-        Patience { transport, channel, waiting, oversubscribed: self.map.oversubscribed }.run(&self.waits, schedule)
+        Patience { transport, channel, waiting, map: self.map, pes: self.pes.clone() }.run(&self.waits, schedule)
     }
 
     /// The mail, where it is the way to a PE.

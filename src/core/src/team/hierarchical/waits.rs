@@ -2,10 +2,12 @@
 
 use crate::base::{Cause, Fault};
 use crate::inter_host;
+use crate::memory::Map;
 use crate::os::wait::Backoff;
 use crate::request;
 use crate::team::World;
 use crate::team::finalizing::{self, PeerQuery, Waiting};
+use crate::team::pe_list::PeList;
 use crate::transport::{Channel, Transport};
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -50,24 +52,29 @@ pub struct Patience<'a> {
     pub channel: Channel,
     /// Which collective it is.
     pub waiting: Waiting,
-    /// More PEs than cores.
-    pub oversubscribed: bool,
+    /// Where PEs are.
+    pub map: &'a Map,
+    /// All members.
+    pub pes: PeList,
 }
 
 impl Patience<'_> {
     /// Advances a schedule to its end.
     pub fn run<T>(&self, waits: &Waits, schedule: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
-        let (mut backoff, mut query) = (Backoff::new(self.oversubscribed), PeerQuery::new());
+        let (mut backoff, mut query) = (Backoff::new(self.map.oversubscribed), PeerQuery::new());
         let mut seen = waits.taken.load(Ordering::Relaxed);
         inter_host::finish(schedule, || {
             let taken = waits.taken.load(Ordering::Relaxed);
             if taken != seen {
                 seen = taken;
-                (backoff, query) = (Backoff::new(self.oversubscribed), PeerQuery::new());
+                (backoff, query) = (Backoff::new(self.map.oversubscribed), PeerQuery::new());
             }
             request::advance()?;
             if self.transport.is_some_and(|transport| transport.progress()) || !backoff.step() {
                 return Ok(());
+            }
+            if let Some(fault) = self.map.lost_among(self.pes.iter()) {
+                return Err(fault);
             }
             match (self.transport, waits.missing.load(Ordering::Relaxed)) {
                 (Some(transport), pe @ 0..) => query.look(transport, self.channel, pe, &self.waiting),
@@ -94,11 +101,13 @@ pub struct Absence {
     pub waiting: Waiting,
     /// What its steps have had.
     pub waits: Arc<Waits>,
+    /// All members.
+    pub pes: PeList,
 }
 
 impl Absence {
     /// A schedule that ends with a fault once a PE that it waits for is in `shmem_finalize`, without having begun the
-    /// collective.
+    /// collective, and once a member is lost.
     pub async fn observe(self, schedule: impl Future<Output = Result<(), Fault>>) -> Result<(), Fault> {
         let mut schedule = pin!(schedule);
         let (mut steps, mut looks, mut seen, mut query) = (0u32, 0, 0, PeerQuery::new());
@@ -121,7 +130,10 @@ impl Absence {
 
     #[cold]
     fn look(&self, looks: &mut u32, query: &mut PeerQuery) -> Result<(), Fault> {
-        let Self { w, channel, waiting, waits } = self;
+        let Self { w, channel, waiting, waits, pes } = self;
+        if let Some(fault) = w.map.lost_among(pes.iter()) {
+            return Err(fault);
+        }
         let pe @ 0.. = waits.missing.load(Ordering::Relaxed) else { return Ok(()) };
         if (pe.wrapping_sub(w.map.first_pe) as u32) >= w.map.local_pes {
             return w.map.transport.map_or(Ok(()), |transport| query.look(transport, *channel, pe, waiting));

@@ -1,0 +1,115 @@
+//! PEs that are lost in a job that goes on without them: what this PE knows of them.
+//!
+//! The launcher notes a loss in the job file, where slow paths look. A thread of each PE sleeps on that note, and takes
+//! the PE's entry out of the address map, so that fast paths find nothing there.
+
+use super::map::Peer;
+use crate::base::{Cause, Fault};
+use crate::bootstrap::job::Job;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+/// The losses of a job.
+pub struct Losses {
+    job: &'static Job,
+    /// The PEs of this host, by number from the first of [`Job::pes`] on.
+    peers: &'static [Peer],
+    /// Losses that the program has taken note of, by PE.
+    acknowledged: Box<[AtomicBool]>,
+    acknowledgements: AtomicU32,
+}
+
+impl std::fmt::Debug for Losses {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Losses").finish_non_exhaustive()
+    }
+}
+
+impl Losses {
+    /// Of a job that goes on without PEs that are lost; `None`: it ends with them.
+    pub fn of(job: &'static Job, peers: &'static [Peer]) -> Option<Self> {
+        let acknowledged = || (0..job.npes()).map(|_| AtomicBool::new(false)).collect();
+        job.survives().then(|| Self { job, peers, acknowledged: acknowledged(), acknowledgements: AtomicU32::new(0) })
+    }
+
+    /// How many PEs are lost.
+    #[inline]
+    pub fn count(&self) -> u32 {
+        self.job.losses().load(Ordering::Acquire)
+    }
+
+    /// Whether a PE is lost. What it has stored before its end is to be seen then.
+    #[inline]
+    pub fn is_lost(&self, pe: i32) -> bool {
+        self.count() > 0 && u32::try_from(pe).is_ok_and(|pe| self.job.loss(pe).is_some())
+    }
+
+    /// The fault of whoever needs a PE that is lost; `None`: it is there.
+    pub fn fault(&self, pe: i32) -> Option<Fault> {
+        let how = self.job.loss(u32::try_from(pe).ok()?)?;
+        Some(Fault::from(Cause::Lost { pe, how: how.to_string() }))
+    }
+
+    /// The fault of whoever needs all of some PEs.
+    pub fn fault_among(&self, mut pes: impl Iterator<Item = i32>) -> Option<Fault> {
+        if self.count() == 0 { None } else { pes.find_map(|pe| self.fault(pe)) }
+    }
+
+    /// The fault of whoever waits, without knowing for whom: a PE is lost that the program has taken no note of.
+    pub fn unacknowledged(&self) -> Option<Fault> {
+        if self.count() <= self.acknowledgements.load(Ordering::Acquire) {
+            return None;
+        }
+        let unknown = |pe: &i32| !self.acknowledged[*pe as usize].load(Ordering::Acquire);
+        (0..self.job.npes() as i32).filter(unknown).find_map(|pe| self.fault(pe))
+    }
+
+    /// The program has taken note of the loss of a PE.
+    pub fn acknowledge(&self, pe: i32) {
+        if self.is_lost(pe) && !self.acknowledged[pe as usize].swap(true, Ordering::AcqRel) {
+            self.acknowledgements.fetch_add(1, Ordering::AcqRel);
+        }
+    }
+
+    /// A PE of this host that is lost, or not.
+    pub fn peer(&self, pe: i32) -> Option<&'static Peer> {
+        let pes = self.job.pes();
+        u32::try_from(pe).ok().filter(|pe| pes.contains(pe)).and_then(|pe| self.peers.get((pe - pes.start) as usize))
+    }
+
+    /// Takes the PEs that are lost out of the address map.
+    pub fn apply(&self) {
+        let lost = self.job.pes().filter(|pe| self.job.loss(*pe).is_some());
+        lost.filter_map(|pe| self.peer(pe as i32)).for_each(Peer::lose);
+    }
+
+    /// Sleeps while no more than `seen` PEs are lost, or less long.
+    pub fn wait(&self, seen: u32) {
+        self.job.wait_for_loss(seen);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bootstrap::job::Loss;
+
+    #[test]
+    fn a_loss_is_told_of_until_it_is_acknowledged() {
+        let job: &'static Job = Box::leak(Box::new(Job::create(0..3, 3).unwrap()));
+        assert!(Losses::of(job, &[]).is_none());
+        job.survive();
+        let losses = Losses::of(job, &[]).unwrap();
+        assert_eq!((losses.unacknowledged(), losses.is_lost(1)), (None, false));
+        losses.acknowledge(1);
+        job.lose(1, Loss::Killed(9));
+        let fault = losses.unacknowledged().unwrap();
+        assert_eq!((fault.code(), fault.to_string()), (-11, "PE 1 is lost (killed by signal 9 (kill))".into()));
+        assert_eq!(losses.fault_among([0, 2].into_iter()), None);
+        assert_eq!(losses.fault_among([0, 1, 2].into_iter()), Some(fault));
+        losses.acknowledge(1);
+        losses.acknowledge(1);
+        assert_eq!(losses.unacknowledged(), None);
+        job.lose(2, Loss::Host);
+        assert!(losses.unacknowledged().is_some_and(|fault| fault.to_string().contains("PE 2")));
+    }
+}

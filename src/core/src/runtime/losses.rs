@@ -1,0 +1,56 @@
+//! PEs that are lost in a job that goes on without them (`oshrun --survive`; extensions, section 4.2).
+
+use crate::base::{Cause, Fault};
+use crate::bootstrap::job::Job;
+use crate::memory::Map;
+use crate::memory::losses::Losses;
+use crate::memory::map::Peer;
+use crate::os::thread;
+use crate::team::World;
+use crate::transport::shm::copy::copy;
+use std::sync::atomic::Ordering;
+
+/// The losses of a job that goes on without them.
+pub(super) fn of(job: &'static Job, peers: &'static [Peer]) -> Option<&'static Losses> {
+    Losses::of(job, peers).map(|losses| &*Box::leak(Box::new(losses)))
+}
+
+/// Starts the thread that takes PEs out of the map as they are lost.
+pub(super) fn watch(w: &'static World) -> Result<(), Fault> {
+    let Some(losses) = w.map.losses else { return Ok(()) };
+    if w.map.transport.is_some() {
+        let what = "oshrun --survive needs PEs that share memory: not over the network (SHMEM_TRANSPORT)";
+        return Err(Fault::from(Cause::Startup(what.into())));
+    }
+    let watch = move || {
+        loop {
+            let seen = losses.count();
+            if seen > 0 {
+                losses.apply();
+                w.map.alert.store(true, Ordering::Release);
+            }
+            losses.wait(seen);
+        }
+    };
+    let started = thread::spawn(c"pellucid-losses", watch);
+    started.map(drop).map_err(|error| Fault::from(Cause::Os { what: "starting a thread", error }))
+}
+
+/// `shmemx_lost_get`: copies `bytes` bytes of the memory that a PE of this host has left behind. Gives 0.
+#[allow(unsafe_code)]
+pub fn lost_get(m: &Map, dest: *mut u8, source: *const u8, bytes: usize, pe: i32) -> Result<i32, Fault> {
+    m.check_pe("pe", pe)?;
+    if !m.is_lost(pe) {
+        return Err(Fault::from(Cause::BadValue { arg: "pe", value: pe.into(), expected: "a PE that is lost" }));
+    }
+    if bytes == 0 {
+        return Ok(0);
+    }
+    let from = m.lost_mapping(source, bytes, pe)?;
+    if dest.is_null() {
+        return Err(Fault::from(Cause::Null { arg: "dest", bytes }));
+    }
+    // SAFETY: mapped for as many bytes, and nobody stores there any more; the caller vouches for the destination.
+    unsafe { copy(dest, from, bytes) };
+    Ok(0)
+}

@@ -1,0 +1,68 @@
+//! Agreement among the members of a team on one host, some of whom may be lost meanwhile.
+//!
+//! Each member gives a word, in its own sync block, where it outlives the member. Whether a member that is lost has
+//! given one is settled by then, since it stores nothing any more; so all others find the same. No member needs more of
+//! another than this look, so that one that ends in the middle keeps nobody.
+
+use super::sync_block::AgreeSlot;
+use super::{Team, World, finalizing};
+use crate::base::{Cause, Fault};
+use crate::os::wait;
+use std::sync::atomic::Ordering;
+
+/// What an agreement is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u64)]
+pub(super) enum For {
+    /// Flags.
+    Flag,
+    /// Who is left.
+    Members,
+    /// That these are ready for their team.
+    Team,
+}
+
+/// In the number of an agreement: what it is for.
+const KINDS: u64 = 4;
+
+/// The words of the members that have given one, the same for all who return; `None` for those that were lost before.
+///
+/// Two slots are enough: a member that gives its next word but one has seen the next of all others, which these gave
+/// after they had seen this one.
+pub(super) fn exchange(w: &World, team: &Team, what: For, word: u64) -> Result<Vec<Option<u64>>, Fault> {
+    if team.hierarchy.is_some() {
+        return Err(Fault::from(Cause::Network("members on several hosts cannot agree".into())));
+    }
+    let number = team.progress.agreements.get() + 1;
+    team.progress.agreements.set(number);
+    let slot_of = |member: i32| -> &AgreeSlot { &team.sync_block(member).agreements[(number % 2) as usize] };
+    let mine = slot_of(team.me);
+    mine.word.store(word, Ordering::Relaxed);
+    mine.number.store(number * KINDS + what as u64, Ordering::Release);
+    let given_by = |member: i32| {
+        let (slot, pe) = (slot_of(member), team.world(member));
+        let given = || Some(slot.number.load(Ordering::Acquire)).filter(|theirs| theirs / KINDS == number);
+        let theirs = match wait::until_or(w.map.oversubscribed, given, || absent(w, pe)) {
+            Ok(theirs) => Some(theirs),
+            // It may have come to either after the look at its slot.
+            Err(None) => given(),
+            Err(Some(fault)) => Some(given().ok_or(fault)?),
+        };
+        let Some(theirs) = theirs else { return Ok(None) };
+        if theirs % KINDS == what as u64 {
+            return Ok(Some(slot.word.load(Ordering::Relaxed)));
+        }
+        let call = |is_flag| if is_flag { "shmemx_agree" } else { "shmemx_team_shrink" }.to_owned();
+        let (mine, theirs) = (call(what == For::Flag), call(theirs % KINDS == For::Flag as u64));
+        Err(Fault::from(Cause::Mismatch { mine, theirs, pe }))
+    };
+    (0..team.size).map(given_by).collect()
+}
+
+/// Why a PE gives nothing: a fault where it is in `shmem_finalize`, and nothing but that where it is lost.
+fn absent(w: &World, pe: i32) -> Option<Option<Fault>> {
+    if w.map.is_lost(pe) {
+        return Some(None);
+    }
+    finalizing::is_finalizing(w, pe).then(|| Some(Fault::from(Cause::Finalizing { pe })))
+}
