@@ -83,24 +83,26 @@ pub const ABOUT_SPACES: u64 = u64::MAX;
 
 impl Map {
     /// The map of a process that is not initialized.
-    pub const EMPTY: Self = Self {
-        heap_base: 0,
-        heap_len: 0,
-        data_base: 0,
-        data_len: 0,
-        first_pe: 0,
-        local_pes: 0,
-        atomic_pes: 0,
-        peers: std::ptr::null(),
-        me: 0,
-        npes: 0,
-        oversubscribed: false,
-        check: false,
-        alert: AtomicBool::new(false),
-        transport: None,
-        spaces: None,
-        losses: None,
-    };
+    pub const fn empty() -> Self {
+        Self {
+            heap_base: 0,
+            heap_len: 0,
+            data_base: 0,
+            data_len: 0,
+            first_pe: 0,
+            local_pes: 0,
+            atomic_pes: 0,
+            peers: std::ptr::null(),
+            me: 0,
+            npes: 0,
+            oversubscribed: false,
+            check: false,
+            alert: AtomicBool::new(false),
+            transport: None,
+            spaces: None,
+            losses: None,
+        }
+    }
 
     /// Where the object of `bytes` bytes at `addr` here is mapped on PE `pe`; `None` where the PE is on another host,
     /// and where there is no such PE or object: [`Self::remote_address`] tells.
@@ -427,7 +429,7 @@ mod tests {
             local_pes: peers.len() as u32,
             npes: peers.len() as i32,
             peers: peers.as_ptr(),
-            ..Map::EMPTY
+            ..Map::empty()
         }
     }
 
@@ -478,6 +480,6 @@ mod tests {
 
     #[test]
     fn an_empty_map_says_why() {
-        assert_eq!(Map::EMPTY.remote("dest", 0x1000 as *const u8, 1, 0), Err(Fault::from(Cause::NotInitialized)));
+        assert_eq!(Map::empty().remote("dest", 0x1000 as *const u8, 1, 0), Err(Fault::from(Cause::NotInitialized)));
     }
 }

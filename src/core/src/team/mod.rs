@@ -130,8 +130,7 @@ impl Progress {
     /// Nothing yet.
     #[allow(clippy::new_without_default)]
     pub const fn new() -> Self {
-        const NONE: Cell<u64> = Cell::new(0);
-        Self { barriers: NONE, contributions: NONE, all_done: NONE, agreements: NONE }
+        Self { barriers: Cell::new(0), contributions: Cell::new(0), all_done: Cell::new(0), agreements: Cell::new(0) }
     }
 
     /// Begins a barrier; gives its number.
@@ -270,7 +269,7 @@ impl World {
     /// The world of a process that is not initialized: its map refuses everything.
     pub const fn empty() -> Self {
         Self {
-            map: Map::EMPTY,
+            map: Map::empty(),
             world: Team::new(std::ptr::null(), 0, (0, 1, 0), 0, Config { num_contexts: 0 }),
             shared: Team::new(std::ptr::null(), 1, (0, 1, 0), 0, Config { num_contexts: 0 }),
             numa: Team::new(std::ptr::null(), NUMA_ID, (0, 1, 0), 0, Config { num_contexts: 0 }),

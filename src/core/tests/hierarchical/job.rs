@@ -147,8 +147,9 @@ fn start(shape: &Shape<'_>, pe: u32, hub: Arc<Hub>, internals: &[usize]) -> Pe {
         peers: Vec::leak(peers).as_ptr(),
         oversubscribed: true,
         check: shape.check,
+        alert: shape.check.into(),
         transport: Some(transport),
-        ..Map::EMPTY
+        ..Map::empty()
     };
     let hosts = hierarchical::hosts(&map, transport).unwrap();
     assert_eq!(hosts, shape.hosts);
