@@ -175,14 +175,14 @@ impl Supervisor {
     pub(super) fn report_timeout(&mut self, limit: Duration) {
         let running: Vec<u32> = self.pes.running().collect();
         let text = format!("the job has not ended within {} s (--timeout)", limit.as_secs_f64());
-        self.output.say(&(text + &self.activities(&running) + &self.waits()));
+        self.output.say(&(text + &self.activities(&running) + &self.waits() + &self.lost_lines()));
     }
 
     /// What each PE does and who waits for whom, because of a signal.
     pub(super) fn report_now(&mut self, signal: i32) {
         let running: Vec<u32> = self.pes.running().collect();
         let text = format!("{}: the PEs now:", pellucid_core::os::signal::describe(signal));
-        self.say(&(text + &self.activities(&running) + &self.waits()));
+        self.say(&(text + &self.activities(&running) + &self.waits() + &self.lost_lines()));
     }
 
     /// Who waits for whom, as lines that follow others.

@@ -43,7 +43,11 @@ impl Supervisor {
         if lost == pes {
             self.verdict.status.get_or_insert(losses.status);
         }
-        let text = format!("{lost} of {pes} PEs were lost:{}", crate::report::listed(&losses.lines));
-        self.output.say(&text);
+        self.output.say(&format!("{lost} of {pes} PEs were lost:{}", self.lost_lines()));
+    }
+
+    /// A line for each PE that is lost, as lines that follow others.
+    pub(super) fn lost_lines(&self) -> String {
+        crate::report::listed(&self.verdict.losses.lines)
     }
 }
