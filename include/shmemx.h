@@ -288,8 +288,8 @@ typedef void (*shmemx_errhandler_t)(const shmemx_error_t *error, void *data);
 /*
  * PEs that are lost, in a job that goes on without them (oshrun --survive). What needs one that is lost fails with
  * SHMEMX_ERROR_PE_LOST: operations to it, collectives of teams and sets that it is a member of, waits while the program
- * has not taken note of a loss (shmemx_failed_pes, shmemx_team_shrink). shmemx_lost_get copies from the symmetric memory
- * that a lost PE of this host has left behind. shmemx_team_shrink makes a team of the members that are left,
+ * has not taken note of a loss (shmemx_failed_pes, shmemx_team_shrink). shmemx_lost_get copies from the symmetric
+ * memory that a lost PE of this host has left behind. shmemx_team_shrink makes a team of the members that are left,
  * shmemx_agree gives all of them the bitwise and of their flags, also where one is lost meanwhile; both are collective
  * over these, and work on teams whose other collectives fail. All give 0, or the error's code.
  */

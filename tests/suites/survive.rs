@@ -78,3 +78,13 @@ fn what_is_not_there_is_refused() {
     let hosts = Job::oshrun(2).args(["--survive", "--hosts", "localhost,127.0.0.2"]).arg(&binary).arg("exit").run();
     hosts.expect_code(2).expect_text(&["option --survive: the job must be on one host"]);
 }
+
+#[test]
+fn the_profile_of_a_pe_that_is_lost_is_kept() {
+    let directory = tree::fresh("survive-profile");
+    let binary = Build::program("survive/operations.c").build();
+    let job = Job::oshrun(3).args(["--survive", "--profile", "--profile-dir"]).arg(&directory).arg(&binary);
+    job.args(["1", "kill"]).limit(60).run().expect_code(0);
+    let report = Job::new(tree::tool("oshprof")).args(["report", "--view", "pe"]).arg(&directory).run();
+    report.expect_code(0).expect_text(&["PE 1: killed by SIGKILL (signal 9)"]);
+}

@@ -4,13 +4,16 @@
 enum { WORDS = 1000 };
 
 static long at_rest[WORDS];
-static long *heap;
+static long *heap, *in_space;
 static int victim;
 
 static void one_sided(shmem_ctx_t ctx) {
     long here[WORDS] = {0}, fetched = 7;
     LOST(shmem_ctx_long_p(ctx, heap, 1, victim));
     LOST(shmem_ctx_long_p(ctx, at_rest, 1, victim));
+    LOST(shmem_ctx_long_p(ctx, in_space, 1, victim));
+    LOST(shmem_ctx_long_get(ctx, here, in_space, 2, victim));
+    LOST(shmem_ctx_long_atomic_inc(ctx, in_space, victim));
     CHECK_EQ(shmem_ctx_long_g(ctx, heap, victim), 0);
     CHECK_EQ(last_error(), SHMEMX_ERROR_PE_LOST);
     LOST(shmem_ctx_long_put(ctx, heap, here, WORDS, victim));
@@ -42,12 +45,28 @@ static void left_behind(void) {
     for (int i = 0; i < WORDS; i++) CHECK_EQ(here[i], 1000 * victim + i);
     CHECK_EQ(shmemx_lost_get(here, at_rest, sizeof here, victim), 0);
     for (int i = 0; i < WORDS; i++) CHECK_EQ(here[i], -1000 * victim - i);
+    CHECK_EQ(shmemx_lost_get(here, in_space, sizeof here[0], victim), 0);
+    CHECK_EQ(here[0], 77 * victim);
     CHECK_EQ(shmemx_lost_get(here, heap, 0, victim), 0);
     CHECK_EQ(shmemx_lost_get(here, heap, sizeof here, me), SHMEMX_ERROR_ARGUMENT);
     CHECK_EQ(shmemx_lost_get(here, here, sizeof here, victim), SHMEMX_ERROR_ADDRESS);
     CHECK_EQ(shmemx_lost_get(here, heap, sizeof here, npes), SHMEMX_ERROR_PE);
     CHECK_EQ(shmemx_lost_get(NULL, heap, sizeof here, victim), SHMEMX_ERROR_ADDRESS);
     CHECK_EQ(last_error(), SHMEMX_ERROR_ADDRESS);
+}
+
+/* Some PEs, with the one that is lost. */
+static void of_sets(void) {
+    static long psync[SHMEM_BARRIER_SYNC_SIZE];
+    shmemx_request_handle_t request;
+    shmemx_aset *set = shmemx_create_strided_aset(victim == npes - 1, 1, npes - 1);
+    CHECK(set != NULL);
+    if (shmemx_in_aset(set)) {
+        LOST(shmemx_barrier_aset(set, psync));
+        LOST(shmemx_sync_aset(set, NULL));
+        LOST(shmemx_barrier_aset_nb(set, NULL, &request));
+    }
+    shmemx_delete_aset(set);
 }
 
 static void collective(shmem_team_t broken, shmem_team_t whole) {
@@ -94,6 +113,11 @@ int main(int argc, char **argv) {
     shmem_team_split_strided(SHMEM_TEAM_WORLD, victim + 1, 1, npes - victim - 1, NULL, 0, &halves[1]);
     shmem_ctx_t ctx;
     CHECK_EQ(shmem_ctx_create(0, &ctx), 0);
+    shmemx_space_config_t config = {.size = 1 << 16};
+    shmemx_space_t space;
+    CHECK_EQ(shmemx_space_create(SHMEM_TEAM_WORLD, &config, SHMEMX_SPACE_SIZE, &space), 0);
+    in_space = shmemx_space_malloc(space, 100 * sizeof *in_space);
+    in_space[0] = 77 * me;
     CHECK_EQ(shmemx_job_state(), SHMEMX_OK);
     CHECK_EQ(shmemx_errhandler_set(SHMEM_TEAM_INVALID, SHMEMX_ERRORS_RETURN, NULL), 0);
     shmem_barrier_all();
@@ -113,6 +137,8 @@ int main(int argc, char **argv) {
     one_sided(ctx);
     left_behind();
     collective(broken, halves[me > victim]);
+    of_sets();
+    LOST(shmemx_space_malloc(space, 8));
     WELL(shmem_ctx_destroy(ctx));
     shmem_finalize();
     printf("PE %d is through\n", me);

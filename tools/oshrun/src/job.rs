@@ -135,11 +135,7 @@ fn run_on_this_host(options: &Options) -> Result<i32, Failure> {
     if let Some(note) = &plan.binding.note {
         eprintln!("oshrun: {note}");
     }
-    let job = Job::create(0..options.pes, options.pes)
-        .map_err(|error| Failure::needs("make the job's shared memory", error))?;
-    if options.survive {
-        job.survive();
-    }
+    let job = job_file(options)?;
     let companions = metrics::start(&plan.environment)?;
     // The page shows all that there is.
     let page = metrics::wanted(&plan.environment)?.page;
@@ -189,6 +185,16 @@ fn run_on_this_host(options: &Options) -> Result<i32, Failure> {
         results::show(&kept, |directory| profile.finish(status, pes, directory));
     }
     Ok(status)
+}
+
+/// The memory in which PEs meet.
+fn job_file(options: &Options) -> Result<Job, Failure> {
+    let job = Job::create(0..options.pes, options.pes);
+    let job = job.map_err(|error| Failure::needs("make the job's shared memory", error))?;
+    if options.survive {
+        job.survive();
+    }
+    Ok(job)
 }
 
 /// The memory that PEs record in. Where there can be none, the job runs without.

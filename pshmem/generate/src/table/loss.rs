@@ -35,7 +35,7 @@ pub const GROUP: Group = Group {
             params: "shmem_team_t team, int *flag",
             class: "Barrier",
             timing: Timed,
-            call: "team::agree(m, team, flag)",
+            call: "team::agreement(m, team, flag)",
             ..LOST
         },
     ],

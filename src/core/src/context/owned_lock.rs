@@ -1,5 +1,5 @@
-//! Locks of a job that goes on without PEs that are lost: a word in PE 0's instance with the number of the holder and 1,
-//! or 0. Whoever finds that the holder is lost takes the lock over. Who waits longest is not served first.
+//! Locks of a job that goes on without PEs that are lost: a word in PE 0's instance with the number of the holder and
+//! 1, or 0. Whoever finds that the holder is lost takes the lock over. Who waits longest is not served first.
 
 use super::amo;
 use super::lock::Variable;

@@ -48,8 +48,8 @@ fn running() -> MutexGuard<'static, Vec<(Request, Schedule)>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends the request of a schedule with what that came to, unless it is a mistake of the program's. That a member is lost
-/// is none.
+/// Ends the request of a schedule with what that came to, unless it is a mistake of the program's. That a member is
+/// lost is none.
 fn end_with(request: Request, fault: Fault) -> Result<(), Fault> {
     if !fault.is_result() && !fault.is_loss() {
         return Err(fault);

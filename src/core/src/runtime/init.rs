@@ -154,7 +154,7 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
     spaces::open(&mut map, job, &near, internal);
     make_world(map, job, near.clone(), hosts, internal, algorithms);
     let map = super::map();
-    losses::watch(world())?;
+    losses::monitor(world())?;
     messages::open(map, internal.wrapping_add(near.start as usize * INTERNAL).cast_mut());
     result.kept_by_launcher = launch.launched && WIREUP.get().is_none();
     result.profile_fd = launch.profile.map(IntoRawFd::into_raw_fd);

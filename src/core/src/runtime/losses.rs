@@ -16,13 +16,13 @@ pub(super) fn of(job: &'static Job, peers: &'static [Peer]) -> Option<&'static L
 }
 
 /// Starts the thread that takes PEs out of the map as they are lost.
-pub(super) fn watch(w: &'static World) -> Result<(), Fault> {
+pub(super) fn monitor(w: &'static World) -> Result<(), Fault> {
     let Some(losses) = w.map.losses else { return Ok(()) };
     if w.map.transport.is_some() {
         let what = "oshrun --survive needs PEs that share memory: not over the network (SHMEM_TRANSPORT)";
         return Err(Fault::from(Cause::Startup(what.into())));
     }
-    let watch = move || {
+    let run = move || {
         loop {
             let seen = losses.count();
             if seen > 0 {
@@ -32,7 +32,7 @@ pub(super) fn watch(w: &'static World) -> Result<(), Fault> {
             losses.wait(seen);
         }
     };
-    let started = thread::spawn(c"pellucid-losses", watch);
+    let started = thread::spawn(c"pellucid-losses", run);
     started.map(drop).map_err(|error| Fault::from(Cause::Os { what: "starting a thread", error }))
 }
 

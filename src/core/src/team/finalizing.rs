@@ -43,7 +43,7 @@ impl FinalizeBarrier {
 pub fn finalize(w: &World) -> Result<(), Fault> {
     announce(w);
     if let Some(losses) = w.map.losses {
-        meet_survivors(w, losses);
+        barrier_of_survivors(w, losses);
         return Ok(());
     }
     match &w.world.hierarchy {
@@ -53,7 +53,7 @@ pub fn finalize(w: &World) -> Result<(), Fault> {
 }
 
 /// Waits until all PEs of this host have come, but those that are lost: each has a word that says how often it has.
-fn meet_survivors(w: &World, losses: &Losses) {
+fn barrier_of_survivors(w: &World, losses: &Losses) {
     let FinalizeBarrier { local, times } = &w.finalize_barrier;
     let word = |member: i32| &local.sync_block(member).rounds[0].0;
     word(local.me).store(times.get(), Ordering::Release);

@@ -4,7 +4,7 @@
 //! sync block of its own and its place in it. What is left of one whose PEs are lost ([`shrink`]) may be any list.
 #![allow(unsafe_code)]
 
-pub mod agree;
+mod agreement;
 pub mod algorithm;
 mod api;
 pub mod aset;
@@ -28,7 +28,7 @@ use chosen::tell_algorithm;
 pub use chosen::{observe_algorithms, want_algorithms};
 pub use ids::{ALWAYS, NUMA_ID};
 pub use members::{Members, TeamView};
-pub use shrink::{agree, shrink};
+pub use shrink::{agreement, shrink};
 pub use split::{destroy, split_2d, split_aset, split_strided};
 
 use crate::base::slab::Slab;

@@ -1,7 +1,7 @@
 //! What goes on in a team whose PEs are lost: the others agree, and make a team of their own (extensions, section 4.2).
 #![allow(unsafe_code)]
 
-use super::agree::{For, exchange};
+use super::agreement::{For, exchange};
 use super::ids::{clean, lowest_free, take_id, used_ids};
 use super::pe_list::PeList;
 use super::split::{Made, begin, finish};
@@ -10,7 +10,7 @@ use crate::base::{Cause, Fault};
 
 /// `shmemx_agree`: the bitwise and of the members' flags, the same for all who return, whoever is lost meanwhile. The
 /// flag of a member that was lost before it gave it does not count. Gives 0, or -1 for an invalid team.
-pub fn agree(w: &World, team: Handle, flag: *mut i32) -> Result<i32, Fault> {
+pub fn agreement(w: &World, team: Handle, flag: *mut i32) -> Result<i32, Fault> {
     w.map.ready()?;
     let Some(team) = w.team(team)? else { return Ok(-1) };
     if flag.is_null() {

@@ -45,10 +45,10 @@ pub struct FinalizeMark {
     pub contributions: AtomicU64,
 }
 
-/// See [`super::agree`].
+/// See [`super::agreement`].
 #[derive(Debug)]
 #[repr(C, align(64))]
-pub struct AgreeSlot {
+pub struct AgreementSlot {
     /// Which agreement, and what for; written last.
     pub number: AtomicU64,
     /// What the member gives.
@@ -74,7 +74,7 @@ pub struct SyncBlock {
     /// What this PE had begun on the team when it came to `shmem_finalize` ([`super::finalizing`]).
     pub finalize_mark: FinalizeMark,
     /// What this PE gives to the last two agreements of the team.
-    pub agreements: [AgreeSlot; 2],
+    pub agreements: [AgreementSlot; 2],
 }
 
 const _: () = assert!(size_of::<SyncBlock>() <= SYNC_BLOCK);

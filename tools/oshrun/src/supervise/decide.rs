@@ -45,10 +45,10 @@ impl Supervisor {
         let expected =
             (self.verdict.interrupted && !is_crash(ended)) || (self.verdict.closed && status == 128 + libc::SIGPIPE);
         let said = !expected && place.state != PeState::Failed;
-        let text = said.then(|| self.death(pe, ended, &place));
         if said && self.go_on_without(pe, ended, &place) {
             return;
         }
+        let text = said.then(|| self.death(pe, ended, &place));
         if place.state == PeState::Finalized {
             // Nobody should wait for it any more: the others may finish.
             self.late(pe, &place, status, text);

@@ -22,6 +22,7 @@ impl Supervisor {
         if !self.job.survives() || place.state == PeState::NotStarted {
             return false;
         }
+        // First: to find words takes a while.
         self.job.lose(pe, Loss::Killed(signal));
         let text = self.death(pe, ended, place);
         self.output.say(&format!("{text}; the job goes on without it (--survive)"));

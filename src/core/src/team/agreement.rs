@@ -4,7 +4,7 @@
 //! given one is settled by then, since it stores nothing any more; so all others find the same. No member needs more of
 //! another than this look, so that one that ends in the middle keeps nobody.
 
-use super::sync_block::AgreeSlot;
+use super::sync_block::AgreementSlot;
 use super::{Team, World, finalizing};
 use crate::base::{Cause, Fault};
 use crate::os::wait;
@@ -35,7 +35,7 @@ pub(super) fn exchange(w: &World, team: &Team, what: For, word: u64) -> Result<V
     }
     let number = team.progress.agreements.get() + 1;
     team.progress.agreements.set(number);
-    let slot_of = |member: i32| -> &AgreeSlot { &team.sync_block(member).agreements[(number % 2) as usize] };
+    let slot_of = |member: i32| -> &AgreementSlot { &team.sync_block(member).agreements[(number % 2) as usize] };
     let mine = slot_of(team.me);
     mine.word.store(word, Ordering::Relaxed);
     mine.number.store(number * KINDS + what as u64, Ordering::Release);
