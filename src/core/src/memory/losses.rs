@@ -7,6 +7,7 @@ use super::map::Peer;
 use crate::base::{Cause, Fault};
 use crate::bootstrap::job::Job;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
 
 /// The losses of a job.
 pub struct Losses {
@@ -82,9 +83,9 @@ impl Losses {
         lost.filter_map(|pe| self.peer(pe as i32)).for_each(Peer::lose);
     }
 
-    /// Sleeps while no more than `seen` PEs are lost, or less long.
-    pub fn wait(&self, seen: u32) {
-        self.job.wait_for_loss(seen);
+    /// Sleeps while no more than `seen` PEs are lost, at most as long as this; or less long.
+    pub fn wait(&self, seen: u32, limit: Duration) {
+        self.job.wait_for_loss(seen, limit);
     }
 }
 

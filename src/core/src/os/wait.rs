@@ -2,7 +2,7 @@
 
 use super::cpu;
 use super::stall::Noted;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Looks before the processor is told that this is a loop that waits: that takes 40 to 140 cycles, as long as a partner
@@ -26,6 +26,14 @@ static HOOK: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
 /// Has every waiter call this at each turn: whoever waits for the network moves it on.
 pub fn set_hook(hook: fn()) {
     HOOK.store(hook as *mut (), Ordering::Release);
+}
+
+/// Whether waiters have a reason to look around at every yield: on a busy machine each may take long.
+static HURRY: AtomicBool = AtomicBool::new(false);
+
+/// Has every waiter look around more often than now and then, or not any more.
+pub fn hurry(now: bool) {
+    HURRY.store(now, Ordering::Relaxed);
 }
 
 /// Calls the hook, where there is one.
@@ -142,7 +150,7 @@ impl Backoff {
     fn slow(&mut self) -> bool {
         if !self.turns.is_multiple_of(YIELDS) {
             cpu::yield_now();
-            return false;
+            return HURRY.load(Ordering::Relaxed);
         }
         let since = *self.since.get_or_insert_with(Instant::now);
         let begun = *self.begun.get_or_insert(since);

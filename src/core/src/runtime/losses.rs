@@ -5,10 +5,16 @@ use crate::bootstrap::job::Job;
 use crate::memory::Map;
 use crate::memory::losses::Losses;
 use crate::memory::map::Peer;
-use crate::os::thread;
+use crate::os::{thread, wait};
 use crate::team::World;
 use crate::transport::shm::copy::copy;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// How long waiters look for a new loss at every turn.
+const HURRY: Duration = Duration::from_secs(1);
+/// Until there is a loss.
+const FOR_EVER: Duration = Duration::from_secs(3600);
 
 /// The losses of a job that goes on without them.
 pub(super) fn of(job: &'static Job, peers: &'static [Peer]) -> Option<&'static Losses> {
@@ -23,13 +29,19 @@ pub(super) fn monitor(w: &'static World) -> Result<(), Fault> {
         return Err(Fault::from(Cause::Startup(what.into())));
     }
     let run = move || {
+        let mut applied = 0;
         loop {
             let seen = losses.count();
-            if seen > 0 {
-                losses.apply();
-                w.map.alert.store(true, Ordering::Release);
+            if seen == applied {
+                losses.wait(seen, FOR_EVER);
+                continue;
             }
-            losses.wait(seen);
+            losses.apply();
+            applied = seen;
+            w.map.alert.store(true, Ordering::Release);
+            wait::hurry(true);
+            losses.wait(seen, HURRY);
+            wait::hurry(false);
         }
     };
     let started = thread::spawn(c"pellucid-losses", run);

@@ -65,9 +65,9 @@ impl Job {
         }
     }
 
-    /// Sleeps while so many PEs are lost, or less long.
-    pub(crate) fn wait_for_loss(&self, seen: u32) {
-        futex::wait(&self.header().losses, seen, Duration::from_secs(3600));
+    /// Sleeps while so many PEs are lost, at most as long as this; or less long.
+    pub(crate) fn wait_for_loss(&self, seen: u32, limit: Duration) {
+        futex::wait(&self.header().losses, seen, limit);
     }
 
     /// A byte for each PE of the job.
