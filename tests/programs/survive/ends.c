@@ -9,7 +9,15 @@ int main(int argc, char **argv) {
     begin();
     static long word;
     shmem_barrier_all();
-    if (strcmp(what, "all") == 0) die("kill");
+    if (strcmp(what, "all") == 0) {
+        shmemx_errhandler_set(SHMEM_TEAM_INVALID, SHMEMX_ERRORS_RETURN, NULL);
+        for (int pe = 0; pe < npes; pe++) {
+            if (pe != me) leave_before(pe, 0);
+        }
+        leave_before(me, npes - 1);
+        die("kill");
+    }
+    leave_before(1, npes - 1);
     if (me == 1) {
         if (strcmp(what, "exit") == 0) exit(3);
         if (strcmp(what, "global-exit") == 0) shmem_global_exit(4);

@@ -59,6 +59,7 @@ int main(int argc, char **argv) {
     CHECK_EQ(shmemx_errhandler_set(SHMEM_TEAM_INVALID, SHMEMX_ERRORS_RETURN, NULL), 0);
     if (me == victim) shmem_set_lock(&lock);
     shmem_barrier_all();
+    leave_before(victim, npes - 1);
     if (me == victim) {
         usleep(200000);
         die("kill");

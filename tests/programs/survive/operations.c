@@ -121,6 +121,7 @@ int main(int argc, char **argv) {
     CHECK_EQ(shmemx_job_state(), SHMEMX_OK);
     CHECK_EQ(shmemx_errhandler_set(SHMEM_TEAM_INVALID, SHMEMX_ERRORS_RETURN, NULL), 0);
     shmem_barrier_all();
+    leave_before(victim, npes - 1);
     if (me == victim) die(argv[2]);
 
     /* Nothing says when the operation is to fail, but it does. */

@@ -37,6 +37,17 @@ static void die(const char *how) {
     for (;;) pause();
 }
 
+/* A PE that ends does so when all others are out of the last meeting: inside of it they would fail. */
+static void leave_before(int victim, int others) {
+    static long out;
+    if (me != victim) {
+        shmem_long_atomic_inc(&out, victim);
+        return;
+    }
+    while (shmem_long_atomic_fetch(&out, me) < others) usleep(1000);
+    out = 0;
+}
+
 /* Waits until the job knows that a PE is lost. */
 static void await_loss(int pe) {
     while (shmemx_pe_state(pe) != SHMEMX_PE_LOST) usleep(1000);

@@ -31,7 +31,8 @@ static void use(shmem_team_t team) {
         from[0] = 1;
         WELL(shmem_long_sum_reduce(part, to, from, 1));
         CHECK_EQ(to[0], (size + 1) / 2);
-        CHECK_EQ(shmem_team_translate_pe(part, 0, SHMEM_TEAM_WORLD), shmem_team_translate_pe(team, 0, SHMEM_TEAM_WORLD));
+        int first = shmem_team_translate_pe(team, 0, SHMEM_TEAM_WORLD);
+        CHECK_EQ(shmem_team_translate_pe(part, 0, SHMEM_TEAM_WORLD), first);
         WELL(shmem_team_destroy(part));
     }
     shmemx_req_h request;
@@ -70,6 +71,7 @@ int main(void) {
     for (int victim = 0; victim < npes; victim++) {
         bool alone = npes == 2 ? victim == 1 : dies(victim);
         if (!alone) continue;
+        leave_before(victim, size - 1);
         if (me == victim) die("kill");
         /* Those who are told first, and those who are in a collective. */
         if (me % 2 == 0) await_loss(victim);

@@ -197,7 +197,8 @@ pub fn until_or<R, E>(
         if backoff.step()
             && let Some(why) = hopeless()
         {
-            return Err(why);
+            // It may have come meanwhile.
+            return ready().ok_or(why);
         }
     }
 }
