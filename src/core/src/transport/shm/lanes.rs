@@ -371,31 +371,21 @@ impl Lanes {
         )))
     }
 
-<<<<<<< HEAD
     /// Whether every request of this process to a PE that has rings here has been handled.
     pub fn is_handled_by(&self, pe: i32) -> bool {
         let sent = self.peers[(pe - self.memory.first) as usize].sent.load(Ordering::Relaxed);
         sent == 0 || self.view(pe, Lane::Request).head().load(Ordering::Acquire) >= sent
     }
 
-    /// Whether every request of this process has been handled, and every reply has found room.
-    pub fn all_handled(&self) -> bool {
-        let mut pes = (0..self.peers.len()).map(|i| self.memory.first + i as i32);
-        self.backlog_len.load(Ordering::Relaxed) == 0 && pes.all(|pe| self.is_handled_by(pe))
-=======
     /// Whether every request of this process has been handled, and every reply has found room, but those to PEs that
     /// are lost.
     pub fn all_handled(&self, is_lost: impl Fn(i32) -> bool) -> bool {
-        let handled = |(i, peer): (usize, &Peer)| {
-            let (sent, pe) = (peer.sent.load(Ordering::Relaxed), self.memory.first + i as i32);
-            sent == 0 || self.view(pe, Lane::Request).head().load(Ordering::Acquire) >= sent || is_lost(pe)
-        };
-        self.holds_nothing(&is_lost) && self.peers.iter().enumerate().all(handled)
+        let mut pes = (0..self.peers.len()).map(|i| self.memory.first + i as i32);
+        self.holds_nothing(&is_lost) && pes.all(|pe| self.is_handled_by(pe) || is_lost(pe))
     }
 
     fn holds_nothing(&self, is_lost: impl Fn(i32) -> bool) -> bool {
         let backlog = || self.backlog.lock().unwrap_or_else(PoisonError::into_inner);
         self.backlog_len.load(Ordering::Relaxed) == 0 || backlog().iter().all(|(to, _)| is_lost(*to))
->>>>>>> 4b64174 (oshrun --survive: a job goes on without PEs that are killed; shrink, agree, lost_get; examples/rescue)
     }
 }
