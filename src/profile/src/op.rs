@@ -297,7 +297,8 @@ pub const SIGNALS: u16 = 512;
 /// Bit of [`TRAITS`]: waits until another PE does something, other than to come to a call of all.
 pub const WAITS: u16 = 1024;
 
-/// Bit of [`TRAITS`]: a barrier, a wait or a collective. A call that comes to wait is timed, one that does not is sampled.
+/// Bit of [`TRAITS`]: a barrier, a wait or a collective. A call that comes to wait is timed, one that does not is
+/// sampled.
 pub const TIMED_IF_WAITS: u16 = 2048;
 
 /// What the recorder needs to know of an operation beyond its timing. Not a static: for a given operation it is

@@ -9,7 +9,7 @@ const LOST: Row = Row { ret: "int", section: "X.4.2", failed: "r != 0", ..ROW };
 pub const GROUP: Group = Group {
     name: "loss",
     title: "Going on without PEs that are lost (docs/extensions.md)",
-    uses: &["pellucid_core::runtime", "pellucid_core::team"],
+    uses: &["pellucid_core::context::lost", "pellucid_core::team"],
     rows: &[
         Row {
             name: "shmemx_lost_get",
@@ -19,7 +19,7 @@ pub const GROUP: Group = Group {
             peer: "pe",
             addr: "source as usize",
             bytes: "nbytes",
-            call: "runtime::lost_get(m, dest.cast(), source.cast(), nbytes, pe)",
+            call: "lost::get(m, dest.cast(), source.cast(), nbytes, pe)",
             ..LOST
         },
         Row {

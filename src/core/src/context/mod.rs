@@ -4,6 +4,7 @@ pub mod amo;
 mod handle;
 pub mod lock;
 mod lock_owners;
+pub mod lost;
 pub mod nonblocking;
 pub mod order;
 mod owned_lock;

@@ -2,12 +2,10 @@
 
 use crate::base::{Cause, Fault};
 use crate::bootstrap::job::Job;
-use crate::memory::Map;
 use crate::memory::losses::Losses;
 use crate::memory::map::Peer;
 use crate::os::{thread, wait};
 use crate::team::World;
-use crate::transport::shm::copy::copy;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -46,23 +44,4 @@ pub(super) fn monitor(w: &'static World) -> Result<(), Fault> {
     };
     let started = thread::spawn(c"pellucid-losses", run);
     started.map(drop).map_err(|error| Fault::from(Cause::Os { what: "starting a thread", error }))
-}
-
-/// `shmemx_lost_get`: copies `bytes` bytes of the memory that a PE of this host has left behind. Gives 0.
-#[allow(unsafe_code)]
-pub fn lost_get(m: &Map, dest: *mut u8, source: *const u8, bytes: usize, pe: i32) -> Result<i32, Fault> {
-    m.check_pe("pe", pe)?;
-    if !m.is_lost(pe) {
-        return Err(Fault::from(Cause::BadValue { arg: "pe", value: pe.into(), expected: "a PE that is lost" }));
-    }
-    if bytes == 0 {
-        return Ok(0);
-    }
-    let from = m.lost_mapping(source, bytes, pe)?;
-    if dest.is_null() {
-        return Err(Fault::from(Cause::Null { arg: "dest", bytes }));
-    }
-    // SAFETY: mapped for as many bytes, and nobody stores there any more; the caller vouches for the destination.
-    unsafe { copy(dest, from, bytes) };
-    Ok(0)
 }

@@ -18,7 +18,6 @@ mod thread;
 
 pub use exit::{Callers, abort, at_failure, fail, finalize, global_exit, left, name_callers, status_at_exit};
 pub use init::{Start, init_thread, my_pe, n_pes, query_initialized, uses};
-pub use losses::lost_get;
 pub use messages::{messages, register_handler};
 pub use network::network_counters;
 pub use states::{failed_pes, job_state, pe_state};

@@ -1,12 +1,16 @@
-//! Agreement among the members of a team on one host, some of whom may be lost meanwhile.
+//! Agreement among the members of a team, of whom those on one host may be lost meanwhile.
 //!
 //! Each member gives a word, in its own sync block, where it outlives the member. Whether a member that is lost has
 //! given one is settled by then, since it stores nothing any more; so all others find the same. No member needs more of
 //! another than this look, so that one that ends in the middle keeps nobody.
+#![allow(unsafe_code)]
 
+use super::contribution::{HostCall, Kind, signature};
+use super::hierarchical::{Hierarchy, InterHostCall};
 use super::sync_block::AgreementSlot;
 use super::{Team, World, finalizing};
 use crate::base::{Cause, Fault};
+use crate::inter_host::{self, Buffer, Fold};
 use crate::os::wait;
 use std::sync::atomic::Ordering;
 
@@ -30,9 +34,6 @@ const KINDS: u64 = 4;
 /// Two slots are enough: a member that gives its next word but one has seen the next of all others, which these gave
 /// after they had seen this one.
 pub(super) fn exchange(w: &World, team: &Team, what: For, word: u64) -> Result<Vec<Option<u64>>, Fault> {
-    if team.hierarchy.is_some() {
-        return Err(Fault::from(Cause::Network("members on several hosts cannot agree".into())));
-    }
     let number = team.progress.agreements.get() + 1;
     team.progress.agreements.set(number);
     let slot_of = |member: i32| -> &AgreementSlot { &team.sync_block(member).agreements[(number % 2) as usize] };
@@ -57,6 +58,48 @@ pub(super) fn exchange(w: &World, team: &Team, what: For, word: u64) -> Result<V
         Err(Fault::from(Cause::Mismatch { mine, theirs, pe }))
     };
     (0..team.size).map(given_by).collect()
+}
+
+/// The bitwise and of a word of each member, of a team on several hosts, whose members end with each other: those of a
+/// host tell its first member, which meets those of the other hosts and tells them.
+pub(super) fn over_hosts(w: &World, team: &Team, hierarchy: &Hierarchy, word: u64) -> Result<u64, Fault> {
+    let what = signature(Kind::Agree, 0);
+    let call = InterHostCall::begin(w, team, hierarchy, what)?;
+    let told = HostCall::begin(w, &hierarchy.local, what)?;
+    told.contribute(&[word]);
+    let answer = if call.leads() {
+        let mut both = u64::MAX;
+        for member in 0..hierarchy.local.size {
+            both &= HostCall::words(told.contribution(member)?).0[0];
+        }
+        let mut buffer = Buffer::new(size_of::<u64>());
+        buffer.bytes().copy_from_slice(&both.to_ne_bytes());
+        let hosts = call.hosts()?;
+        hosts.run(inter_host::fold_doubling(&hosts, &buffer.object(), Fold { elem: 8, combine: and }))?;
+        Some(u64::from_ne_bytes(buffer.bytes().try_into().unwrap_or([0; 8])))
+    } else {
+        None
+    };
+    told.done();
+    let answered = HostCall::begin(w, &hierarchy.local, what)?;
+    if let Some(both) = answer {
+        answered.contribute(&[both]);
+    }
+    let both = HostCall::words(answered.contribution(0)?).0[0];
+    answered.done();
+    call.all_synchronized();
+    Ok(both)
+}
+
+/// Bitwise and of words.
+unsafe fn and(acc: *mut u8, src: *const u8, n: usize) {
+    for i in 0..n {
+        // SAFETY: both have n words, says the caller.
+        unsafe {
+            let at = acc.cast::<u64>().add(i);
+            at.write_unaligned(at.read_unaligned() & src.cast::<u64>().add(i).read_unaligned());
+        }
+    }
 }
 
 /// Why a PE gives nothing: a fault where it is in `shmem_finalize`, and nothing but that where it is lost.

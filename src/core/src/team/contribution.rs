@@ -48,9 +48,10 @@ pub enum Kind {
     SpaceMemory,
     SpaceFree,
     SpaceDestroy,
+    Agree,
 }
 
-const NAMES: [&str; 29] = [
+const NAMES: [&str; 30] = [
     "no collective",
     "a barrier or sync",
     "a broadcast",
@@ -80,6 +81,7 @@ const NAMES: [&str; 29] = [
     "an allocation in a space",
     "shmemx_space_free",
     "shmemx_space_destroy",
+    "shmemx_agree",
 ];
 
 /// The kind of call in a signature, in words.

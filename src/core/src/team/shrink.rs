@@ -1,10 +1,10 @@
 //! What goes on in a team whose PEs are lost: the others agree, and make a team of their own (extensions, section 4.2).
 #![allow(unsafe_code)]
 
-use super::agreement::{For, exchange};
+use super::agreement::{For, exchange, over_hosts};
 use super::ids::{clean, lowest_free, take_id, used_ids};
 use super::pe_list::PeList;
-use super::split::{Made, begin, finish};
+use super::split::{Made, begin, duplicate, finish};
 use super::{Handle, SLAB, Team, World};
 use crate::base::{Cause, Fault};
 
@@ -18,8 +18,11 @@ pub fn agreement(w: &World, team: Handle, flag: *mut i32) -> Result<i32, Fault> 
     }
     // SAFETY: not null; the caller vouches for a number there.
     let mine = unsafe { flag.read_unaligned() };
-    let all = exchange(w, team, For::Flag, u64::from(mine.cast_unsigned()))?;
-    let both = all.into_iter().flatten().fold(u64::MAX, |both, word| both & word);
+    let mine = u64::from(mine.cast_unsigned());
+    let both = match &team.hierarchy {
+        Some(hierarchy) => over_hosts(w, team, hierarchy, mine)?,
+        None => exchange(w, team, For::Flag, mine)?.into_iter().flatten().fold(u64::MAX, |both, word| both & word),
+    };
     // SAFETY: as above.
     unsafe { flag.write_unaligned((both as u32).cast_signed()) };
     Ok(0)
@@ -28,8 +31,10 @@ pub fn agreement(w: &World, team: Handle, flag: *mut i32) -> Result<i32, Fault> 
 /// `shmemx_team_shrink`: makes a team of the members that are left, in their order. Collective over these. Gives 0;
 /// nonzero, and `SHMEM_TEAM_INVALID`, for an invalid team and where there are too many teams.
 pub fn shrink(w: &World, parent: Handle, survivors: *mut Handle) -> Result<i32, Fault> {
-    let Some((parent, _)) = begin(w, parent, std::ptr::null(), 0, survivors)? else { return Ok(-1) };
-    finish(make(w, parent)?, survivors)
+    let Some((parent, config)) = begin(w, parent, std::ptr::null(), 0, survivors)? else { return Ok(-1) };
+    // Members on several hosts end with each other: all are left.
+    let made = if parent.hierarchy.is_some() { duplicate(w, parent, config)? } else { make(w, parent)? };
+    finish(made, survivors)
 }
 
 fn make(w: &World, parent: &Team) -> Result<Made, Fault> {

@@ -192,6 +192,11 @@ pub(super) fn begin(
     Ok(Some((parent, wanted)))
 }
 
+/// A team of all members of the parent, as it is where none of them can be lost.
+pub(super) fn duplicate(w: &World, parent: &Team, config: Config) -> Result<Made, Fault> {
+    make(w, parent, &[Wanted { start: 0, stride: 1, size: parent.size, config }])
+}
+
 /// What a member of the parent gets: its new team, nothing, or no room for one more.
 pub(super) enum Made {
     Member(Handle),

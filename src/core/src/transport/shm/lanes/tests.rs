@@ -38,11 +38,15 @@ impl Rings {
         at >= first && at + bytes <= first + len
     }
 
-    /// Writes to a word of the rings that was written to before, or to any.
+    /// Writes to a word of the messages that come next, to the words in front of the rings, or to any.
     fn damage(&self, random: &mut Random) {
-        let used = if random.next(8) == 0 { LANES } else { 2 * CELL + 64 * CELL };
-        let lane = if random.next(4) == 0 { RING } else { 0 };
-        let offset = (lane + random.next(used as u64 / 8) as usize * 8) % (LANES - 8);
+        let next = self.lanes[1].receivers[0].position.load(Ordering::Relaxed) as usize;
+        let word = |words: usize, random: &mut Random| random.next(words as u64) as usize * 8;
+        let offset = match random.next(8) {
+            0 => word(LANES / 8, random),
+            1 => word(2 * CELL / 8, random),
+            _ => 2 * CELL + (next + random.next(8) as usize) % CELLS * CELL + word(CELL / 8, random),
+        };
         let word = self.lanes[0].memory.base.wrapping_add(LANES + offset).cast::<u64>();
         let all = [random.next(u64::MAX), 0, u64::MAX, random.next(1 << 16), random.next(1 << 16) << 32];
         let new = all[random.next(all.len() as u64) as usize];
