@@ -26,16 +26,23 @@ fn is_on(flag: u8) -> bool {
     flag != OFF && arm::level() > 0
 }
 
-/// Runs a short call that moves nothing, or one element.
+/// Whether nothing is left to record of a call: it is not recorded, or counted `briefly`, where that is possible.
 #[inline(always)]
-pub fn sampled<R>(op: impl Operation, peer: i32, addr: usize, bytes: usize, f: impl FnOnce() -> R) -> R {
+fn is_counted(op: impl Operation, briefly: impl FnOnce() -> bool) -> bool {
     let flag = arm::flag(&ARM, op.id());
     let is_counted = match flag {
         OFF => true,
-        PROBE => brief::sampled::<false>(op, peer, addr, bytes),
+        PROBE => briefly(),
         _ => false,
     };
-    if is_counted || !is_on(flag) { f() } else { sampled_fully(op, (peer, addr, bytes), f) }
+    is_counted || !is_on(flag)
+}
+
+/// Runs a short call that moves nothing, or one element.
+#[inline(always)]
+pub fn sampled<R>(op: impl Operation, peer: i32, addr: usize, bytes: usize, f: impl FnOnce() -> R) -> R {
+    let is_counted = is_counted(op, || brief::sampled::<false>(op, peer, addr, bytes));
+    if is_counted { f() } else { sampled_fully(op, (peer, addr, bytes), f) }
 }
 
 #[inline(never)]
@@ -47,13 +54,8 @@ fn sampled_fully<R>(op: impl Operation, (peer, addr, bytes): (i32, usize, usize)
 /// Runs a put, a get, or a message with a payload.
 #[inline(always)]
 pub fn sized<R>(op: impl Operation, peer: i32, addr: usize, bytes: usize, f: impl FnOnce() -> R) -> R {
-    let flag = arm::flag(&ARM, op.id());
-    let is_counted = match flag {
-        OFF => true,
-        PROBE => brief::sized::<false>(op, peer, addr, bytes),
-        _ => false,
-    };
-    if is_counted || !is_on(flag) { f() } else { sized_fully(op, (peer, addr, bytes), f) }
+    let is_counted = is_counted(op, || brief::sized::<false>(op, peer, addr, bytes));
+    if is_counted { f() } else { sized_fully(op, (peer, addr, bytes), f) }
 }
 
 #[inline(never)]

@@ -4,17 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "check.h"
+
 #define COUNT 300
 
 static gasnet_node_t me, size;
-
-#define CHECK(condition) \
-    do { \
-        if (!(condition)) { \
-            fprintf(stderr, "rank %u: %s:%d: %s\n", (unsigned)me, __FILE__, __LINE__, #condition); \
-            gasnet_exit(99); \
-        } \
-    } while (0)
 
 static int *numbers(size_t count)
 {

@@ -7,19 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
+
 static gex_Client_t client;
 static gex_EP_t endpoint;
 static gex_TM_t world;
 static gex_Segment_t segment;
 static gex_Rank_t me, size;
-
-#define CHECK(condition) \
-    do { \
-        if (!(condition)) { \
-            fprintf(stderr, "rank %u: %s:%d: %s\n", (unsigned)me, __FILE__, __LINE__, #condition); \
-            gasnet_exit(99); \
-        } \
-    } while (0)
 
 static inline void barrier(void)
 {

@@ -4,18 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check.h"
+
 static gasnet_node_t me, size;
 static gasnet_hsl_t lock = GASNET_HSL_INITIALIZER;
 static volatile int replies;
 static gasnet_seginfo_t *segments;
-
-#define CHECK(condition) \
-    do { \
-        if (!(condition)) { \
-            fprintf(stderr, "node %u: %s:%d: %s\n", (unsigned)me, __FILE__, __LINE__, #condition); \
-            gasnet_exit(99); \
-        } \
-    } while (0)
 
 #define AREA 4096
 

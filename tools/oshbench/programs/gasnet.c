@@ -20,7 +20,6 @@ static gex_EP_t endpoint;
 static gex_TM_t team;
 static gex_Segment_t segment;
 static volatile long pings, pongs, taken;
-static long flag, count;
 static double of_memcpy;
 static char payload[QUEUE];
 static volatile long taken_bytes;
@@ -58,17 +57,6 @@ static void *reach_segment(gex_Rank_t rank)
     uintptr_t bytes;
     gex_Event_Wait(gex_EP_QueryBoundSegmentNB(team, rank, &at, NULL, &bytes, 0));
     return at;
-}
-
-/* A flag goes there and back. */
-static void flag_there_and_back(void)
-{
-    count++;
-    if (me == 0)
-        shmem_long_p(&flag, count, 1);
-    shmem_long_wait_until(&flag, SHMEM_CMP_EQ, count);
-    if (me == 1)
-        shmem_long_p(&flag, count, 0);
 }
 
 /* A request goes there and its reply back. */
@@ -114,7 +102,7 @@ static void report_messages(int batches)
     double of[BATCHES], limit[BATCHES];
     long rounds = 0, sent = 0;
     long n = 2000;
-    TOGETHER(batches, limit, n, for (long i = 0; i < n; i++) flag_there_and_back());
+    TOGETHER(batches, limit, n, for (long i = 0; i < n; i++) ping_pong());
     TOGETHER(batches, of, n, for (long i = 0; i < n; i++) there_and_back(&rounds));
     struct timing t = {.ns = median(of, batches), .limit_ns = median(limit, batches)};
     if (me == 0)

@@ -10,7 +10,7 @@
 #define LARGEST 16384
 
 static const char *level;
-static long flag, count, one, sums;
+static long one, sums;
 static long gathered[2];
 
 /* Calls of a batch, the same on all PEs; those that take no part make none. */
@@ -52,17 +52,6 @@ static void report_turns(const char *name, size_t bytes, double *off, double *on
         shmem_barrier_all();                                                                   \
         report_turns(name, bytes, off_, on_, batches, parts);                                  \
     } while (0)
-
-/* A flag goes there and back. */
-static void ping_pong(void)
-{
-    count++;
-    if (me == 0)
-        shmem_long_p(&flag, count, 1);
-    shmem_long_wait_until(&flag, SHMEM_CMP_EQ, count);
-    if (me == 1)
-        shmem_long_p(&flag, count, 0);
-}
 
 /* Routines that are all alike, of which each is called here only, as (type, symbol). */
 #define ALIKE(ROW)                                                                                     \

@@ -61,6 +61,18 @@ static inline long agree(long value)
     return result;
 }
 
+/* A flag goes from PE 0 to PE 1 and back. */
+static inline void ping_pong(void)
+{
+    static long flag, count;
+    count++;
+    if (me == 0)
+        shmem_long_p(&flag, count, 1);
+    shmem_long_wait_until(&flag, SHMEM_CMP_EQ, count);
+    if (me == 1)
+        shmem_long_p(&flag, count, 0);
+}
+
 /* Operations that all PEs take part in: as MEASURE, timed by PE 0, with the number of calls agreed on. */
 #define MEASURE_TOGETHER(t, batch_ns_, body)                                        \
     do {                                                                            \

@@ -3,14 +3,13 @@
 //! Each member gives a word, in its own sync block, where it outlives the member. Whether a member that is lost has
 //! given one is settled by then, since it stores nothing any more; so all others find the same. No member needs more of
 //! another than this look, so that one that ends in the middle keeps nobody.
-#![allow(unsafe_code)]
 
 use super::contribution::{HostCall, Kind, signature};
 use super::hierarchical::{Hierarchy, InterHostCall};
+use super::ids::or_of_hosts;
 use super::sync_block::AgreementSlot;
 use super::{Team, World, finalizing};
 use crate::base::{Cause, Fault};
-use crate::inter_host::{self, Buffer, Fold};
 use crate::os::wait;
 use std::sync::atomic::Ordering;
 
@@ -72,11 +71,8 @@ pub(super) fn over_hosts(w: &World, team: &Team, hierarchy: &Hierarchy, word: u6
         for member in 0..hierarchy.local.size {
             both &= HostCall::words(told.contribution(member)?).0[0];
         }
-        let mut buffer = Buffer::new(size_of::<u64>());
-        buffer.bytes().copy_from_slice(&both.to_ne_bytes());
-        let hosts = call.hosts()?;
-        hosts.run(inter_host::fold_doubling(&hosts, &buffer.object(), Fold { elem: 8, combine: and }))?;
-        Some(u64::from_ne_bytes(buffer.bytes().try_into().unwrap_or([0; 8])))
+        // What all have is what none lacks.
+        Some(!or_of_hosts(&call, [!both])?[0])
     } else {
         None
     };
@@ -89,17 +85,6 @@ pub(super) fn over_hosts(w: &World, team: &Team, hierarchy: &Hierarchy, word: u6
     answered.done();
     call.all_synchronized();
     Ok(both)
-}
-
-/// Bitwise and of words.
-unsafe fn and(acc: *mut u8, src: *const u8, n: usize) {
-    for i in 0..n {
-        // SAFETY: both have n words, says the caller.
-        unsafe {
-            let at = acc.cast::<u64>().add(i);
-            at.write_unaligned(at.read_unaligned() & src.cast::<u64>().add(i).read_unaligned());
-        }
-    }
 }
 
 /// Why a PE gives nothing: a fault where it is in `shmem_finalize`, and nothing but that where it is lost.

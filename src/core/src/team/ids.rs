@@ -37,20 +37,28 @@ fn inter_host_free_id(w: &World, parent: &Team, hierarchy: &Hierarchy) -> Result
     let call = InterHostCall::begin(w, parent, hierarchy, signature(Kind::Split, 0))?;
     let local_call = HostCall::begin(w, &hierarchy.local, signature(Kind::Split, 0))?;
     if call.leads() {
-        let mut used = Buffer::new(TEAMS / 8);
-        for (to, word) in used.bytes().chunks_exact_mut(8).zip(used_ids(w, &hierarchy.local)) {
-            to.copy_from_slice(&word.to_ne_bytes());
-        }
-        let hosts = call.hosts()?;
-        hosts.run(inter_host::fold_doubling(&hosts, &used.object(), Fold { elem: 8, combine: or }))?;
-        let used = used.bytes().chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap_or([0xff; 8])));
-        let free = lowest_free(&used.collect::<Vec<_>>());
+        let free = lowest_free(&or_of_hosts(&call, used_ids(w, &hierarchy.local))?);
         local_call.contribute(&[free.map_or(NONE, |id| id as u64)]);
     }
     let free = HostCall::words(local_call.contribution(0)?).0[0];
     local_call.done();
     call.all_synchronized();
     Ok((free != NONE).then_some(free as usize))
+}
+
+/// The bitwise or of words of all hosts, each given by the first of its members.
+pub(super) fn or_of_hosts<const N: usize>(call: &InterHostCall, words: [u64; N]) -> Result<[u64; N], Fault> {
+    let mut buffer = Buffer::new(8 * N);
+    for (to, word) in buffer.bytes().chunks_exact_mut(8).zip(words) {
+        to.copy_from_slice(&word.to_ne_bytes());
+    }
+    let hosts = call.hosts()?;
+    hosts.run(inter_host::fold_doubling(&hosts, &buffer.object(), Fold { elem: 8, combine: or }))?;
+    let mut all = [u64::MAX; N];
+    for (to, word) in all.iter_mut().zip(buffer.bytes().chunks_exact(8)) {
+        *to = u64::from_ne_bytes(word.try_into().unwrap_or([0xff; 8]));
+    }
+    Ok(all)
 }
 
 /// No team id is free.

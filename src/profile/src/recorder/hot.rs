@@ -121,11 +121,7 @@ pub(super) fn begin_timed(op: impl Operation, peer: i32, addr: usize, bytes: usi
 fn begin_stamped<O: Operation>(op: O, peer: i32, addr: usize, bytes: usize) -> u64 {
     match tls::slot() {
         Some(slot) => {
-            if bytes == 0 {
-                count(slot, slot.cell(op.id()), peer, 0)
-            } else {
-                count_sized(slot, op.id(), peer, bytes)
-            }
+            count_long(slot, op.id(), peer, bytes);
             let site = extra::note(slot, op, peer, addr, bytes);
             enter_timed(slot, op.id(), peer, addr, bytes, site)
         }
@@ -226,6 +222,12 @@ pub(super) fn count(slot: &Slot, cell: &Cell, peer: i32, bytes: usize) {
     if bytes != 0 {
         bump(&cell.bytes[distance], bytes as u64);
     }
+}
+
+/// Counts a call that may take long: one that moves bytes by their number.
+#[inline(always)]
+pub(super) fn count_long(slot: &Slot, op: u16, peer: i32, bytes: usize) {
+    if bytes == 0 { count(slot, slot.cell(op), peer, 0) } else { count_sized(slot, op, peer, bytes) }
 }
 
 /// Whether an operation has a row of its own.

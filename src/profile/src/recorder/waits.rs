@@ -71,11 +71,7 @@ pub(super) fn begin(op: impl Operation, peer: i32, addr: usize, bytes: usize) ->
         return false;
     }
     extra::count_at(slot, site, bytes);
-    if bytes == 0 {
-        hot::count(slot, cell, peer, 0);
-    } else {
-        hot::count_sized(slot, op.id(), peer, bytes);
-    }
+    hot::count_long(slot, op.id(), peer, bytes);
     cell.countdown.store(countdown - 1, Relaxed);
     slot.head.site.store(site as u32, Relaxed);
     let current = &slot.head.current;
