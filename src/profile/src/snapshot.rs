@@ -15,7 +15,7 @@ use crate::op::{self, TIMED_IF_WAITS, Timing};
 use crate::segment::extra::ops_in;
 use crate::segment::layout::{
     Cell, OWNER_NONE, PE_ABSENT, PE_FINALIZED, PE_INITIALIZED, ROW_NONE, ROW_OVERFLOW, Region, Row, SLOTS,
-    STATE_INSIDE, Slot,
+    STATE_INSIDE, Slot, state_of,
 };
 use crate::segment::{Phase, Segment};
 use crate::size::{DISTANCES, SIZE_CLASSES, size_class};
@@ -216,7 +216,7 @@ fn add_slots(segment: &Segment, region: &Region, pe: &mut Pe, depth: Depth<'_>) 
 /// The timed operation that the slot's owner is inside of, and for how long.
 fn unfinished(segment: &Segment, slot: &Slot, end_ns: u64) -> Option<(u16, u64)> {
     let word = slot.head.current.word.load(Acquire);
-    let inside = (word >> 16) & 0xffff == STATE_INSIDE && slot.head.owner.load(Relaxed) != OWNER_NONE;
+    let inside = state_of(word) == STATE_INSIDE && slot.head.owner.load(Relaxed) != OWNER_NONE;
     let start = slot.head.current.start.load(Relaxed);
     // A call that has not come to wait has no stamp.
     let ns = if start == 0 { 0 } else { end_ns.saturating_sub(segment.since_start(start)) };
@@ -226,7 +226,7 @@ fn unfinished(segment: &Segment, slot: &Slot, end_ns: u64) -> Option<(u16, u64)>
 /// Visits the cells of operations of which a call has returned, and that of the present one: for those who look often.
 fn for_each_called(slot: &Slot, mut visit: impl FnMut(u16, &Cell)) {
     let word = slot.head.current.word.load(Acquire);
-    let mut current = ((word >> 16) & 0xffff != 0).then_some(word as u16);
+    let mut current = (state_of(word) != 0).then_some(word as u16);
     let is_known = |op: &u16| usize::from(*op) < op::TOTAL;
     for op in ops_in(&slot.extra.used).filter(is_known) {
         current = current.filter(|now| *now != op);
@@ -308,7 +308,7 @@ pub(crate) fn read_cell(slot: &Slot, op: u16, cell: &Cell, overhead_ns: f64) -> 
 /// Whether the slot's owner is inside of a call of this operation.
 fn is_inside(slot: &Slot, op: u16) -> bool {
     let word = slot.head.current.word.load(Relaxed);
-    word as u16 == op && (word >> 16) & 0xffff == STATE_INSIDE
+    word as u16 == op && state_of(word) == STATE_INSIDE
 }
 
 /// What the row of an operation has of it: sizes and latencies.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use crate::detail::Timeline;
 use crate::segment::Segment;
 use crate::segment::extra::SLICES;
-use crate::segment::layout::{OWNER_NONE, STATE_INSIDE, Slot};
+use crate::segment::layout::{OWNER_NONE, STATE_INSIDE, Slot, state_of};
 use crate::timeline::{KINDS, Slices, distribute, kind_of, totals};
 
 fn get(word: &AtomicU64) -> u64 {
@@ -52,7 +52,7 @@ impl Line {
         }
         let word = slot.head.current.word.load(Relaxed);
         let mut call = (0, end);
-        if (word >> 16) & 0xffff == STATE_INSIDE && slot.head.owner.load(Relaxed) != OWNER_NONE {
+        if state_of(word) == STATE_INSIDE && slot.head.owner.load(Relaxed) != OWNER_NONE {
             // The call that has not returned.
             let start = Some(get(&slot.head.current.start)).filter(|start| *start != 0);
             call = (kind_of(word as u16), start.unwrap_or(end).min(end));

@@ -2,6 +2,7 @@
 
 use super::cpu;
 use super::stall::Noted;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -50,7 +51,7 @@ pub fn assist() -> bool {
 }
 
 /// Who stamps waits that go beyond some turns, and after how many.
-static STAMP: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
+static STAMP: OnceLock<fn()> = OnceLock::new();
 static STAMPED_AT: AtomicU32 = AtomicU32::new(u32::MAX);
 
 /// Has a wait that goes beyond some turns call this, once: for a time stamp that is taken while there is nothing else
@@ -58,7 +59,7 @@ static STAMPED_AT: AtomicU32 = AtomicU32::new(u32::MAX);
 pub fn stamp_with(stamp: fn()) -> Duration {
     const TURNS: u32 = EAGER + 8;
     let took = (0..9).map(|_| turns_take(TURNS)).min().unwrap_or_default();
-    STAMP.store(stamp as *mut (), Ordering::Release);
+    let _ = STAMP.set(stamp);
     STAMPED_AT.store(TURNS, Ordering::Release);
     took
 }
@@ -73,11 +74,10 @@ fn turns_take(turns: u32) -> Duration {
 }
 
 #[cold]
-#[allow(unsafe_code)]
 fn stamp() {
-    let stamp = STAMP.load(Ordering::Acquire);
-    // SAFETY: only `stamp_with` stores here, before the number of turns, and what it stores is a `fn()`.
-    unsafe { std::mem::transmute::<*mut (), fn()>(stamp)() };
+    if let Some(stamp) = STAMP.get() {
+        stamp();
+    }
 }
 
 /// The state of one wait.

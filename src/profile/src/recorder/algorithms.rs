@@ -6,7 +6,7 @@ use super::extra::is_mine;
 use super::hot::bump;
 use super::{claim, names, tls};
 use crate::segment::extra::{ALGORITHM_OVERFLOW, ALGORITHMS, AlgorithmRow, PROBES, algorithm_index, algorithm_key};
-use crate::segment::layout::{STATE_INSIDE, Slot};
+use crate::segment::layout::{STATE_INSIDE, Slot, state_of};
 
 /// Names of all algorithms, by number. Those beyond the table of the profile have no name.
 pub fn algorithm_names(all: impl Iterator<Item = String>) {
@@ -22,7 +22,7 @@ pub fn algorithm_names(all: impl Iterator<Item = String>) {
 pub fn algorithm(number: u8) {
     let Some(slot) = tls::slot() else { return };
     let word = slot.head.current.word.load(Relaxed);
-    if (word >> 16) & 0xffff != STATE_INSIDE {
+    if state_of(word) != STATE_INSIDE {
         return;
     }
     let key = algorithm_key(word as u16, number);

@@ -11,7 +11,7 @@ use crate::histogram::bucket;
 use crate::op::{MAX_OPS, TOGETHER, Timing, traits};
 use crate::segment::layout::{
     Cell, ROW_NONE, ROW_OVERFLOW, ROWS, Region, SLOTS, STATE_DONE, STATE_ENTERED, STATE_INSIDE, Slot, SlotHead,
-    current_word,
+    current_word, state_of,
 };
 use crate::size::size_class;
 use crate::trace::{self, Short};
@@ -183,7 +183,7 @@ pub(super) fn leave_sample(op: u16, start: u64) {
     let Some(slot) = tls::slot() else { return leave_shared(op, start) };
     let word = slot.head.current.word.load(Relaxed);
     // A signal handler that made a call meanwhile has left another word: what is no sample has an event in any case.
-    let traced = (word >> 16) & 0xffff == STATE_INSIDE;
+    let traced = state_of(word) == STATE_INSIDE;
     if start & (SAMPLE | FIRST) == FIRST {
         return leave_first(slot, op, start, traced);
     }

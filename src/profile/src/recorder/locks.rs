@@ -15,7 +15,7 @@ use super::tls;
 use crate::arm;
 use crate::op::{self, Class};
 use crate::segment::Mapping;
-use crate::segment::layout::{HEADER_BYTES, Region, STATE_INSIDE, Slot, symmetric};
+use crate::segment::layout::{HEADER_BYTES, Region, STATE_INSIDE, Slot, state_of, symmetric};
 use crate::segment::locks::{LOCK_ROWS, LockRow, RELEASED, Released, Releases, number, place};
 
 /// Rows that are looked at before a lock counts as without room.
@@ -87,8 +87,7 @@ fn taken(region: &Region, slot: &Slot, lock: u64) {
     let now = hot::ticks(&slot.head);
     let current = &slot.head.current;
     let word = current.word.load(Relaxed);
-    let is_timed =
-        word >> 16 & 0xffff == STATE_INSIDE && op::get(word as u16).is_some_and(|row| row.class == Class::Lock);
+    let is_timed = state_of(word) == STATE_INSIDE && op::get(word as u16).is_some_and(|row| row.class == Class::Lock);
     let start = if is_timed { current.start.load(Relaxed) } else { now };
     let row = row(region, lock);
     bump(&row.taken, 1);

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::{Relaxed, Release};
 use super::stall::{show, shown};
 use super::{hot, tls};
 use crate::op::Operation;
-use crate::segment::layout::{STATE_INSIDE, current_word};
+use crate::segment::layout::{STATE_INSIDE, current_word, state_of};
 
 /// Runs what comes in between of a call. Afterwards the thread shows the call again, and the time of what was recorded
 /// meanwhile is part of the call's.
@@ -37,7 +37,7 @@ pub fn leave(op: impl Operation, start: u64, peer: i32) {
 pub fn waits_on(peer: i32, addr: usize) -> bool {
     let Some(current) = tls::slot().map(|slot| &slot.head.current) else { return false };
     let word = current.word.load(Relaxed);
-    if (word >> 16) & 0xffff != STATE_INSIDE {
+    if state_of(word) != STATE_INSIDE {
         return false;
     }
     current.addr.store(addr as u64, Relaxed);

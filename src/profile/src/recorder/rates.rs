@@ -10,7 +10,7 @@ use super::hot::bump;
 use super::{release, system, tls};
 use crate::clock;
 use crate::op::{SAMPLED_BYTES_ON_HOST, TRANSFER, traits};
-use crate::segment::layout::{OWNER_NONE, SLOTS, STATE_INSIDE, Slot};
+use crate::segment::layout::{OWNER_NONE, SLOTS, STATE_INSIDE, Slot, state_of};
 use crate::segment::rates::{LOOK_BYTES, NO_ROOM, PROBES, RATES, RateRow, key, place};
 use crate::size::size_class;
 
@@ -119,7 +119,7 @@ fn others_move(own: &Slot) -> bool {
             let is_own = head.owner.load(Relaxed) == own.head.owner.load(Relaxed);
             !is_own
                 && head.owner.load(Relaxed) != OWNER_NONE
-                && (word >> 16) & 0xffff == STATE_INSIDE
+                && state_of(word) == STATE_INSIDE
                 && traits(word as u16) & TRANSFER != 0
         })
     })

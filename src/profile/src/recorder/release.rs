@@ -21,7 +21,8 @@ use crate::clock;
 use crate::op::{self, Class};
 use crate::segment::extra::split_key;
 use crate::segment::layout::{
-    HEADER_BYTES, PE_ABSENT, REGION_BYTES, Region, SLOTS, STATE_DONE, STATE_INSIDE, Slot, segment_bytes, symmetric,
+    HEADER_BYTES, PE_ABSENT, REGION_BYTES, Region, SLOTS, STATE_DONE, STATE_INSIDE, Slot, segment_bytes, state_of,
+    symmetric,
 };
 use crate::segment::release::{CAUSES, Cause, Store, place, target};
 use crate::segment::{Facts, Mapping};
@@ -225,7 +226,7 @@ fn store_to(slot: &Slot, me: i32, addr: u64, span: u64) -> Option<u64> {
 fn latest(slot: &Slot, op: u16) -> u64 {
     let current = &slot.head.current;
     let word = current.word.load(Relaxed);
-    let is_later_call = matches!(word >> 16 & 0xffff, STATE_INSIDE | STATE_DONE) && word as u16 != op;
+    let is_later_call = matches!(state_of(word), STATE_INSIDE | STATE_DONE) && word as u16 != op;
     // Without a stamp it is not known when.
     let begun = Some(current.start.load(Relaxed)).filter(|begun| is_later_call && *begun != 0);
     begun.unwrap_or(u64::MAX)

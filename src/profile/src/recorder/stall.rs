@@ -8,7 +8,7 @@ use super::{claim, hot, tls};
 use crate::arm;
 use crate::segment::Condition;
 use crate::segment::extra::SITE_OVERFLOW;
-use crate::segment::layout::{STATE_INSIDE, Slot, current_word};
+use crate::segment::layout::{STATE_INSIDE, Slot, current_word, state_of};
 
 /// What a thread shows.
 pub type Shown = [u64; 5];
@@ -16,7 +16,7 @@ pub type Shown = [u64; 5];
 /// Whether a long wait of the calling thread is to be shown: there is a place for it, and the recorder does not show it
 /// by itself.
 pub fn may_stall() -> bool {
-    let is_inside = |slot: &Slot| (slot.head.current.word.load(Relaxed) >> 16) & 0xffff == STATE_INSIDE;
+    let is_inside = |slot: &Slot| state_of(slot.head.current.word.load(Relaxed)) == STATE_INSIDE;
     claim::own().is_some_and(|(_, slot)| arm::level() <= 0 || !is_inside(slot))
 }
 

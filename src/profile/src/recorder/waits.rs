@@ -15,7 +15,7 @@ use super::hot::{bump, bump32, elapsed, ticks};
 use super::{claim, claims, cold, consumers, extra, hot, release, timeline, tls};
 use crate::clock;
 use crate::op::{COMPLETES, Operation, TIMED_IF_WAITS, TOGETHER, WAITS, traits};
-use crate::segment::layout::{Cell, ROW_OVERFLOW, STATE_DONE, STATE_INSIDE, Slot, current_word};
+use crate::segment::layout::{Cell, ROW_OVERFLOW, STATE_DONE, STATE_INSIDE, Slot, current_word, state_of};
 
 /// Largest payload in bytes of a collective that may end without a stamp: beyond, it is the copy that takes time.
 pub const UNSTAMPED_BYTES: usize = 1024;
@@ -41,7 +41,7 @@ pub fn begins() {
     let current = &slot.head.current;
     let word = current.word.load(Relaxed);
     let op = word as u16;
-    if (word >> 16) & 0xffff != STATE_INSIDE || traits(op) & TIMED_IF_WAITS == 0 {
+    if state_of(word) != STATE_INSIDE || traits(op) & TIMED_IF_WAITS == 0 {
         return;
     }
     let mut start = current.start.load(Relaxed);

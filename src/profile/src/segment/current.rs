@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use super::extra::{TEAMS, split_key};
-use super::layout::{OWNER_NONE, Region, SLOTS, STATE_DONE, STATE_ENTERED, STATE_INSIDE, Slot};
+use super::layout::{OWNER_NONE, Region, SLOTS, STATE_DONE, STATE_ENTERED, STATE_INSIDE, Slot, state_of};
 use super::map::Segment;
 use super::phrase::object;
 use super::waiting::Condition;
@@ -85,7 +85,7 @@ impl Segment {
     fn decode(&self, region: &Region, slot: &Slot, thread: u32, now: u64) -> Option<CurrentOp> {
         let current = &slot.head.current;
         let word = current.word.load(Acquire);
-        let phase = match (word >> 16) & 0xffff {
+        let phase = match state_of(word) {
             STATE_INSIDE => Phase::Inside,
             STATE_DONE => Phase::Returned,
             STATE_ENTERED => Phase::Entered,

@@ -227,6 +227,12 @@ pub const fn current_word(op: u16, state: u64, peer: i32) -> u64 {
     (op as u64) | (state << 16) | ((peer as u32 as u64) << 32)
 }
 
+/// The `STATE_` value in a [`Current::word`].
+#[inline(always)]
+pub const fn state_of(word: u64) -> u64 {
+    word >> 16 & 0xffff
+}
+
 /// [`SlotHead::owner`] of a slot that is free.
 pub const OWNER_NONE: u32 = 0;
 
