@@ -1,11 +1,10 @@
 //! Views that lead from a symptom to its cause: what they say of programs whose cause is known.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use harness::compile::Build;
 use harness::run::Job;
-use harness::{system, tree};
+use harness::tree;
 use serde_json::Value;
 
 const LOOPS: &str = include_str!("../programs/profile/loops.c");
@@ -174,113 +173,4 @@ fn the_head_has_the_factors_and_the_end_the_line_that_matters() {
     let of =
         |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("no {name}: {text}"));
     assert!(of("shmem_init").ends_with('-') && of("shmem_finalize").ends_with('-'), "{text}");
-}
-
-/// Calls, bytes and time of each routine, added up over the rows of a view.
-fn sums<'a>(rows: impl IntoIterator<Item = &'a Value>, name: &str, time: &str) -> BTreeMap<String, [f64; 3]> {
-    let mut sums: BTreeMap<String, [f64; 3]> = BTreeMap::new();
-    for row in rows {
-        let Some(routine) = row[name].as_str() else { panic!("no {name} in {row}") };
-        let time = row.pointer(time).and_then(Value::as_f64).unwrap_or(0.0);
-        let sum = sums.entry(routine.to_owned()).or_default();
-        *sum = [sum[0] + number(row, "calls"), sum[1] + number(row, "bytes"), sum[2] + time];
-    }
-    sums
-}
-
-fn list<'a>(report: &'a Value, name: &str) -> &'a [Value] {
-    report[name].as_array().map(Vec::as_slice).unwrap_or_else(|| panic!("no {name} in {report}"))
-}
-
-/// Every view adds up to the routine table: calls and bytes exactly, times but for rounding.
-fn views_agree(directory: &Path, what: &str) -> BTreeMap<String, [f64; 3]> {
-    let report = report(directory, "all");
-    let routines = list(&report, "routines");
-    let all = sums(routines, "name", "/time_ns/total");
-    let pes: Vec<&Value> = list(&report, "per_pe").iter().flat_map(|pe| list(pe, "routines")).collect();
-    assert_eq!(sums(pes, "name", "/time_ns/total"), all, "{what}: by PE");
-    let exact = |of: &BTreeMap<String, [f64; 3]>| -> BTreeMap<String, [f64; 2]> {
-        of.iter().map(|(name, [calls, bytes, _])| (name.clone(), [*calls, *bytes])).collect()
-    };
-    let sites = sums(list(&report, "callsites"), "routine", "/total_ns");
-    assert_eq!(exact(&sites), exact(&all), "{what}: by call site");
-    let distances = sums(list(&report, "per_peer"), "name", "");
-    assert_eq!(exact(&distances), exact(&all), "{what}: by distance");
-    for (name, [calls, bytes]) in exact(&sums(list(&report, "per_size"), "name", "")) {
-        let [all_calls, all_bytes, _] = all[&name];
-        // Calls that move nothing have no size in routines of one element.
-        assert!(bytes == all_bytes && calls <= all_calls, "{what}: {name} by size: {calls} calls, {bytes} bytes");
-    }
-    // Rounded site by site and PE by PE.
-    let rounding = 0.5 * list(&report, "callsites").len() as f64 * list(&report, "per_pe").len() as f64;
-    for (name, [_, _, total]) in &all {
-        let by_site = sites[name][2];
-        assert!((by_site - total).abs() <= rounding, "{what}: {name} takes {total} ns, by call site {by_site}");
-    }
-    let traffic: f64 = routines
-        .iter()
-        .filter(|row| ["put", "get", "amo", "signal"].contains(&row["class"].as_str().unwrap_or_default()))
-        .map(|row| number(row, "calls"))
-        .sum();
-    let cells = list(&report["matrix"], "calls").iter().flat_map(|row| row.as_array().into_iter().flatten());
-    assert_eq!(cells.filter_map(Value::as_f64).sum::<f64>(), traffic, "{what}: matrix");
-    let by_region: f64 = list(&report, "regions").iter().map(|row| number(row, "calls")).sum();
-    assert_eq!(by_region, all.values().map(|of| of[0]).sum::<f64>(), "{what}: by region");
-    all
-}
-
-/// Runs a program of random calls; what it has counted itself is what every view says.
-fn counts_agree(name: &str, binary: &Path, (pes, threads): (usize, usize), (seed, calls): (usize, usize)) {
-    let directory = tree::fresh(&format!("insight/{name}")).join("profile");
-    let args = [seed, calls, threads].map(|n: usize| n.to_string());
-    let job = Job::oshrun(pes).arg("--profile-dir").arg(&directory).arg(binary);
-    let outcome = job.args(&args).run().expect_code(0);
-    let what = format!("seed {seed}, {pes} PEs, {threads} threads");
-    let all = views_agree(&directory, &what);
-    let mut known: BTreeMap<&str, [f64; 2]> = BTreeMap::new();
-    for line in outcome.stdout.lines().filter_map(|line| line.strip_prefix("count ")) {
-        let words: Vec<&str> = line.split(' ').collect();
-        let sum = known.entry(words[0]).or_default();
-        *sum = [1, 2].map(|at| words[at].parse::<f64>().expect("a number") + sum[at - 1]);
-    }
-    assert_eq!(known.len(), 13, "{}", outcome.stdout);
-    for (name, [calls, bytes]) in known {
-        let [found, its_bytes, _] = all.get(name).copied().unwrap_or_default();
-        assert_eq!((found, its_bytes), (calls, bytes), "{name}: {what}");
-    }
-    // What begins and ends the program is there, once a PE.
-    let [init, ..] = all.get("shmem_init_thread").or_else(|| all.get("shmem_init")).copied().unwrap_or_default();
-    let [end, ..] = all.get("shmem_finalize").copied().unwrap_or_default();
-    assert_eq!((init, end), (pes as f64, pes as f64), "{what}: {all:?}");
-}
-
-#[test]
-fn every_view_adds_up_to_the_routines() {
-    let binary = Build::program("profile/random.c").options(["-O1"]).libraries(["-lpthread"]).build();
-    for (seed, (pes, threads)) in [(1, 1), (2, 1), (3, 1), (5, 1), (8, 1), (1, 4), (2, 3)].into_iter().enumerate() {
-        counts_agree(&format!("random-{pes}-{threads}"), &binary, (pes, threads), (seed + 1, 4000));
-    }
-}
-
-/// First sights of rows by threads that run at the same time: one in many runs would show that a row is lost or taken
-/// for another's.
-#[test]
-fn a_thousand_runs_count_the_same() {
-    let binary = Build::program("profile/random.c").options(["-O1"]).libraries(["-lpthread"]).build();
-    let runs = if system::is_long() { 1000 } else { 20 };
-    for run in 0..runs {
-        let (pes, threads) = [(2, 1), (1, 4), (2, 2), (3, 1), (1, 8)][run % 5];
-        counts_agree("thousand", &binary, (pes, threads), (1000 + run, 200 + run % 97));
-    }
-}
-
-#[test]
-fn views_of_killed_pes_add_up_too() {
-    let binary = Build::program("profile/random.c").options(["-O1"]).libraries(["-lpthread"]).build();
-    for (pes, victim) in [(1, 0), (2, 1), (4, 2)] {
-        let directory = tree::fresh(&format!("insight/victim-{pes}")).join("profile");
-        let args = [99, 3000, 1, victim].map(|n: usize| n.to_string());
-        Job::oshrun(pes).arg("--profile-dir").arg(&directory).arg(&binary).args(&args).run().expect_failure();
-        views_agree(&directory, &format!("PE {victim} of {pes} killed"));
-    }
 }

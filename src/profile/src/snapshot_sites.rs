@@ -110,12 +110,15 @@ fn site(key: u64, sum: &Sum, total_ns: Option<u64>) -> Site {
 
 /// Time of each site of a routine. `None` where nothing is known of it.
 fn times(rows: &[(u64, Sum)], routine: Option<&Routine>) -> Vec<Option<u64>> {
+    // Calls that no PE has come back from have taken nothing: they are told of apart.
+    let is_inside = routine.is_some_and(|routine| routine.unfinished > 0 && routine.unfinished >= routine.all_calls());
     let routine = routine.filter(|routine| routine.timed_calls > 0);
     let mean = routine.map(Routine::mean_ns);
     let guesses: Vec<Option<f64>> = rows
         .iter()
         .map(|(_, sum)| match sum.others() {
             0 => Some(0.0),
+            _ if is_inside => Some(0.0),
             others => sum.guess_ns().or(mean.map(|mean| mean * others as f64)),
         })
         .collect();
@@ -164,6 +167,16 @@ mod tests {
         let rows = [sum(10, (0, 0), (10, 300.0)), sum(10, (0, 0), (0, 0.0))];
         assert_eq!(times(&rows, Some(&routine(20, 600))), [Some(300), Some(300)]);
         assert_eq!(times(&rows, None), [Some(300), None]);
+    }
+
+    #[test]
+    fn calls_that_have_not_returned_take_nothing() {
+        let rows = [sum(1, (0, 0), (0, 0.0))];
+        let mut killed = routine(1, 0);
+        (killed.timed_calls, killed.unfinished) = (0, 1);
+        assert_eq!(times(&rows, Some(&killed)), [Some(0)]);
+        killed.unfinished = 0;
+        assert_eq!(times(&rows, Some(&killed)), [None]);
     }
 
     #[test]
