@@ -4,9 +4,10 @@
 use std::path::{Path, PathBuf};
 
 use harness::compile::Build;
-use harness::run::Job;
+use harness::hosts::{Hosts, write_script};
+use harness::run::{Job, Running};
 use harness::tree;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A cache folder with a calibration, and what was said of it.
 fn calibrated(name: &str, options: &[&str], transport: Option<&str>) -> (PathBuf, String) {
@@ -109,6 +110,76 @@ fn each_way_has_a_calibration_of_its_own() {
             "{one}"
         );
     }
+}
+
+/// Over real hosts: what goes between them is measured by a job on both, and a profile of such a job finds it.
+#[test]
+fn hosts_have_a_calibration_of_what_goes_between_them() {
+    let Some(net) = Hosts::new(2) else { return };
+    let cache = tree::fresh("rates/hosts");
+    let home = ("XDG_CACHE_HOME", cache.to_string_lossy().into_owned());
+    let job = net.oshrun_with(&["--calibrate", "--hosts", "a,b"]).env(home.0, &home.1);
+    let said = job.env("SHMEM_OFI_PROVIDER", "tcp;ofi_rxm").run().expect_code(0).stdout;
+    assert!(said.starts_with("calibrated from a to b, tcp;ofi_rxm: spread "), "{said}");
+    let all = kept(&cache);
+    assert_eq!((all.len(), &all[0]["hosts"], &all[0]["way"]), (1, &json!(["a", "b"]), &"tcp;ofi_rxm".into()));
+    for point in all[0]["points"].as_array().expect("points") {
+        // A message and its answer have been under way.
+        assert!(number(point, "ns") > 500.0, "{point}");
+    }
+    let binary = Build::program("profile/rates.c").options(["-O2"]).build();
+    let directory = tree::fresh("rates/hosts.prof").join("profile");
+    let job = net.oshrun_with(&["--hosts", "a,b", "--heap", "300m", "--profile-dir"]).arg(&directory);
+    job.env("SHMEM_OFI_PROVIDER", "tcp;ofi_rxm").arg(&binary).arg("well").run().expect_code(0);
+    let report: Value = serde_json::from_str(&report(&directory, &cache, &["--json"])).expect("JSON");
+    let rows = report["rates"].as_array().cloned().unwrap_or_default();
+    let far = rows.iter().find(|row| row["distance"] == "remote").unwrap_or_else(|| panic!("none: {report:#}"));
+    assert!(number(far, "rate") > 0.0 && number(far, "best") > 0.0, "{far}");
+}
+
+/// Containers and virtual machines may all be called the same: what goes over a network is not taken for memory.
+#[test]
+fn hosts_of_one_name_are_told_from_one_host() {
+    let cache = tree::fresh("rates/one-name");
+    let agent = tree::scratch("hosts").join(format!("here-{}.sh", std::process::id()));
+    write_script(&agent, "#!/bin/sh\n# Any host is this one.\nshift\nexec \"$@\"\n");
+    let run = |options: &[&str]| {
+        let job = Job::new(tree::tool("oshrun")).arg("--launch-agent").arg(&agent);
+        job.args(["--hosts", "localhost,127.0.0.2"]).args(options).env("XDG_CACHE_HOME", &cache.to_string_lossy())
+    };
+    let said = run(&["--calibrate"]).run().expect_code(0).stdout;
+    assert!(said.starts_with("calibrated on ") && said.contains(", network: spread "), "{said}");
+    assert_eq!(kept(&cache).iter().map(|one| one["way"].clone()).collect::<Vec<_>>(), ["network"]);
+    let binary = Build::program("profile/rates.c").options(["-O2"]).build();
+    let directory = tree::fresh("rates/one-name.prof").join("profile");
+    let job = run(&["--heap", "300m", "--profile-dir"]).arg(&directory).arg(&binary).arg("well");
+    job.run().expect_code(0);
+    let text = report(&directory, &cache, &[]);
+    assert!(text.contains(", network, spread "), "{text}");
+    let report: Value = serde_json::from_str(&report(&directory, &cache, &["--json"])).expect("JSON");
+    let far = report["rates"].as_array().into_iter().flatten().find(|row| row["distance"] == "remote");
+    assert!(number(far.unwrap_or_else(|| panic!("none: {report:#}")), "best") > 0.0);
+}
+
+/// A machine at work is told from a quiet one: who measures has to stand in line for a core.
+#[test]
+fn a_calibration_beside_others_is_marked_and_does_not_last() {
+    let (cache, _) = calibrated("loud", &[], None);
+    let before = kept(&cache);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let busy = || Job::new("/bin/sh").args(["-c", "while :; do :; done"]).start();
+    let others: Vec<Running> = (0..4 * cores).map(|_| busy()).collect();
+    let job = Job::new(tree::tool("oshrun")).arg("--calibrate").env("XDG_CACHE_HOME", &cache.to_string_lossy());
+    let said = job.run().expect_code(0).stdout;
+    drop(others);
+    let coreless = said.split(", without a core ").nth(1).and_then(|rest| rest.split(' ').next()?.parse::<f64>().ok());
+    assert!(coreless.is_some_and(|percent| percent > 10.0), "{said}");
+    // The first may have been measured beside others as well: then the newer of two that are marked stays.
+    let is_loud = number(&before[0], "spread") > 0.25 || number(&before[0], "coreless") > 0.1;
+    let (word, is_kept) =
+        if is_loud { ("marked: others were at work", true) } else { ("not kept: others were", false) };
+    assert!(said.contains(word), "{said}");
+    assert_eq!(kept(&cache) != before, is_kept, "{said}");
 }
 
 #[test]

@@ -14,6 +14,8 @@ use crate::text::visible_path;
 
 /// From which median spread on a calibration is one of a machine at work.
 pub const LOUD: f64 = 0.25;
+/// As [`LOUD`], for the share of the time in which what measured stood in line for a core.
+pub const CORELESS: f64 = 0.1;
 /// First part of the names of the files.
 const PREFIX: &str = "rates";
 
@@ -74,6 +76,8 @@ pub struct Calibration {
     pub way: String,
     /// Median of the spreads.
     pub spread: f64,
+    /// Share of the time in which the PE that measured stood in line for a core: 0 to 1.
+    pub coreless: f64,
     /// By kind and size.
     pub points: Vec<Point>,
 }
@@ -85,12 +89,25 @@ impl Calibration {
         let mut spreads: Vec<f64> = points.iter().map(|point| point.spread).collect();
         spreads.sort_by(f64::total_cmp);
         let spread = spreads.get(spreads.len() / 2).copied().unwrap_or(0.0);
-        Calibration { library: LIBRARY.into(), hosts, way, spread, points }
+        Calibration { library: LIBRARY.into(), hosts, way, spread, coreless: 0.0, points }
+    }
+
+    /// The same, measured by a PE that had no core for this share of the time.
+    #[must_use]
+    pub fn with_coreless(self, coreless: f64) -> Calibration {
+        Calibration { coreless, ..self }
+    }
+
+    /// `spread 3 %`, and where it is one in a hundred or more: `without a core 41 % of the time`.
+    pub fn quality(&self) -> String {
+        let spread = format!("spread {:.0} %", 100.0 * self.spread);
+        let coreless = format!("without a core {:.0} % of the time", 100.0 * self.coreless);
+        if self.coreless < 0.01 { spread } else { format!("{spread}, {coreless}") }
     }
 
     /// Whether the machine was at work with other things.
     pub fn is_loud(&self) -> bool {
-        self.spread > LOUD
+        self.spread > LOUD || self.coreless > CORELESS
     }
 
     /// What a call of so many bytes takes, in nanoseconds; between the sizes that were measured by their line, beyond
@@ -117,7 +134,7 @@ impl Calibration {
             .map(|p| json!({ "kind": p.kind.name(), "bytes": p.bytes, "ns": p.ns, "spread": p.spread }))
             .collect();
         json!({ "format": "pellucid-rates", "library": self.library, "hosts": self.hosts, "way": self.way,
-                "spread": self.spread, "points": points })
+                "spread": self.spread, "coreless": self.coreless, "points": points })
     }
 
     fn from_json(value: &Value) -> Option<Calibration> {
@@ -140,6 +157,8 @@ impl Calibration {
             hosts: [text(&value["hosts"][0])?, text(&value["hosts"][1])?],
             way: text(&value["way"])?,
             spread: sound(&value["spread"])?,
+            // Those of the first versions do not say.
+            coreless: sound(&value["coreless"]).unwrap_or(0.0),
             points,
         })
     }
@@ -272,6 +291,9 @@ mod tests {
         let (path, is_new) = quiet.keep(&folder).unwrap();
         assert!(is_new && path.file_name().unwrap().to_string_lossy().starts_with("rates-b-a-tcp_ofi_rxm-"));
         assert!(!calibration("tcp;ofi_rxm", 0.9).keep(&folder).unwrap().1, "a loud one does not take its place");
+        let crowded = calibration("tcp;ofi_rxm", 0.0).with_coreless(0.2);
+        assert!(crowded.is_loud() && crowded.quality() == "spread 0 %, without a core 20 % of the time");
+        assert!(!crowded.keep(&folder).unwrap().1, "nor does one beside others");
         fs::write(folder.join("rates-damaged.json"), "{").unwrap();
         let kept = Calibrations::read(&folder);
         fs::remove_dir_all(&folder).unwrap();

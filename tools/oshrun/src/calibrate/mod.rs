@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use pellucid_profile::calibration::{self, Calibration, LOUD, MEMORY, Measured, Point};
+use pellucid_profile::calibration::{self, CORELESS, Calibration, LOUD, MEMORY, Measured, Point};
 use pellucid_profile::report::shown_time;
 use pellucid_profile::text::visible_path;
 
@@ -55,7 +55,7 @@ fn library(oshrun: &Path) -> Option<PathBuf> {
 fn understood(text: &str) -> Option<Calibration> {
     let mut lines = text.lines().skip_while(|line| !line.starts_with("hosts\t"));
     let mut head = lines.next()?.split('\t').skip(1).map(str::to_owned);
-    let (hosts, way) = ([head.next()?, head.next()?], head.next()?);
+    let (hosts, way, coreless) = ([head.next()?, head.next()?], head.next()?, head.next()?);
     let number = |text: &str| text.parse().ok().filter(|n: &f64| n.is_finite() && *n >= 0.0);
     let point = |line: &str| {
         let mut words = line.split('\t');
@@ -67,7 +67,8 @@ fn understood(text: &str) -> Option<Calibration> {
         })
     };
     let points = lines.map(point).collect::<Option<Vec<Point>>>()?;
-    (!points.is_empty()).then(|| Calibration::new(hosts, way, points))
+    let coreless = number(&coreless).filter(|&share| share <= 1.0)?;
+    (!points.is_empty()).then(|| Calibration::new(hosts, way, points).with_coreless(coreless))
 }
 
 /// Sizes that are shown.
@@ -77,7 +78,7 @@ fn summary(c: &Calibration, path: &Path, is_kept: bool) -> String {
     let [from, to] = &c.hosts;
     let place = if from == to { format!("on {from}") } else { format!("from {from} to {to}") };
     let by = if c.way == MEMORY { "through memory" } else { c.way.as_str() };
-    let mut out = format!("calibrated {place}, {by}: spread {:.0} %\n", 100.0 * c.spread);
+    let mut out = format!("calibrated {place}, {by}: {}\n", c.quality());
     for kind in Measured::ALL {
         let shown =
             c.points.iter().filter(|p| p.kind == kind && (kind == Measured::Strided || SHOWN.contains(&p.bytes)));
@@ -94,16 +95,15 @@ fn summary(c: &Calibration, path: &Path, is_kept: bool) -> String {
         out.push_str(&format!("  {:<8} {}\n", kind.name(), parts.join(", ")));
     }
     let file = visible_path(path);
+    let others = format!(
+        "others were at work (spread above {:.0} % or without a core for more than {:.0} %)",
+        100.0 * LOUD,
+        100.0 * CORELESS
+    );
     out.push_str(&match (is_kept, c.is_loud()) {
         (true, false) => format!("kept in {file}\n"),
-        (true, true) => format!(
-            "kept in {file}, marked: others were at work (spread above {:.0} %); run it again when they are not\n",
-            100.0 * LOUD
-        ),
-        (false, _) => format!(
-            "not kept: others were at work (spread above {:.0} %), and {file} is of a quiet machine\n",
-            100.0 * LOUD
-        ),
+        (true, true) => format!("kept in {file}, marked: {others}; run it again when they are not\n"),
+        (false, _) => format!("not kept: {others}, and {file} is of a quiet machine\n"),
     });
     out
 }
@@ -114,15 +114,19 @@ mod tests {
 
     #[test]
     fn what_the_first_pe_says_is_understood() {
-        let text = "hosts\ta\tb\ttcp\nput\t8\t3.5\t0.5\nput\t1048576\t100000\t0.5\n";
+        let text = "hosts\ta\tb\ttcp\t0.25\nput\t8\t3.5\t0.5\nput\t1048576\t100000\t0.5\n";
         let found = understood(text).expect("a calibration");
         assert_eq!((found.hosts.clone(), found.way.as_str()), (["a".into(), "b".into()], "tcp"));
         let text = summary(&found, Path::new("/c/x.json"), true);
-        assert!(text.starts_with("calibrated from a to b, tcp: spread 50 %\n"), "{text}");
+        assert!(
+            text.starts_with("calibrated from a to b, tcp: spread 50 %, without a core 25 % of the time\n"),
+            "{text}"
+        );
         assert!(text.contains("put      8 B 3.50 ns\n") && text.contains("kept in /c/x.json, marked"), "{text}");
         assert!(text.lines().all(|line| line.len() < 120), "{text}");
+        assert_eq!(understood("hosts\ta\tb\ttcp\t2\nput\t8\t3.5\t0.5\n"), None);
         assert_eq!(understood("put\t8\t3.5\t0.5\n"), None);
-        assert_eq!(understood("hosts\ta\tb\ttcp\nput\t8\t-1\t0.5\n"), None);
-        assert_eq!(understood("hosts\ta\tb\ttcp\n"), None);
+        assert_eq!(understood("hosts\ta\tb\ttcp\t0.25\nput\t8\t-1\t0.5\n"), None);
+        assert_eq!(understood("hosts\ta\tb\ttcp\t0.25\n"), None);
     }
 }

@@ -29,6 +29,7 @@ const NAME: usize = 256;
 
 type Transfer = unsafe extern "C" fn(*mut c_void, *const c_void, usize, c_int);
 type Strided = unsafe extern "C" fn(*mut c_long, *const c_long, isize, isize, usize, c_int);
+type Pointer = unsafe extern "C" fn(*const c_void, c_int) -> *mut c_void;
 type Add = unsafe extern "C" fn(*mut c_long, c_long, c_int) -> c_long;
 
 /// The routines that are measured, and those that are needed for it.
@@ -40,6 +41,7 @@ struct Routines {
     my_pe: unsafe extern "C" fn() -> c_int,
     n_pes: unsafe extern "C" fn() -> c_int,
     malloc: unsafe extern "C" fn(usize) -> *mut c_void,
+    pointer: Pointer,
     put: Transfer,
     get: Transfer,
     iput: Strided,
@@ -60,6 +62,7 @@ impl Routines {
                 malloc: transmute::<*mut c_void, unsafe extern "C" fn(usize) -> *mut c_void>(
                     library.find(c"shmem_malloc")?,
                 ),
+                pointer: transmute::<*mut c_void, Pointer>(library.find(c"shmem_ptr")?),
                 put: transmute::<*mut c_void, Transfer>(library.find(c"shmem_putmem")?),
                 get: transmute::<*mut c_void, Transfer>(library.find(c"shmem_getmem")?),
                 iput: transmute::<*mut c_void, Strided>(library.find(c"shmem_long_iput")?),
@@ -100,7 +103,12 @@ fn measure_all(r: &Routines) -> i32 {
             let mut other = [0_u8; NAME];
             (r.get)(other.as_mut_ptr().cast(), name, NAME, 1);
             let here = std::slice::from_raw_parts(name.cast::<u8>(), NAME);
-            say(&[here, &other], &points(r, memory, &mut own));
+            // Hosts may have the same name, containers above all: what can be pointed to goes through memory.
+            let is_memory = !(r.pointer)(memory, 1).is_null();
+            let (begin, stood) = (Instant::now(), stood_in_line());
+            let points = points(r, memory, &mut own);
+            let stood = stood_in_line().saturating_sub(stood).as_secs_f64() / begin.elapsed().as_secs_f64();
+            say(&[here, &other], is_memory, stood.min(1.0), &points);
         }
         (r.barrier)();
         (r.finalize)();
@@ -108,17 +116,22 @@ fn measure_all(r: &Routines) -> i32 {
     0
 }
 
-/// What [`super::understood`] reads: host, host and way, then a line a point.
-fn say(names: &[&[u8]; 2], points: &[Point]) {
+/// Time in which this thread could have run and had no core, so far; nothing where the kernel does not tell.
+fn stood_in_line() -> Duration {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    Duration::from_nanos(text.split_whitespace().nth(1).and_then(|word| word.parse().ok()).unwrap_or(0))
+}
+
+/// What [`super::understood`] reads: host, host, way and the share of the time without a core, then a line a point.
+fn say(names: &[&[u8]; 2], is_memory: bool, coreless: f64, points: &[Point]) {
     let [here, other] = names.map(|name| {
         let end = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
         String::from_utf8_lossy(&name[..end]).into_owned()
     });
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let is_memory = here == other && variable("SHMEM_TRANSPORT").is_none_or(|transport| transport != "ofi");
     let provider = || variable("SHMEM_OFI_PROVIDER").or_else(|| variable("FI_PROVIDER"));
     let way = if is_memory { MEMORY.to_owned() } else { provider().unwrap_or_else(|| "network".to_owned()) };
-    println!("hosts\t{here}\t{other}\t{way}");
+    println!("hosts\t{here}\t{other}\t{way}\t{coreless}");
     for p in points {
         println!("{}\t{}\t{}\t{}", p.kind.name(), p.bytes, p.ns, p.spread);
     }

@@ -206,9 +206,10 @@ impl<'p> Ways<'p> {
         let mut hosts: Vec<&str> = profile.pes.iter().map(|pe| &*pe.host).collect();
         hosts.sort_unstable();
         hosts.dedup();
+        // Hosts may have the same name: containers do.
+        let is_far = hosts.len() > 1 || profile.rates.iter().any(|rate| rate.distance == Distance::Remote as u8);
         // A job on one host that has a network uses it for all (SHMEM_TRANSPORT=ofi).
-        let by_memory = hosts.len() > 1 || profile.network.is_empty();
-        let is_far = hosts.len() > 1;
+        let by_memory = is_far || profile.network.is_empty();
         Ways {
             near: profile.calibrations.find(&hosts, by_memory),
             far: profile.calibrations.find(&hosts, false).filter(|_| is_far),
@@ -225,9 +226,8 @@ impl<'p> Ways<'p> {
             let [from, to] = &way.hosts;
             let place = if from == to { format!("on {from}") } else { format!("between {from} and {to}") };
             notes.push(crate::text::visible(&format!(
-                "best here: oshrun --calibrate {place}, {by}, spread {:.0} %{loud}. lost: beyond that, summed over the \
-                 PEs.",
-                100.0 * way.spread
+                "best here: oshrun --calibrate {place}, {by}, {}{loud}. lost: beyond that, summed over the PEs.",
+                way.quality()
             )));
         }
         if self.near.is_none() {
