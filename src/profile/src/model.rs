@@ -153,12 +153,12 @@ impl Pe {
     /// What profiling took of the PE's run, in nanoseconds: by what a call cost when the PE started.
     pub fn overhead_ns(&self) -> u64 {
         let sum = |of: fn(&Routine) -> u64| self.routines.iter().map(of).fold(0_u64, u64::saturating_add);
-        let timed = sum(|r| r.timed_calls);
+        let timed = sum(Routine::looked_at);
         let counted = sum(Routine::all_calls).saturating_sub(timed);
         let cost = &self.detail.cost;
         // Each begin and each end of a region is a call that is counted, and finds its name, reads the clock and adds
-        // up: what two timed calls take.
-        let changes = self.detail.regions.iter().map(|region| 4 * region.entries).fold(0_u64, u64::saturating_add);
+        // up: what a timed call takes.
+        let changes = self.detail.regions.iter().map(|region| 2 * region.entries).fold(0_u64, u64::saturating_add);
         (counted as f64 * cost.counted_ns + (timed + changes) as f64 * cost.timed_ns.max(cost.sample_ns)) as u64
     }
 }
@@ -285,6 +285,13 @@ impl Routine {
             _ => self.latency.quantile(q),
         };
         ns.min(self.max_ns)
+    }
+
+    /// Calls that take what a timed one does: in routines that wait, also those that were over at once, which are looked
+    /// at before and after.
+    fn looked_at(&self) -> u64 {
+        let is_wait = matches!(self.class, Class::Wait | Class::Barrier | Class::Collective);
+        if is_wait { self.timed_calls.max(self.all_calls()) } else { self.timed_calls }
     }
 
     /// Whether the total is at most what is given: samples came to more than the time that passed by over 1 % of it.

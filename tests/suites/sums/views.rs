@@ -114,7 +114,8 @@ impl Views {
             let by_site: f64 = sites.map(|row| number(row, "total_ns")).sum();
             // Rounded site by site and PE by PE.
             assert!((by_site - total).abs() <= 0.5 * parts, "{what}: {name} takes {total} ns, by call site {by_site}");
-            main += if row["share"].is_null() { 0.0 } else { total };
+            // A PE that was killed inside of a call has been there until then.
+            main += if row["share"].is_null() { 0.0 } else { total + number(row, "unfinished_ns") };
         }
         let by_pe: f64 = self.rows("per_pe").iter().map(|pe| number(pe, "library_ns")).sum();
         assert!((by_pe - main).abs() <= 0.5 * parts, "{what}: {main} ns in the library, by PE {by_pe}");

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use crate::cost::{self, KERNELS, Told};
 use crate::job;
 use crate::library::{Library, OURS};
 use crate::line::{self, Key, Line, Measurement};
@@ -49,6 +50,8 @@ pub struct Driver {
     pes: Option<u32>,
     /// Times in the profile against a clock outside.
     pub compared: Vec<Compared>,
+    /// What profiles say that they took.
+    pub told: Vec<Told>,
     /// Whole programs with and without a profile.
     pub pairs: Vec<Pairs>,
     /// Measurements so far.
@@ -71,6 +74,7 @@ impl Driver {
             repetitions: options.reps.unwrap_or(if options.quick { 3 } else { 5 }),
             pes: options.pes,
             compared: Vec::new(),
+            told: Vec::new(),
             pairs: Vec::new(),
             examples: root.join("examples"),
             results: Results::default(),
@@ -136,6 +140,7 @@ impl Driver {
             Runs::OursAlone => self.run_alone(group, program.name),
             Runs::Network => self.run_network(group, program.name),
             Runs::Verify => self.run_verify(program.name, self.pes.unwrap_or(program.pes[0])),
+            Runs::Cost => self.run_cost(program.name, self.pes.unwrap_or(program.pes[0])),
             Runs::Turns => {
                 let pes = self.pes.map_or(program.pes.to_vec(), |pes| vec![pes]);
                 pes.into_iter().for_each(|pes| self.run_turns(group, program.name, pes, &[("", "--trace=")]));
@@ -306,6 +311,35 @@ impl Driver {
                 }
             }
             Err(why) => self.fail(true, format!("{name}: {why}")),
+        }
+    }
+
+    /// Loops whose profile is kept, each in jobs of its own: their reports say what profiling took.
+    fn run_cost(&mut self, name: &str, pes: u32) {
+        let Some(library) = self.libraries.iter().find(|l| l.name == OURS).cloned() else { return };
+        eprintln!("oshbench: {name}, {pes} PEs, {} loops, {} repetitions", KERNELS.len(), self.repetitions);
+        let directory = self.build.join("cost.prof");
+        let outcome = self.compile(library.compiler(), library.name, name).and_then(|path| {
+            for kernel in KERNELS {
+                let run = || {
+                    overhead::clean(&directory);
+                    let mut command = library.bare_job(pes, self.cores);
+                    command.arg("--profile-dir").arg(&directory).env("OSHBENCH_KERNEL", kernel).arg(&path);
+                    if self.quick {
+                        command.arg("--quick");
+                    }
+                    let job = job::run(&mut command, TIME_LIMIT)?;
+                    let report = job::run(library.oshprof().args(["report", "--json"]).arg(&directory), TIME_LIMIT)?;
+                    cost::measured(&job.stdout, &report.stdout)
+                };
+                let runs = (0..self.repetitions).map(|_| run()).collect::<Result<Vec<_>, String>>()?;
+                self.told.push(Told { kernel, runs });
+            }
+            Ok(())
+        });
+        overhead::clean(&directory);
+        if let Err(why) = outcome {
+            self.fail(true, format!("{name}: {why}"));
         }
     }
 

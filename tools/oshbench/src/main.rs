@@ -6,6 +6,7 @@
 //! ([`json`]).
 #![deny(unsafe_code)]
 
+mod cost;
 mod driver;
 mod hosts;
 mod job;
@@ -63,6 +64,9 @@ fn main() -> ExitCode {
     }
     for row in &driver.compared {
         println!("{}", row.line());
+    }
+    for told in &driver.told {
+        println!("{}", told.line());
     }
     for pairs in &driver.pairs {
         println!("{}", pairs.line());

@@ -19,6 +19,8 @@ pub enum Runs {
     Network,
     /// Ours: its profile against its own times.
     Verify,
+    /// Ours: what the profile says that it took, against what its loops take more with it.
+    Cost,
     /// Ours: programs of `examples/`, with and without profile and trace, in pairs.
     Overhead,
     /// Ours: a program that switches profile and trace on and off itself.
@@ -165,6 +167,12 @@ pub const GROUPS: &[Group] = &[
         name: "verify",
         about: "times in the profile against a clock outside of it",
         programs: &[Program { name: "verify", pes: &[2], any_pes: true, runs: Runs::Verify }],
+        only_named: false,
+    },
+    Group {
+        name: "cost",
+        about: "what a report says that profiling took, against loops with the profile off and on in turns",
+        programs: &[Program { name: "cost", pes: &[2], any_pes: true, runs: Runs::Cost }],
         only_named: false,
     },
     Group {

@@ -5,7 +5,7 @@ use crate::merge::Merged;
 use crate::report::{Symbols, shown_count, shown_time};
 use crate::size::size_bounds;
 
-use super::{Finding, busiest, run_ns};
+use super::{Finding, busiest, core_ns};
 
 /// Share of the run from which on it is worth a word.
 const DOMINATES: f64 = 0.05;
@@ -24,7 +24,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let all = first.iter().map(|rate| rate.faults).fold(0, u64::saturating_add);
     let worst = first.iter().max_by_key(|rate| rate.ns)?;
     let ns: u64 = first.iter().map(|rate| rate.ns).fold(0, u64::saturating_add);
-    let share = ns as f64 / run_ns(profile);
+    let share = (ns as f64 / core_ns(profile)).min(1.0);
     if all < MANY || share < DOMINATES {
         return None;
     }

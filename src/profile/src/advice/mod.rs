@@ -28,6 +28,8 @@ mod strided;
 mod tests;
 mod waits_for;
 
+use std::collections::BTreeMap;
+
 use crate::merge::{Merged, PeRow};
 use crate::model::Routine;
 use crate::op::Class;
@@ -103,6 +105,20 @@ pub fn findings(profile: &Merged, symbols: &dyn Symbols) -> Vec<(&'static str, F
 pub(crate) fn run_ns(profile: &Merged) -> f64 {
     let time = |pe: &PeRow| pe.main_ns().max(pe.system.threads_ns).max(pe.library_ns()) as f64;
     profile.pes.iter().map(time).sum::<f64>().max(1.0)
+}
+
+/// Time of all PEs in which they had a core, as far as there are any for them: what calls that do not wait are a share
+/// of. Where PEs outnumber cores, most of their run they stand in line.
+fn core_ns(profile: &Merged) -> f64 {
+    // By host: PEs, cores, and the time of the PEs.
+    let mut hosts: BTreeMap<&str, (f64, f64, f64)> = BTreeMap::new();
+    for pe in &profile.pes {
+        let host = hosts.entry(&*pe.host).or_default();
+        *host = (host.0 + 1.0, host.1.max(f64::from(pe.system.cores)), host.2 + pe.main_ns() as f64);
+    }
+    let without =
+        |(pes, cores, ns): (f64, f64, f64)| if cores == 0.0 { 0.0 } else { ns * (1.0 - cores / pes).max(0.0) };
+    (run_ns(profile) - hosts.into_values().map(without).sum::<f64>()).max(1.0)
 }
 
 /// Calls and time of the routines that `of` picks, over all PEs.

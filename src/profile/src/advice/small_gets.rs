@@ -4,7 +4,7 @@ use crate::merge::Merged;
 use crate::op::Class;
 use crate::report::{Symbols, shown_bytes, shown_count, shown_time};
 
-use super::{Finding, WORTH, busiest, run_ns, sum};
+use super::{Finding, WORTH, busiest, core_ns, sum};
 
 /// Calls of a PE before they are many.
 const MANY: u64 = 10_000;
@@ -18,7 +18,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     };
     let (calls, ns) = sum(profile, blocking);
     let bytes = profile.routines.iter().filter(|r| blocking(r)).map(|r| r.all_bytes()).fold(0, u64::saturating_add);
-    let share = ns / run_ns(profile);
+    let share = (ns / core_ns(profile)).min(1.0);
     let (a_pe, each) = (calls / (profile.pes.len() as u64).max(1), bytes / calls.max(1));
     // On one PE there is nothing to wait for.
     if profile.pes.len() < 2 || a_pe < MANY || each >= SMALL || share < 5.0 * WORTH {

@@ -7,6 +7,7 @@ use super::table::Table;
 use super::{merge, notes, units};
 use crate::advice;
 use crate::merge::{Factors, Merged, PeRow};
+use crate::model::Routine;
 use crate::text::visible;
 
 /// Regions that have a column beside the run.
@@ -100,8 +101,11 @@ fn overhead(profile: &Merged) -> Option<String> {
     let counted = costs().map(|cost| cost.counted_ns).sum::<f64>() / pes;
     let timed = costs().map(|cost| cost.timed_ns).sum::<f64>() / pes;
     let all: f64 = profile.pes.iter().map(|pe| pe.overhead_ns as f64).sum();
+    // What is recorded between calls that the processor has under way at once takes from how many those are.
+    let is_more = profile.routines.iter().any(Routine::is_bounded);
     Some(format!(
-        "profiling took about {}{}, {} % of the run ({} a counted call, {} a timed one)",
+        "profiling took {} {}{}, {} % of the run ({} a counted call, {} a timed one)",
+        if is_more { "at least" } else { "about" },
         units::time(all),
         if profile.pes.len() > 1 { format!(" summed over {} PEs", profile.pes.len()) } else { String::new() },
         units::percent(all, merge::run_time_ns(&profile.pes)),
