@@ -287,8 +287,8 @@ impl Routine {
         ns.min(self.max_ns)
     }
 
-    /// Calls that take what a timed one does: in routines that wait, also those that were over at once, which are looked
-    /// at before and after.
+    /// Calls that take what a timed one does: in routines that wait, also those that were over at once, which are
+    /// looked at before and after.
     fn looked_at(&self) -> u64 {
         let is_wait = matches!(self.class, Class::Wait | Class::Barrier | Class::Collective);
         if is_wait { self.timed_calls.max(self.all_calls()) } else { self.timed_calls }

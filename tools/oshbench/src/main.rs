@@ -62,14 +62,10 @@ fn main() -> ExitCode {
         println!("{}", table::table(&rows));
         println!("{}", table::verdict(&rows));
     }
-    for row in &driver.compared {
-        println!("{}", row.line());
-    }
-    for told in &driver.told {
-        println!("{}", told.line());
-    }
-    for pairs in &driver.pairs {
-        println!("{}", pairs.line());
+    let compared = driver.compared.iter().map(verify::Compared::line);
+    let told = driver.told.iter().map(cost::Told::line);
+    for line in compared.chain(told).chain(driver.pairs.iter().map(overhead::Pairs::line)) {
+        println!("{line}");
     }
     for complaint in &driver.complaints {
         println!("warning: {complaint}");
