@@ -4,7 +4,7 @@
 #![allow(unsafe_code)]
 
 use crate::event::{Counted, Slot};
-use crate::fail::{need, refuse, unrestricted};
+use crate::fail::{is_unrestricted, need, refuse, unrestricted};
 use crate::place::{self, Place};
 use crate::rma::with_slot;
 use crate::start;
@@ -48,6 +48,27 @@ pub struct Domain {
     ops: Op,
     flags: Flags,
     cdata: AtomicPtr<c_void>,
+    near: Near,
+}
+
+/// What [`at_once`] takes: members that are a run of PEs, and flags that say nothing which it would have to check.
+#[derive(Debug)]
+struct Near {
+    first: u32,
+    stride: u32,
+    /// Members; none where they are no such run.
+    size: u32,
+    /// Flags that it does not take.
+    others: Flags,
+}
+
+impl Near {
+    fn of(team: &Team) -> Self {
+        let (first, stride, size) = team.run().unwrap_or((0, 1, 0));
+        // Ranks are those of the job; and what is mapped is in the neighbourhood.
+        let is_job = (first, stride) == (0, 1);
+        Self { first, stride, size, others: flag::AD_MY_RANK | if is_job { 0 } else { flag::RANK_IS_JOBRANK } }
+    }
 }
 
 impl Domain {
@@ -71,7 +92,7 @@ pub unsafe extern "C" fn gex_AD_Create(ad_p: *mut *const Domain, tm: Tm, dt: Dt,
     if ops == 0 || ops & !op::ALL != 0 || (dt >= 1 << 4 && ops & of_integers != 0) {
         refuse(R, format!("ops = {ops:#x} has operations that atomics on dt = {dt:#x} do not have"))
     }
-    let domain = Box::new(Domain { tm, team, dt, ops, flags, cdata: AtomicPtr::default() });
+    let domain = Box::new(Domain { tm, team, dt, ops, flags, cdata: AtomicPtr::default(), near: Near::of(team) });
     // SAFETY: a place for the handle, says the caller.
     unsafe { ad_p.write(Box::into_raw(domain)) };
 }
@@ -339,22 +360,83 @@ unsafe fn away<T: Operand>(
     true
 }
 
+/// A call.
+#[derive(Clone, Copy)]
+struct Call<T> {
+    ad: *const Domain,
+    result: *mut T,
+    rank: Rank,
+    addr: *mut u8,
+    opcode: Op,
+    a: T,
+    b: T,
+    flags: Flags,
+}
+
+impl<T> Call<T> {
+    /// The operation, whether it fetches or not.
+    #[inline(always)]
+    fn plain(&self) -> Op {
+        if self.opcode > 1 << 15 { self.opcode >> 16 } else { self.opcode }
+    }
+
+    #[inline(always)]
+    fn fetches(&self) -> bool {
+        self.opcode & (op::PLAIN << 16 | op::GET) != 0
+    }
+}
+
+/// Most calls: an operation on a word that is mapped here, of which nothing is to be recorded but that there was one.
+/// False where anything is not so or not allowed, and then nothing has been done: [`operate`] does it, or says what is
+/// wrong. What only that needs is no business of this one, which keeps all in registers.
+///
+/// # Safety
+/// As [`operate`].
+#[inline(always)]
+unsafe fn at_once<T: Operand>(recorded: impl Operation, call: Call<T>) -> bool {
+    // SAFETY: a handle that the library made, says the caller, or null.
+    let Some(domain) = (unsafe { call.ad.as_ref() }) else { return false };
+    let near = &domain.near;
+    if !is_unrestricted()
+        || call.opcode & domain.ops == 0
+        || !call.opcode.is_power_of_two()
+        || domain.dt != T::DT
+        || call.flags & near.others != 0
+        || call.rank >= near.size
+        || start::heap_bases().is_some()
+    {
+        return false;
+    }
+    let (m, pe) = (runtime::map(), (near.first + call.rank * near.stride) as i32);
+    let offset = (call.addr as usize).wrapping_sub(m.heap_base);
+    let Some(at) = m.local_mapping_atomic(call.addr.cast::<T>(), pe) else { return false };
+    if offset >= m.heap_len || !record::is_only_counted(recorded, pe, call.addr as usize, size_of::<T>()) {
+        return false;
+    }
+    // SAFETY: mapped and aligned; the result's place is the caller's word.
+    unsafe {
+        let before = apply(at.cast(), call.plain(), call.a, call.b);
+        if call.fetches() {
+            call.result.write_unaligned(T::from_bits(before));
+        }
+    }
+    true
+}
+
+/// Any call; whether it is complete.
+///
 /// # Safety
 /// A place for the result, of an operation that fetches.
 #[inline(always)]
 unsafe fn operate<T: Operand>(
     routine: &'static str,
     recorded: impl Operation,
-    ad: *const Domain,
-    result: *mut T,
-    (rank, addr): (Rank, *mut c_void),
-    opcode: Op,
-    (a, b): (T, T),
-    flags: Flags,
+    call: Call<T>,
     counted: &mut dyn FnMut() -> &'static Counted,
 ) -> bool {
     unrestricted(routine);
-    let domain = Domain::of(routine, ad);
+    let Call { opcode, rank, addr, a, b, flags, .. } = call;
+    let domain = Domain::of(routine, call.ad);
     if opcode & domain.ops == 0 || !opcode.is_power_of_two() || domain.dt != T::DT {
         not_of_domain(routine, domain, opcode, T::DT)
     }
@@ -363,23 +445,23 @@ unsafe fn operate<T: Operand>(
     if flags & (flag::AD_MY_RANK | flag::AD_MY_NBRHD | flag::RANK_IS_JOBRANK) != 0 {
         check_flags(routine, domain, pe, flags);
     }
-    let fetches = opcode & (op::PLAIN << 16 | op::GET) != 0;
-    let plain = if opcode > 1 << 15 { opcode >> 16 } else { opcode };
-    let result = if fetches { result } else { std::ptr::null_mut() };
+    let result = if call.fetches() { call.result } else { std::ptr::null_mut() };
     record::sampled(recorded, pe, addr as usize, size_of::<T>(), || {
-        match word(routine, pe, addr.cast(), size_of::<T>()) {
+        match word(routine, pe, addr, size_of::<T>()) {
             Word::Here(at) => {
                 // SAFETY: mapped and aligned; the result's place is the caller's word.
                 unsafe {
-                    let before = apply(at, plain, a, b);
-                    if fetches {
+                    let before = apply(at, call.plain(), a, b);
+                    if !result.is_null() {
                         result.write_unaligned(T::from_bits(before));
                     }
                 }
                 true
             }
             // SAFETY: the caller's.
-            Word::Network(transport, at) => unsafe { away(routine, (transport, at), (plain, a, b), result, counted) },
+            Word::Network(transport, at) => unsafe {
+                away(routine, (transport, at), (call.plain(), a, b), result, counted)
+            },
         }
     })
 }
@@ -421,31 +503,25 @@ fn category_of(opcode: Op) -> u32 {
     }
 }
 
+// What is not done at once is jumped to, with the arguments where they are.
 macro_rules! entries {
-    ($($t:ty, $nb:ident $nb_row:ident, $nbi:ident $nbi_row:ident;)*) => { $(
-        #[doc = concat!("`", stringify!($nb), "`")]
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $nb(
-            ad: *const Domain,
-            result: *mut $t,
-            rank: Rank,
-            addr: *mut c_void,
-            opcode: Op,
-            a: $t,
-            b: $t,
-            flags: Flags,
-        ) -> EventHandle {
-            const R: &str = stringify!($nb);
+    ($($t:ty, $nb:ident $nb_row:ident $nb_other:ident, $nbi:ident $nbi_row:ident $nbi_other:ident;)*) => { $(
+        entries! { $t, $nb $nb_row $nb_other EventHandle, EVENT_INVALID, |call| {
             // SAFETY: the caller's.
-            let slot = with_slot(|slot| unsafe {
-                operate(R, row!($nb_row), ad, result, (rank, addr), opcode, (a, b), flags, slot)
-            });
+            let slot = with_slot(|slot| unsafe { operate(stringify!($nb), row!($nb_row), call, slot) });
             slot.map_or(EVENT_INVALID, Slot::root)
-        }
-
-        #[doc = concat!("`", stringify!($nbi), "`")]
+        } }
+        entries! { $t, $nbi $nbi_row $nbi_other c_int, 0, |call| {
+            let counted = &mut || nbi::counted(category_of(call.opcode));
+            // SAFETY: the caller's.
+            unsafe { operate(stringify!($nbi), row!($nbi_row), call, counted) };
+            0
+        } }
+    )* };
+    ($t:ty, $name:ident $row:ident $other:ident $result:ty, $done:expr, |$call:ident| $any:expr) => {
+        #[doc = concat!("`", stringify!($name), "`")]
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $nbi(
+        pub unsafe extern "C" fn $name(
             ad: *const Domain,
             result: *mut $t,
             rank: Rank,
@@ -454,22 +530,37 @@ macro_rules! entries {
             a: $t,
             b: $t,
             flags: Flags,
-        ) -> c_int {
-            let counted = &mut || nbi::counted(category_of(opcode));
+        ) -> $result {
+            let call = Call { ad, result, rank, addr: addr.cast(), opcode, a, b, flags };
             // SAFETY: the caller's.
             unsafe {
-                operate(stringify!($nbi), row!($nbi_row), ad, result, (rank, addr), opcode, (a, b), flags, counted)
-            };
-            0
+                if at_once(row!($row), call) { $done } else { $other(ad, result, rank, addr, opcode, a, b, flags) }
+            }
         }
-    )* };
+
+        #[cold]
+        #[inline(never)]
+        unsafe extern "C" fn $other(
+            ad: *const Domain,
+            result: *mut $t,
+            rank: Rank,
+            addr: *mut c_void,
+            opcode: Op,
+            a: $t,
+            b: $t,
+            flags: Flags,
+        ) -> $result {
+            let $call = Call { ad, result, rank, addr: addr.cast(), opcode, a, b, flags };
+            $any
+        }
+    };
 }
 
 entries! {
-    i32, gex_AD_OpNB_I32 AD_NB_I32, gex_AD_OpNBI_I32 AD_NBI_I32;
-    u32, gex_AD_OpNB_U32 AD_NB_U32, gex_AD_OpNBI_U32 AD_NBI_U32;
-    i64, gex_AD_OpNB_I64 AD_NB_I64, gex_AD_OpNBI_I64 AD_NBI_I64;
-    u64, gex_AD_OpNB_U64 AD_NB_U64, gex_AD_OpNBI_U64 AD_NBI_U64;
-    f32, gex_AD_OpNB_FLT AD_NB_FLT, gex_AD_OpNBI_FLT AD_NBI_FLT;
-    f64, gex_AD_OpNB_DBL AD_NB_DBL, gex_AD_OpNBI_DBL AD_NBI_DBL;
+    i32, gex_AD_OpNB_I32 AD_NB_I32 any_nb_i32, gex_AD_OpNBI_I32 AD_NBI_I32 any_nbi_i32;
+    u32, gex_AD_OpNB_U32 AD_NB_U32 any_nb_u32, gex_AD_OpNBI_U32 AD_NBI_U32 any_nbi_u32;
+    i64, gex_AD_OpNB_I64 AD_NB_I64 any_nb_i64, gex_AD_OpNBI_I64 AD_NBI_I64 any_nbi_i64;
+    u64, gex_AD_OpNB_U64 AD_NB_U64 any_nb_u64, gex_AD_OpNBI_U64 AD_NBI_U64 any_nbi_u64;
+    f32, gex_AD_OpNB_FLT AD_NB_FLT any_nb_flt, gex_AD_OpNBI_FLT AD_NBI_FLT any_nbi_flt;
+    f64, gex_AD_OpNB_DBL AD_NB_DBL any_nb_dbl, gex_AD_OpNBI_DBL AD_NBI_DBL any_nbi_dbl;
 }

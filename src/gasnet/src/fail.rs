@@ -36,6 +36,14 @@ pub fn unrestricted(routine: &'static str) {
     }
 }
 
+/// Whether [`unrestricted`] has nothing against a call.
+#[inline(always)]
+pub fn is_unrestricted() -> bool {
+    let thread = thread::get();
+    let only = ONLY.load(Ordering::Relaxed);
+    thread.restricted == 0 && (only == 0 || only == ptr::from_mut(thread) as usize)
+}
+
 /// The thread that may call, where one alone may: with `GASNET_SEQ`.
 static ONLY: AtomicUsize = AtomicUsize::new(0);
 

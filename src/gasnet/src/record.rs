@@ -38,11 +38,16 @@ fn is_counted(op: impl Operation, briefly: impl FnOnce() -> bool) -> bool {
     is_counted || !is_on(flag)
 }
 
+/// Whether a short call needs nothing recorded but that there was one, which is so now. False: nothing was recorded.
+#[inline(always)]
+pub fn is_only_counted(op: impl Operation, peer: i32, addr: usize, bytes: usize) -> bool {
+    is_counted(op, || brief::sampled::<false>(op, peer, addr, bytes))
+}
+
 /// Runs a short call that moves nothing, or one element.
 #[inline(always)]
 pub fn sampled<R>(op: impl Operation, peer: i32, addr: usize, bytes: usize, f: impl FnOnce() -> R) -> R {
-    let is_counted = is_counted(op, || brief::sampled::<false>(op, peer, addr, bytes));
-    if is_counted { f() } else { sampled_fully(op, (peer, addr, bytes), f) }
+    if is_only_counted(op, peer, addr, bytes) { f() } else { sampled_fully(op, (peer, addr, bytes), f) }
 }
 
 #[inline(never)]

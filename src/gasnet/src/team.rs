@@ -142,6 +142,14 @@ impl Team {
         }
     }
 
+    /// First PE, stride and members, where they are primordial endpoints of a run of PEs.
+    pub fn run(&self) -> Option<(u32, u32, u32)> {
+        match self.members {
+            Members::Strided { start, stride, size } => Some((start, stride, size)),
+            Members::List(_) => None,
+        }
+    }
+
     /// The rank of the first endpoint of a process.
     pub fn rank_of(&self, pe: Rank) -> Option<Rank> {
         match &self.members {

@@ -22,7 +22,7 @@ static gex_Segment_t segment;
 static volatile long pings, pongs, taken;
 static double of_memcpy;
 static char payload[QUEUE];
-static volatile long taken_bytes;
+static volatile long looked_at;
 
 static void ping(gex_Token_t token)
 {
@@ -42,12 +42,19 @@ static void take(gex_Token_t token, gex_AM_Arg_t a, gex_AM_Arg_t b)
     taken++;
 }
 
+/* Reads one byte of each cache line: independent loads, as many at a time as the processor has room for. */
+static void look_at(const char *data, size_t bytes)
+{
+    long sum = 0;
+    for (size_t i = 0; i < bytes; i += 64)
+        sum += data[i];
+    looked_at += sum;
+}
+
 static void take_data(gex_Token_t token, void *data, size_t bytes)
 {
     (void)token;
-    /* Reads it, a cache line at a time. */
-    for (size_t i = 0; i < bytes; i += 64)
-        taken_bytes += ((const char *)data)[i];
+    look_at(data, bytes);
     taken++;
 }
 
@@ -99,7 +106,7 @@ static void stream(long n, size_t bytes, long *sent)
 
 static void report_messages(int batches)
 {
-    double of[BATCHES], limit[BATCHES];
+    double of[BATCHES], limit[BATCHES], read_by[BATCHES];
     long rounds = 0, sent = 0;
     long n = 2000;
     TOGETHER(batches, limit, n, for (long i = 0; i < n; i++) ping_pong());
@@ -115,16 +122,18 @@ static void report_messages(int batches)
     n = 2000;
     TOGETHER(batches, of, n, stream(n, PAYLOAD, &sent));
     t.ns = median(of, batches);
-    /* What a copy takes to memory that the other PE has read, as it has read what was in its queue. */
+    /* What a copy takes to memory that the other PE has read, as it has read what was in its queue; and what it then
+     * takes that one to read what was written, one payload after the other, as in the queue. */
     char *queue = symmetric(QUEUE), *there = reach(queue, 1 - me);
     n = QUEUE / PAYLOAD;
+    look_at(queue, QUEUE);
     for (int b = 0; b < batches; b++) {
-        for (size_t i = 0; i < QUEUE && me == 1; i += 64)
-            taken_bytes += queue[i];
         shmem_barrier_all();
         if (me == 0)
             limit[b] = TIME(n, memcpy(there + i_ * PAYLOAD, payload + i_ * PAYLOAD, PAYLOAD), ) / (double)n;
         shmem_barrier_all();
+        if (me == 1)
+            read_by[b] = TIME(n, look_at(queue + i_ * PAYLOAD, PAYLOAD), ) / (double)n;
     }
     if (me == 0)
         shmem_double_p(&of_memcpy, median(limit, batches), 1);
@@ -132,6 +141,9 @@ static void report_messages(int batches)
     t.limit_ns = of_memcpy;
     if (me == 1)
         report("gex-stream", "heap", PAYLOAD, npes, t, "memcpy_to_peer");
+    t.ns = median(read_by, batches);
+    if (me == 1)
+        report("read-from-peer", "heap", PAYLOAD, npes, t, "memcpy_to_peer");
     shmem_barrier_all();
 }
 
