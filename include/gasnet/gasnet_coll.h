@@ -56,14 +56,15 @@ static inline void gasnet_coll_init(const gasnet_image_t images[], gasnet_image_
 {
     (void)images, (void)my_image, (void)fn_table, (void)fn_count, (void)flags;
 }
-#define _GEX_COLL_1(name, parameters, arguments) \
+#define _GEX_COLL_1(name, parameters, arguments) _GEX_COLL_2(name, name, parameters, arguments)
+#define _GEX_COLL_2(routine, name, parameters, arguments) \
     static inline void gasnet_coll_##name parameters \
     { \
-        pellucid_gex_coll_##name arguments; \
+        pellucid_gex_coll_##routine arguments; \
     } \
     static inline gasnet_coll_handle_t gasnet_coll_##name##_nb parameters \
     { \
-        return pellucid_gex_coll_##name arguments, GASNET_COLL_INVALID_HANDLE; \
+        return pellucid_gex_coll_##routine arguments, GASNET_COLL_INVALID_HANDLE; \
     }
 _GEX_COLL_1(broadcast, (gasnet_team_handle_t team, void *dst, gasnet_image_t srcimage, void *src, size_t nbytes,
     int flags), (team, dst, srcimage, src, nbytes, flags))
@@ -75,6 +76,21 @@ _GEX_COLL_1(gather_all, (gasnet_team_handle_t team, void *dst, void *src, size_t
     (team, dst, src, nbytes, flags))
 _GEX_COLL_1(exchange, (gasnet_team_handle_t team, void *dst, void *src, size_t nbytes, int flags),
     (team, dst, src, nbytes, flags))
+/*
+ * Forms with an address for each image: those of this process's images, which is one, or with GASNET_COLL_SINGLE those
+ * of all images.
+ */
+#define _GEX_COLL_MINE(list) ((list)[(flags & GASNET_COLL_SINGLE) ? gex_TM_QueryRank(team) : 0])
+_GEX_COLL_2(broadcast, broadcastM, (gasnet_team_handle_t team, void *const dstlist[], gasnet_image_t srcimage,
+    void *src, size_t nbytes, int flags), (team, _GEX_COLL_MINE(dstlist), srcimage, src, nbytes, flags))
+_GEX_COLL_2(scatter, scatterM, (gasnet_team_handle_t team, void *const dstlist[], gasnet_image_t srcimage,
+    void *src, size_t nbytes, int flags), (team, _GEX_COLL_MINE(dstlist), srcimage, src, nbytes, flags))
+_GEX_COLL_2(gather, gatherM, (gasnet_team_handle_t team, gasnet_image_t dstimage, void *dst, void *const srclist[],
+    size_t nbytes, int flags), (team, dstimage, dst, _GEX_COLL_MINE(srclist), nbytes, flags))
+_GEX_COLL_2(gather_all, gather_allM, (gasnet_team_handle_t team, void *const dstlist[], void *const srclist[],
+    size_t nbytes, int flags), (team, _GEX_COLL_MINE(dstlist), _GEX_COLL_MINE(srclist), nbytes, flags))
+_GEX_COLL_2(exchange, exchangeM, (gasnet_team_handle_t team, void *const dstlist[], void *const srclist[],
+    size_t nbytes, int flags), (team, _GEX_COLL_MINE(dstlist), _GEX_COLL_MINE(srclist), nbytes, flags))
 static inline int gasnet_coll_try_sync(gasnet_coll_handle_t handle)
 {
     return (void)handle, GASNET_OK;

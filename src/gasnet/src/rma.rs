@@ -32,6 +32,24 @@ fn transfer(
     true
 }
 
+/// Refuses a transfer whose ends overlap, as far as that matters: what is copied in one piece of 16 bytes at most, or
+/// onto itself, comes out as it should.
+#[inline(always)]
+fn check_overlap(routine: &'static str, one: *const u8, other: *const u8, bytes: usize) {
+    let distance = (one as usize).abs_diff(other as usize);
+    if bytes > 16 && distance < bytes && distance > 0 {
+        overlapping(routine, bytes, distance)
+    }
+}
+
+#[cold]
+fn overlapping(routine: &'static str, bytes: usize, distance: usize) -> ! {
+    refuse(
+        routine,
+        format!("source and destination, of {bytes} bytes, begin {distance} bytes apart: they may not overlap"),
+    )
+}
+
 /// Puts; `counted` is asked for where it is not complete at the return. Gives whether it is.
 ///
 /// # Safety
@@ -46,7 +64,10 @@ pub unsafe fn put(
     counted: impl FnOnce() -> &'static Counted,
 ) -> bool {
     // SAFETY: mapped; the source is the caller's word.
-    let here = |at: *mut u8| unsafe { copy(at, source, bytes) };
+    let here = |at: *mut u8| unsafe {
+        check_overlap(routine, at, source, bytes);
+        copy(at, source, bytes);
+    };
     // SAFETY: as above.
     let away = |place| unsafe { put_away(routine, place, source, bytes, counted()) };
     transfer(routine, (pe, dest, bytes), here, away)
@@ -85,7 +106,10 @@ pub unsafe fn get(
     counted: impl FnOnce() -> &'static Counted,
 ) -> bool {
     // SAFETY: mapped; the destination is the caller's word.
-    let here = |at: *mut u8| unsafe { copy(dest, at, bytes) };
+    let here = |at: *mut u8| unsafe {
+        check_overlap(routine, at, dest, bytes);
+        copy(dest, at, bytes);
+    };
     // SAFETY: as above.
     let away = |place| unsafe { get_from_afar(routine, place, dest, bytes, counted()) };
     transfer(routine, (pe, source, bytes), here, away)

@@ -143,6 +143,12 @@ static void break_a_rule(void)
         gex_Event_Wait(gex_Coll_ReduceToAllNB(world, &byte, &byte, GEX_DT_USER, 1, 1, GEX_OP_USER, reduce, NULL, 0));
     if (is("no-elements"))
         gex_Coll_ReduceToAllNB(world, &byte, &byte, GEX_DT_I32, 4, 0, GEX_OP_ADD, NULL, NULL, 0);
+    if (is("overlap"))
+        gex_RMA_PutBlocking(world, me, segment_of(me) + 8, segment_of(me), 64, 0);
+    if (is("overlap-get"))
+        gex_RMA_GetBlocking(world, segment_of(me), me, segment_of(me) + 63, 64, 0);
+    if (is("overlap-all"))
+        gex_Coll_ReduceToAllNB(world, segment_of(me) + 4, segment_of(me), GEX_DT_I32, 4, 2, GEX_OP_ADD, NULL, NULL, 0);
     if (is("my-rank") || is("opcode") || is("unaligned")) {
         gex_AD_Create(&domain, world, GEX_DT_U64, GEX_OP_INC | GEX_OP_GET, 0);
         gex_AD_OpNB_U64(domain, NULL, 0, segment_of(0) + (is("unaligned") ? 4 : 0), is("opcode") ? GEX_OP_ADD : GEX_OP_INC,

@@ -44,6 +44,17 @@ fn check_root(routine: &'static str, team: &Team, root: Rank) {
     }
 }
 
+/// Where a member both gives and is given data, its buffers are one or do not overlap.
+fn check_overlap(routine: &'static str, dest: *const c_void, source: *const c_void, bytes: usize) {
+    let distance = (dest as usize).abs_diff(source as usize);
+    if distance > 0 && distance < bytes {
+        refuse(
+            routine,
+            format!("src and dst, of {bytes} bytes, begin {distance} bytes apart: they may not overlap in part"),
+        )
+    }
+}
+
 /// # Safety
 /// Readable for as many bytes.
 unsafe fn input(source: *const c_void, bytes: usize) -> Vec<u8> {
@@ -67,6 +78,9 @@ pub unsafe extern "C" fn gex_Coll_BroadcastNB(
     no_barrier(R, team);
     check_root(R, team, root);
     let is_root = team.rank() == root;
+    if is_root {
+        check_overlap(R, dest, source, bytes);
+    }
     // SAFETY: the root's source, says the caller.
     let data = if is_root { unsafe { input(source, bytes) } } else { Vec::new() };
     let output = Output(dest);
@@ -150,6 +164,9 @@ unsafe fn reduce(
     };
     if bytes == 0 {
         refuse(routine, format!("dt_sz = {dt_bytes} and dt_cnt = {count}: neither may be 0"))
+    }
+    if ways == Ways::Both || team.rank() == root {
+        check_overlap(routine, dest, source, bytes);
     }
     // SAFETY: the caller's.
     let data = unsafe { input(source, bytes) };
