@@ -1,5 +1,6 @@
 //! GASNet-EX: programs of `tests/programs/gasnet` in all thread modes, over shared memory, over libfabric, and over
-//! both between two hosts; headers, names and what is installed; how jobs end and what breaks a rule.
+//! both between two hosts; under other launchers; headers, names and what is installed; how jobs end and what breaks a
+//! rule.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -9,7 +10,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use harness::hosts::Hosts;
+use harness::launchers::Family;
 use harness::run::{Job, Outcome};
+use harness::slurm::Cluster;
 use harness::{launchers, system, tree};
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -45,16 +48,30 @@ fn main() -> ExitCode {
             let job = move || passes(Job::oshrun(3).env("SHMEM_TRANSPORT", "ofi"), &built, 3);
             trials.push(Trial::test(format!("ofi/{} of 3", program.name), job).with_ignored_flag(!has_libfabric));
         }
-        if let Some(hosts) = hosts.clone().filter(|_| program.mode == "PAR") {
+        if let Some(hosts) = hosts.clone().filter(|_| program.mode != "PARSYNC") {
             let built = program.clone();
             let job = move || passes(hosts.oshrun_with(&["--hosts", &hosts.list(2), "-n", "4"]), &built, 4);
             trials.push(Trial::test(format!("two hosts/{} of 4", program.name), job));
         }
     }
+    let across = hosts.clone();
+    let remote_calls = move || remote_calls(across.as_deref(), has_libfabric);
+    trials.push(Trial::test("remote procedure calls in C++", remote_calls));
     trials.extend(endings(has_libfabric));
     trials.extend(damages());
-    trials.extend(other_launchers());
-    libtest_mimic::run(&arguments, trials).exit_code()
+    let cluster = if arguments.list {
+        Err("tests are listed only".into())
+    } else {
+        Cluster::start().unwrap_or_else(|error| {
+            let reason = error.clone();
+            trials.push(Trial::test("Slurm starts", move || Err(Failed::from(error))));
+            Err(reason)
+        })
+    };
+    trials.extend(other_launchers(&cluster, hosts.as_ref()));
+    let code = libtest_mimic::run(&arguments, trials).exit_code();
+    drop(cluster);
+    code
 }
 
 /// A program in a thread mode.
@@ -112,19 +129,16 @@ fn programs() -> Vec<Program> {
         let name = format!("am {arity} PAR");
         all.push(Program { name, options: vec![format!("-DARGS={arity}")], ..Program::new("am", "PAR") });
     }
-    let seq = Program { name: "am 7 SEQ".into(), options: vec!["-DARGS=7".into()], ..Program::new("am", "SEQ") };
-    all.push(seq);
+    all.extend(few().into_iter().filter(|program| program.name == "am 7 SEQ"));
     all
 }
 
 fn passes(job: Job, program: &Program, pes: usize) -> Result<(), Failed> {
-    let outcome = job.arg(program.build()?).limit(LIMIT).run();
-    let good = outcome.code() == 0 && outcome.stdout.matches("all is well").count() == pes;
-    if good { Ok(()) } else { Err(outcome.describe().into()) }
+    all_is_well(&job.arg(program.build()?).limit(LIMIT).run(), pes)
 }
 
 /// How the program that is told to end or to break a rule does so: its argument, the exit code, words of the message.
-const ENDINGS: [(&str, i32, &str); 55] = [
+const ENDINGS: [(&str, i32, &str); 58] = [
     ("exit", 42, ""),
     ("exit-handler", 43, ""),
     ("exit-signal", 44, ""),
@@ -172,6 +186,9 @@ const ENDINGS: [(&str, i32, &str); 55] = [
     ("gone-team", 1, "gex_TM_QueryRank: tm = 0x"),
     ("reduction", 1, "gasnet_AMPoll: called in a function that a reduction calls"),
     ("no-elements", 1, "gex_Coll_ReduceToAllNB: dt_sz = 4 and dt_cnt = 0"),
+    ("overlap", 1, "gex_RMA_PutBlocking: source and destination, of 64 bytes, begin 8 bytes apart"),
+    ("overlap-get", 1, "gex_RMA_GetBlocking: source and destination, of 64 bytes, begin 63 bytes apart"),
+    ("overlap-all", 1, "gex_Coll_ReduceToAllNB: src and dst, of 8 bytes, begin 4 bytes apart"),
     ("my-rank", 1, "gex_AD_OpNB_U64: the target is of rank 0, and GEX_FLAG_AD_MY_RANK says"),
     ("opcode", 1, "gex_AD_OpNB_U64: opcode = 0x8 on type 0x8: the domain, of 3 members, was made for"),
     ("unaligned", 1, "is not aligned to 8 bytes"),
@@ -218,19 +235,48 @@ fn damages() -> Vec<Trial> {
     (1..=seeds).map(|seed| Trial::test(format!("damage/{seed}"), move || ends(seed))).collect()
 }
 
-/// Programs under launchers that are installed; Slurm's is in the suite of launchers.
-fn other_launchers() -> Vec<Trial> {
+/// Programs under launchers that are installed: on this host, on two nodes of Slurm's, and across two hosts.
+fn other_launchers(cluster: &Result<Cluster, String>, hosts: Option<&Arc<Hosts>>) -> Vec<Trial> {
     let mut trials = Vec::new();
-    for (name, launcher) in [("mpirun", launchers::open_mpi()), ("mpiexec.hydra", launchers::hydra())] {
-        let Ok(launcher) = launcher else { continue };
-        let launcher = Arc::new(launcher);
-        for (source, mode) in [("team", "PAR"), ("legacy", "SEQ")] {
-            let launcher = launcher.clone();
-            let job = move || passes(launcher.job(3), &Program::new(source, mode), 3);
-            trials.push(Trial::test(format!("{name}/{source} {mode} of 3"), job));
+    let mut add = |title: String, job: Job, program: &Program, pes: usize| {
+        let (title, program) = (format!("{title}/{} of {pes}", program.name), program.clone());
+        trials.push(Trial::test(title, move || passes(job, &program, pes)));
+    };
+    for (name, launcher) in launchers::all(cluster) {
+        let launcher = match launcher {
+            Ok(launcher) => launcher,
+            Err(reason) => {
+                println!("not tested: {name}: {reason}");
+                continue;
+            }
+        };
+        for program in few() {
+            add(name.into(), launcher.job(3), &program, 3);
+        }
+        if launcher.family == Family::Slurm {
+            match launcher.on_two_hosts(2) {
+                Ok(two) => few().iter().for_each(|program| add(format!("{name} on two nodes"), two.job(4), program, 4)),
+                Err(reason) => println!("not tested: {name}: two nodes: {reason}"),
+            }
+        } else if let Some(Ok(across)) = hosts.map(|hosts| launcher.across(hosts, 2)) {
+            for program in few().into_iter().take(2) {
+                add(format!("{name} across two hosts"), across.job(4), &program, 4);
+            }
         }
     }
     trials
+}
+
+/// Programs that use most of what there is.
+fn few() -> Vec<Program> {
+    let am =
+        |mode| Program { name: format!("am 7 {mode}"), options: vec!["-DARGS=7".into()], ..Program::new("am", mode) };
+    let mut few = vec![am("PAR"), Program::new("vis", "SEQ"), am("SEQ")];
+    few.extend(
+        [("team", "PAR"), ("legacy", "SEQ"), ("collectives", "PAR")].map(|(name, mode)| Program::new(name, mode)),
+    );
+    few.push(Program::new("threads", "PAR"));
+    few
 }
 
 fn statics() -> Vec<Trial> {
@@ -365,11 +411,7 @@ fn makefiles() -> Result<(), Failed> {
     std::fs::write(folder.join("Makefile"), text)?;
     good(&Job::new("make").arg("-B").directory(&folder).run())?;
     let outcome = Job::oshrun(2).arg(folder.join("program")).run();
-    if outcome.code() == 0 && outcome.stdout.matches("all is well").count() == 2 {
-        Ok(())
-    } else {
-        Err(outcome.describe().into())
-    }
+    all_is_well(&outcome, 2)
 }
 
 fn static_library() -> Result<(), Failed> {
@@ -379,28 +421,48 @@ fn static_library() -> Result<(), Failed> {
         Job::new("cc").args(["-DGASNET_PAR", "-I"]).arg(tree::header("gasnet")).arg(source).arg("-o").arg(&to);
     good(&outcome.arg(tree::library("libgasnet-pellucid-par.a")).args(["-lpthread", "-lm"]).run())?;
     let outcome = Job::oshrun(3).arg(to).run();
-    if outcome.code() == 0 && outcome.stdout.matches("all is well").count() == 3 {
-        Ok(())
-    } else {
-        Err(outcome.describe().into())
-    }
+    all_is_well(&outcome, 3)
+}
+
+/// A program in C++, compiled for a mode.
+fn cxx(name: &str, mode: &str) -> Result<PathBuf, Failed> {
+    let source = tree::package().join("programs/gasnet").join(format!("{name}.cpp"));
+    let to = tree::scratch("gasnet").join(format!("{name}-{mode}"));
+    let line = format!(
+        "c++ -std=c++17 -O1 -Wall -Wextra -Werror -o \"$1\" \"$2\" \
+         $(PKG_CONFIG_PATH=\"$3\" pkg-config --cflags --libs gasnet-pellucid-{mode})"
+    );
+    let built = Job::new("sh").arg("-c").arg(line).arg("sh").arg(&to).arg(source).arg(tree::library("pkgconfig")).run();
+    good(&built)?;
+    Ok(to)
+}
+
+fn all_is_well(outcome: &Outcome, pes: usize) -> Result<(), Failed> {
+    let good = outcome.code() == 0 && outcome.stdout.matches("all is well").count() == pes;
+    if good { Ok(()) } else { Err(outcome.describe().into()) }
 }
 
 /// Names and habits of clients that are in use.
 fn client_in_cxx() -> Result<(), Failed> {
-    let source = tree::package().join("programs/gasnet/client.cpp");
     for mode in ["seq", "par"] {
-        let to = tree::scratch("gasnet").join(format!("client-{mode}"));
-        let line = format!(
-            "c++ -std=c++17 -O1 -Wall -Wextra -Werror -o \"$1\" \"$2\" \
-             $(PKG_CONFIG_PATH=\"$3\" pkg-config --cflags --libs gasnet-pellucid-{mode})"
-        );
-        let built =
-            Job::new("sh").arg("-c").arg(line).arg("sh").arg(&to).arg(&source).arg(tree::library("pkgconfig")).run();
-        good(&built)?;
-        let outcome = Job::oshrun(3).arg(&to).run();
-        if outcome.code() != 0 || outcome.stdout.matches("all is well").count() != 3 {
-            return Err(outcome.describe().into());
+        all_is_well(&Job::oshrun(3).arg(cxx("client", mode)?).limit(LIMIT).run(), 3)?;
+    }
+    Ok(())
+}
+
+/// A runtime for remote procedure calls on top.
+fn remote_calls(hosts: Option<&Hosts>, has_libfabric: bool) -> Result<(), Failed> {
+    for mode in ["seq", "par"] {
+        let program = cxx("rpc", mode)?;
+        for pes in [1, 2, 5] {
+            all_is_well(&Job::oshrun(pes).arg(&program).limit(LIMIT).run(), pes)?;
+        }
+        if has_libfabric {
+            all_is_well(&Job::oshrun(3).env("SHMEM_TRANSPORT", "ofi").arg(&program).limit(LIMIT).run(), 3)?;
+        }
+        if let Some(hosts) = hosts {
+            let job = hosts.oshrun_with(&["--hosts", &hosts.list(2), "-n", "4"]);
+            all_is_well(&job.arg(&program).limit(LIMIT).run(), 4)?;
         }
     }
     Ok(())
