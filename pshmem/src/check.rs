@@ -4,13 +4,21 @@
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use pellucid_core::base::{Cause, Fault};
+use pellucid_core::request::uses::{self, Access, Use};
 use pellucid_core::runtime::{self, memory};
 use pellucid_profile::arm::{self, Interceptor};
 use pellucid_profile::op::{Class, OPS, Op};
 
 use crate::dispatcher::Call;
+use crate::fault_site;
+use crate::thread;
 
 static ON: AtomicBool = AtomicBool::new(false);
+
+/// A routine that gives a handle, which the library keeps with the place of the call.
+fn has_handle(op: &Op) -> bool {
+    op.name().starts_with("shmemx_") && op.name().ends_with("_nb")
+}
 
 fn is_transfer(op: &Op) -> bool {
     matches!(op.class, Class::Put | Class::Get | Class::Amo | Class::Signal)
@@ -19,18 +27,35 @@ fn is_transfer(op: &Op) -> bool {
 /// From now on transfers are checked.
 pub fn begin() {
     ON.store(true, Relaxed);
-    let transfers = OPS.iter().enumerate().filter(|(_, op)| is_transfer(op));
+    uses::keep_with(|op, site| {
+        let place = fault_site::name_of(site);
+        format!("{} ({place})", OPS[usize::from(op)].name())
+    });
+    let transfers = OPS.iter().enumerate().filter(|(_, op)| is_transfer(op) || has_handle(op));
     transfers.for_each(|(id, _)| arm::set_interceptor(id as u16, Interceptor::Check, true));
 }
 
 /// Checks a call; one that is wrong ends the job.
 #[inline]
 pub fn call(call: &Call) {
-    if ON.load(Relaxed)
-        && let Err(fault) = check(call)
-    {
-        runtime::fail(OPS[usize::from(call.op)].name(), fault);
+    if ON.load(Relaxed) {
+        uses::in_call(call.op, thread::get().site.get());
+        if let Err(fault) = check(call) {
+            runtime::fail(OPS[usize::from(call.op)].name(), fault);
+        }
     }
+}
+
+/// The memory that a transfer uses.
+fn used(op: &Op, call: &Call, bytes: usize) -> [Use; 2] {
+    let (me, peer) = (runtime::map().me, call.peer);
+    let (dest_pe, source_pe) = if op.class == Class::Get { (me, peer) } else { (peer, me) };
+    let access = if op.class == Class::Amo { Access::Atomic } else { Access::Write };
+    let size = |addr: usize| if addr == 0 { 0 } else { bytes };
+    [
+        Use { arg: "dest", pe: dest_pe, addr: call.dest, bytes: size(call.dest), access },
+        Use { arg: "source", pe: source_pe, addr: call.source, bytes: size(call.source), access: Access::Read },
+    ]
 }
 
 fn check(call: &Call) -> Result<(), Fault> {
@@ -47,6 +72,10 @@ fn check(call: &Call) -> Result<(), Fault> {
         }
     }
     let (dest, source) = (call.dest, call.source);
+    // Those with a handle are checked where their own memory is known.
+    if !has_handle(op) {
+        uses::check(&used(op, call, bytes))?;
+    }
     let overlaps = dest < source.saturating_add(bytes) && source < dest.saturating_add(bytes);
     // An object that is copied to itself stays what it is.
     if call.peer == runtime::map().me && dest != 0 && source != 0 && dest != source && !is_strided && overlaps {

@@ -63,6 +63,12 @@ fn place(site: &str) -> String {
     named(site, LINE)
 }
 
+/// The source line of a call with a certain return address.
+pub fn name_of(returns_to: usize) -> String {
+    let place = in_file(returns_to).map(|(path, at)| format!("{path}+{at:#x}"));
+    place.map_or_else(|| format!("{returns_to:#x}"), |place| named(&place, LINE))
+}
+
 /// The first place whose function is known and not this library's, else the first one.
 fn named(site: &str, patience: Duration) -> String {
     let mut first = None;

@@ -63,8 +63,65 @@ fn every_mistake_on_an_active_set_is_explained() {
     explained(&[("world-set", &["a barrier or sync", "a broadcast"])], [2, 3]);
 }
 
+/// The same with requests.
+const REQUESTS: &[(&str, &[&str])] = &[
+    ("source-written", &["shmem_long_get: dest = 0x", "with source of shmemx_long_put_nb (main at requests.c:"]),
+    ("target-read", &["shmem_long_put: source = 0x", "with target of shmemx_long_get_nb (main at requests.c:"]),
+    ("target-own", &["shmem_long_p: dest = 0x", "with target of shmemx_long_get_nb (main at requests.c:"]),
+    ("two-puts", &["shmemx_long_put_nb: target = 0x", "(64 bytes)", "with target of shmemx_long_put_nb"]),
+    ("without-handle", &["shmem_long_p: dest = 0x", "with target of shmemx_long_put_nb", "call shmem_quiet first"]),
+    ("put-atomic", &["shmem_long_atomic_inc: dest = 0x", "wait for its request first"]),
+    ("old", &["shmemx_long_finc_nb: oldval = 0x", "with oldval of shmemx_long_finc_nb"]),
+    ("reduce-source", &["shmem_long_p: dest = 0x", "with source of shmemx_long_sum_reduce_nb (main at requests.c:"]),
+    ("two-collectives", &["shmemx_long_broadcast_nb: dest = 0x", "with dest of shmemx_long_sum_reduce_nb"]),
+    ("blocking-collective", &["shmem_long_sum_reduce: source = 0x", "with dest of shmemx_long_fcollect_nb"]),
+    ("file", &["shmem_long_get: dest = 0x", "with sym of shmemx_file_write_at_nb"]),
+    ("order", &["an fcollect, begun by shmemx_long_fcollect_nb (main at requests.c:", "a reduction"]),
+    ("order-of-two", &["a barrier or sync, begun by shmemx_team_sync_nb", "a reduction", "in the same order"]),
+    ("size", &["a broadcast with bytes = 32, begun by shmemx_long_broadcast_nb", "a broadcast with bytes = 24"]),
+    ("nothing", &["an fcollect with bytes = 0"]),
+    ("root", &["a broadcast with PE_root = 1", "a broadcast with PE_root = 0"]),
+    ("operation", &["a reduction by max", "a reduction by min"]),
+    ("two-threads", &["shmemx_wait_req: request = ", "no other thread waits for"]),
+];
+
+#[test]
+fn every_mistake_with_requests_is_explained() {
+    explained_in("misuse/requests.c", REQUESTS, [2, 3]);
+}
+
+#[test]
+fn requests_that_are_forgotten_are_named() {
+    let binary = Build::program("misuse/requests.c").build();
+    let outcome = Job::oshrun(2).arg("--check").arg(&binary).arg("forgotten").run().expect_code(0);
+    for pe in 0..2 {
+        outcome.expect_text(&[
+            &format!("PE {pe}: shmem_finalize: 3 requests of shmemx_long_inc_nb (main at requests.c:"),
+            &format!("PE {pe}: shmem_finalize: the request of shmemx_team_sync_nb (main at requests.c:"),
+        ]);
+    }
+    assert_eq!(outcome.stderr.lines().count(), 4, "{}", outcome.describe());
+    Job::oshrun(2).arg(&binary).arg("forgotten").run().expect_code(0).expect_text(&[]);
+}
+
+#[test]
+fn requests_that_are_used_right_pass_the_checks() {
+    let binary = Build::program("misuse/requests.c").build();
+    for pes in [1, 2, 4] {
+        let outcome = Job::oshrun(pes).arg("--check").arg(&binary).arg("right").run().expect_code(0);
+        assert_eq!(outcome.stderr, "");
+    }
+    // Over the network operations are under way for longer.
+    let outcome = Job::oshrun(3).arg("--check").arg(&binary).arg("right").env("SHMEM_TRANSPORT", "ofi").run();
+    assert_eq!(outcome.expect_code(0).stderr, "");
+}
+
 fn explained(cases: &[(&str, &[&str])], pes: [usize; 2]) {
-    let binary = Build::program("misuse/checked.c").build();
+    explained_in("misuse/checked.c", cases, pes);
+}
+
+fn explained_in(program: &str, cases: &[(&str, &[&str])], pes: [usize; 2]) {
+    let binary = Build::program(program).build();
     let mut failures = Vec::new();
     for (case, words) in cases {
         for pes in pes {

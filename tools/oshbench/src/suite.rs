@@ -143,6 +143,12 @@ pub const GROUPS: &[Group] = &[
         only_named: true,
     },
     Group {
+        name: "overlap",
+        about: "put, fetch-add and broadcast with handles over libfabric: the part that work in between leaves over",
+        programs: &[pair("overlap", Runs::Network)],
+        only_named: true,
+    },
+    Group {
         name: "interception",
         about: "shmem_X with the profile off and on against pshmem_X: time and instructions",
         programs: &[

@@ -68,6 +68,11 @@ const RULES: &[Rule] = &[
     Rule { pes: Some(8), ..rule(&["malloc+free"], Bound::Peer(1.0)) },
     // 90 % of what dd reaches.
     rule(&["file-write", "file-read"], Bound::Limit { times: 1.0 / 0.9, plus: 0.0 }),
+    // 86 % of the time is the program's.
+    rule(
+        &["overlap-put", "overlap-fadd", "overlap-bcast-root", "overlap-bcast"],
+        Bound::Limit { times: 0.14, plus: 0.0 },
+    ),
     rule(&["message-round-trip", "gex-round-trip"], Bound::Limit { times: 2.2, plus: 0.0 }),
     Rule { bytes: Some((0, 8)), ..rule(&["message-stream", "gex-stream"], Bound::Ns(200.0)) },
     // 80 % of the rate of memcpy to the other PE.

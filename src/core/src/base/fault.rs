@@ -89,6 +89,8 @@ pub enum Cause {
     Short { path: Arc<str>, bytes: u64, wanted: u64 },
     /// Objects of one call that share memory.
     Overlap { dest: usize, dest_bytes: usize, source: usize, source_bytes: usize, in_place: bool },
+    /// Memory that an operation with a handle uses, which the argument `of` of the call `by` has named.
+    InUse { arg: &'static str, addr: usize, bytes: usize, by: String, of: &'static str, has_handle: bool },
     /// PEs met in different collective calls.
     Mismatch { mine: String, theirs: String, pe: i32 },
     /// A PE takes no part in a collective call any more.
@@ -178,7 +180,9 @@ impl fmt::Display for Cause {
             Self::NotSymmetric { .. } | Self::PastEnd { .. } | Self::Null { .. } | Self::ForeignPointer { .. } => {
                 self.address(f)
             }
-            Self::DoubleFree { .. } | Self::Overlap { .. } | Self::Misaligned { .. } => self.address(f),
+            Self::DoubleFree { .. } | Self::Overlap { .. } | Self::Misaligned { .. } | Self::InUse { .. } => {
+                self.address(f)
+            }
             Self::NotHeld { .. } | Self::HeldAlready { .. } | Self::NoObject { .. } => self.address(f),
         }
     }
@@ -190,7 +194,7 @@ impl Cause {
         match self {
             Self::BadPe { arg, .. } | Self::BadValue { arg, .. } | Self::Null { arg, .. } => Some(arg),
             Self::NotSymmetric { arg, .. } | Self::PastEnd { arg, .. } | Self::Misaligned { arg, .. } => Some(arg),
-            Self::NoObject { arg, .. } => Some(arg),
+            Self::NoObject { arg, .. } | Self::InUse { arg, .. } => Some(arg),
             Self::InSpace { wrong: OfSpace::NoMember { by: false, .. }, .. } => Some("pe"),
             Self::InSpace { arg, .. } => Some(arg),
             Self::BadSpace { .. } => Some("space"),
@@ -310,6 +314,11 @@ impl Cause {
             Self::Misaligned { arg, addr, align } => {
                 write!(f, "{arg} = {addr:#x} is not aligned to {align} bytes, as atomic access needs")
             }
+            Self::InUse { arg, addr, bytes, by, of, has_handle } => write!(
+                f,
+                "{arg} = {addr:#x} ({bytes} bytes) shares memory with {of} of {by}, which is under way: {} first",
+                if *has_handle { "wait for its request" } else { "call shmem_quiet" }
+            ),
             Self::NotHeld { addr } => {
                 write!(f, "lock = {addr:#x} is not held by this PE: only its holder clears a lock")
             }
@@ -359,6 +368,15 @@ impl Fault {
         self
     }
 
+    /// The same, of a call that was begun before: in words.
+    #[cold]
+    pub fn made_in(mut self, call: &str) -> Self {
+        if let Cause::Mismatch { mine, .. } = &mut self.0.cause {
+            *mine = format!("{mine}, begun by {call},");
+        }
+        self
+    }
+
     /// Its number in `shmemx.h`: `SHMEMX_ERROR_`.
     pub fn code(&self) -> i32 {
         match &self.0.cause {
@@ -375,7 +393,7 @@ impl Fault {
                 code::ADDRESS
             }
             Cause::ForeignPointer { .. } | Cause::DoubleFree { .. } | Cause::NoObject { .. } => code::ADDRESS,
-            Cause::Overlap { .. } => code::ADDRESS,
+            Cause::Overlap { .. } | Cause::InUse { .. } => code::ADDRESS,
             Cause::Mismatch { .. } | Cause::Finalizing { .. } => code::MISMATCH,
             Cause::Os { .. } | Cause::Startup(_) => code::MEMORY,
             Cause::Network(_) | Cause::Message(_) => code::NETWORK,

@@ -5,13 +5,16 @@
 //! order. Until one is complete, its objects belong to it. Those of a team follow an order of their own, so blocking
 //! ones may come in between.
 
-use super::check::check_overlap;
+use super::check::{Arg, check_overlap, place};
+use super::contribution::Kind;
 use super::inter_host::FlatCall;
 use super::kernel::Kernel;
 use crate::base::{Cause, Fault};
 use crate::context::nonblocking::deliver;
 use crate::context::order;
+use crate::inter_host::both;
 use crate::memory::Map;
+use crate::request::uses::{self, Access, Use};
 use crate::request::{self, Request};
 use crate::team::aset::Aset;
 use crate::team::pe_list::PeList;
@@ -78,10 +81,52 @@ impl Members {
     fn start<F: Future<Output = Result<(), Fault>> + 'static>(
         self,
         w: &'static World,
+        shown: &Shown,
         goes_one_way: bool,
-        steps: impl FnOnce(FlatCall<'static>) -> F,
+        steps: impl FnOnce(FlatCall<'static>) -> F + 'static,
     ) -> Result<Request, Fault> {
-        FlatCall::begin(w, self.pes, self.me, self.key, goes_one_way).start(steps)
+        let call = FlatCall::begin(w, self.pes, self.me, self.key, goes_one_way);
+        if !w.map.check {
+            return call.start(steps);
+        }
+        let (kind, args) = (shown.kind, shown.args.clone());
+        call.start(move |call| async move { both(call.clone().compare(kind, args), steps(call)).await })
+    }
+
+    /// A call that moves nothing: the others are told of it with `--check` only.
+    fn nothing(self, w: &'static World, shown: &Shown) -> Result<Request, Fault> {
+        if w.map.check { self.start(w, shown, false, |_| async { Ok(()) }) } else { Ok(Request::COMPLETE) }
+    }
+}
+
+/// A call, as the other members have to make it, too: compared with `--check`.
+struct Shown {
+    kind: Kind,
+    args: Vec<(Arg, u64)>,
+    uses: [Use; 2],
+}
+
+impl Shown {
+    fn new(m: &Map, kind: Kind, dest: (*mut u8, usize), source: (*const u8, usize), number: (Arg, u64)) -> Self {
+        let (addr, bytes, access) = (source.0.addr(), source.1, Access::Read);
+        let from = Use { arg: "source", pe: m.me, addr, bytes, access };
+        let to = Use { arg: "dest", addr: dest.0.addr(), bytes: dest.1, access: Access::Write, ..from };
+        let mut args = Vec::new();
+        if m.check && !dest.0.is_null() {
+            args.extend([number, (Arg::Object("dest"), place(m, dest.0))]);
+            // Blocks of different sizes may come from anywhere.
+            if kind != Kind::Collect {
+                args.extend([(Arg::Number("bytes"), bytes as u64), (Arg::Object("source"), place(m, source.0))]);
+            }
+        }
+        Self { kind, args, uses: [to, from] }
+    }
+
+    /// Keeps what the call uses, with `--check`.
+    fn hold(&self, begun: Result<Request, Fault>) -> Begun {
+        begun
+            .map(|request| if uses::are_kept() { uses::hold(request, &self.uses, None, true) } else { request })
+            .map(Some)
     }
 }
 
@@ -94,7 +139,9 @@ pub fn barrier(w: &'static World, group: Group<'_>, quiet: bool) -> Begun {
     if quiet {
         order::quiet_default(&w.map)?;
     }
-    members.start(w, false, |call| async move { call.barrier().await }).map(Some)
+    let none = (std::ptr::null_mut(), 0);
+    let shown = Shown::new(&w.map, Kind::Barrier, none, (none.0, 0), (Arg::Op, 0));
+    shown.hold(members.start(w, &shown, false, |call| async move { call.barrier().await }))
 }
 
 /// Copies from member `root` to all others; on a team to the root's own `dest`, too.
@@ -111,18 +158,24 @@ pub fn broadcast(
     if root as u32 as usize >= size {
         return Err(Fault::from(Cause::BadPe { arg: "PE_root", pe: root.into(), npes: size as i64 }));
     }
+    let number = (Arg::Number("PE_root"), root as u64);
+    let mut shown = Shown::new(&w.map, Kind::Broadcast, (dest, bytes), (source, bytes), number);
     if bytes == 0 {
-        return Ok(Some(Request::COMPLETE));
+        return shown.hold(members.nothing(w, &shown));
     }
     check_objects(&w.map, (dest, bytes), (source, bytes), !is_team)?;
-    members
-        .start(w, true, |call| async move {
-            if is_team && me == root as usize && dest.cast_const() != source {
-                copy_own(dest, source, bytes);
-            }
-            call.broadcast(dest, source, bytes, root).await
-        })
-        .map(Some)
+    // Of the two the root of a set uses its source, the others their dest.
+    let is_root = me == root as usize;
+    let unused = usize::from(!is_root);
+    if !(is_root && is_team) {
+        shown.uses[unused].bytes = 0;
+    }
+    shown.hold(members.start(w, &shown, true, move |call| async move {
+        if is_team && is_root && dest.cast_const() != source {
+            copy_own(dest, source, bytes);
+        }
+        call.broadcast(dest, source, bytes, root).await
+    }))
 }
 
 /// Both objects are symmetric and share no memory, unless they are one and that is allowed.
@@ -142,11 +195,13 @@ fn copy_own(dest: *mut u8, source: *const u8, bytes: usize) {
 /// Concatenates `bytes` bytes of every member.
 pub fn fcollect(w: &'static World, group: Group<'_>, dest: *mut u8, source: *const u8, bytes: usize) -> Begun {
     let Some(members) = group.members(w)? else { return Ok(None) };
+    let to = (dest, bytes.saturating_mul(members.pes.size()));
+    let shown = Shown::new(&w.map, Kind::Fcollect, to, (source, bytes), (Arg::Op, 0));
     if bytes == 0 {
-        return Ok(Some(Request::COMPLETE));
+        return shown.hold(members.nothing(w, &shown));
     }
-    check_objects(&w.map, (dest, bytes.saturating_mul(members.pes.size())), (source, bytes), false)?;
-    members.start(w, false, |call| async move { call.fcollect(dest, source, bytes).await }).map(Some)
+    check_objects(&w.map, to, (source, bytes), false)?;
+    shown.hold(members.start(w, &shown, false, move |call| async move { call.fcollect(dest, source, bytes).await }))
 }
 
 /// As [`fcollect`], with a size that may differ between members and may be 0.
@@ -154,19 +209,23 @@ pub fn collect(w: &'static World, group: Group<'_>, dest: *mut u8, source: *cons
     let Some(members) = group.members(w)? else { return Ok(None) };
     if bytes > 0 {
         w.map.local("source", source, bytes)?;
+        check_overlap(&w.map, dest, bytes, source, bytes, false)?;
     }
-    members.start(w, false, |call| async move { call.collect(dest, source, bytes).await }).map(Some)
+    // Of dest, what this member's own block takes is known.
+    let shown = Shown::new(&w.map, Kind::Collect, (dest, bytes), (source, bytes), (Arg::Op, 0));
+    shown.hold(members.start(w, &shown, false, move |call| async move { call.collect(dest, source, bytes).await }))
 }
 
 /// Block `i` of each member's `source` goes to member `i`.
 pub fn alltoall(w: &'static World, group: Group<'_>, dest: *mut u8, source: *const u8, bytes: usize) -> Begun {
     let Some(members) = group.members(w)? else { return Ok(None) };
-    if bytes == 0 {
-        return Ok(Some(Request::COMPLETE));
-    }
     let total = bytes.saturating_mul(members.pes.size());
+    let shown = Shown::new(&w.map, Kind::Alltoall, (dest, total), (source, total), (Arg::Op, 0));
+    if bytes == 0 {
+        return shown.hold(members.nothing(w, &shown));
+    }
     check_objects(&w.map, (dest, total), (source, total), false)?;
-    members.start(w, false, |call| async move { call.alltoall(dest, source, bytes).await }).map(Some)
+    shown.hold(members.start(w, &shown, false, move |call| async move { call.alltoall(dest, source, bytes).await }))
 }
 
 /// Combines elements of all members into `dest` on each; `dest` may be `source`.
@@ -179,12 +238,19 @@ pub fn reduce(
     kernel: Kernel,
 ) -> Begun {
     let Some(members) = group.members(w)? else { return Ok(None) };
-    if nelems == 0 {
-        return Ok(Some(Request::COMPLETE));
-    }
     let bytes = nelems.saturating_mul(kernel.elem);
+    let number = (Arg::Op, kernel.op as u64);
+    let shown = Shown::new(&w.map, Kind::Reduce, (dest, bytes), (source, bytes), number);
+    if nelems == 0 {
+        return shown.hold(members.nothing(w, &shown));
+    }
     check_objects(&w.map, (dest, bytes), (source, bytes), true)?;
-    members.start(w, false, |call| async move { call.reduce(dest, source, nelems, kernel).await }).map(Some)
+    shown.hold(members.start(
+        w,
+        &shown,
+        false,
+        move |call| async move { call.reduce(dest, source, nelems, kernel).await },
+    ))
 }
 
 /// The count of a reduction in the old routines' type.
@@ -199,6 +265,7 @@ pub fn count(nreduce: i32) -> Result<usize, Fault> {
 pub fn give(place: *mut Request, begun: Begun) -> Result<i32, Fault> {
     let Some(request) = begun? else { return Ok(-1) };
     if place.is_null() {
+        uses::without_handle(request);
         request::detach(request);
     }
     deliver(place, request).map(|()| 0)

@@ -6,7 +6,7 @@
 
 use crate::base::{Cause, Fault, report};
 use crate::os::wait::{self, Backoff};
-use crate::request::{self, Request, RequestState};
+use crate::request::{self, Request, RequestState, uses};
 use crate::team::World;
 
 /// No such request: what the draft's routines give.
@@ -53,6 +53,7 @@ fn look(w: &World, request: Request) -> Result<RequestState, Fault> {
 pub fn wait_by_value(w: &World, request: Request) -> Result<(), Fault> {
     w.map.ready()?;
     known(request)?;
+    let _alone = uses::wait(request)?;
     until(w, || is_complete(request).then_some(()))?;
     let outcome = request::take_outcome(request);
     request::release(request);
@@ -111,6 +112,7 @@ pub fn wait(w: &World, place: *mut Request) -> Result<i32, Fault> {
     if !is_live(request) {
         return Ok(INVALID);
     }
+    let _alone = uses::wait(request)?;
     until(w, || is_complete(request).then_some(()))?;
     Ok(end(place, request))
 }

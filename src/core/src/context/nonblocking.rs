@@ -9,6 +9,7 @@ use super::rma::null;
 use super::{Ctx, amo, remote, rma};
 use crate::base::Fault;
 use crate::memory::Map;
+use crate::request::uses::{self, Access, Use};
 use crate::request::{self, Request, Started};
 use crate::transport::shm::amo::{Amo, AmoInt};
 use crate::transport::{AmoOp, Completion};
@@ -18,14 +19,54 @@ use crate::transport::{AmoOp, Completion};
 fn begin(
     request: *mut Request,
     is_mapped: bool,
+    ctx: Ctx,
+    uses: impl FnOnce() -> [Use; 2],
     start: impl FnOnce(Completion) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
+    if uses::are_kept() {
+        return begin_checked(request, is_mapped, ctx, &uses(), start);
+    }
     if is_mapped || request.is_null() {
         start(Completion::Deferred)?;
         return deliver(request, Request::COMPLETE);
     }
     let begun = request::with_event(|event| start(Completion::Event(event)).map(|()| Started::UnderWay))?;
     deliver(request, begun)
+}
+
+/// As [`begin`], with `--check`: the operation has a request in any case, as long as its memory is the library's.
+#[cold]
+fn begin_checked(
+    place: *mut Request,
+    is_mapped: bool,
+    ctx: Ctx,
+    uses: &[Use],
+    start: impl FnOnce(Completion) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    uses::check(uses)?;
+    let begun = if is_mapped || place.is_null() {
+        start(Completion::Deferred).map(|()| Request::COMPLETE)
+    } else {
+        request::with_event(|event| start(Completion::Event(event)).map(|()| Started::UnderWay))
+    };
+    let held = uses::hold(begun?, uses, Some(ctx.bits()), !place.is_null());
+    if place.is_null() {
+        request::detach(held);
+    }
+    deliver(place, held)
+}
+
+/// What a transfer between this PE and another one does: here with its private object, there with the symmetric one.
+fn uses(
+    m: &Map,
+    bytes: usize,
+    here: (&'static str, usize, Access),
+    there: (&'static str, usize, Access, i32),
+) -> [Use; 2] {
+    [
+        Use { arg: here.0, pe: m.me, addr: here.1, bytes, access: here.2 },
+        Use { arg: there.0, pe: there.3, addr: there.1, bytes, access: there.2 },
+    ]
 }
 
 /// Writes a request where the caller has a place for it.
@@ -50,7 +91,9 @@ pub fn put(
 ) -> Result<(), Fault> {
     let world_pe = ctx.world_pe(pe)?;
     let is_mapped = bytes == 0 || m.local_mapping(dest, bytes, world_pe).is_some();
-    begin(request, is_mapped, |when| rma::put_when(m, ctx, dest, source, bytes, pe, when))
+    let used =
+        || uses(m, bytes, ("source", source.addr(), Access::Read), ("target", dest.addr(), Access::Write, world_pe));
+    begin(request, is_mapped, ctx, used, |when| rma::put_when(m, ctx, dest, source, bytes, pe, when))
 }
 
 /// Copies `bytes` bytes from a PE to here.
@@ -65,7 +108,9 @@ pub fn get(
 ) -> Result<(), Fault> {
     let world_pe = ctx.world_pe(pe)?;
     let is_mapped = bytes == 0 || m.local_mapping(source, bytes, world_pe).is_some();
-    begin(request, is_mapped, |when| rma::get_when(m, ctx, dest, source, bytes, pe, when))
+    let used =
+        || uses(m, bytes, ("target", dest.addr(), Access::Write), ("source", source.addr(), Access::Read, world_pe));
+    begin(request, is_mapped, ctx, used, |when| rma::get_when(m, ctx, dest, source, bytes, pe, when))
 }
 
 /// An atomic on a word of another host, or that the network card does.
@@ -80,20 +125,53 @@ fn remote_atomic<T: Amo>(
     oldval: Option<*mut T>,
     request: *mut Request,
 ) -> Result<(), Fault> {
-    begin(request, false, |when| match oldval {
-        Some(oldval) => remote::fetch_into(m, ctx, "target", target, pe, op, values, oldval, when),
-        None => remote::update_when(m, ctx, "target", target, pe, op, values[0], when),
-    })
+    begin(
+        request,
+        false,
+        ctx,
+        || atomic_uses(m, target, pe, oldval),
+        |when| match oldval {
+            Some(oldval) => remote::fetch_into(m, ctx, "target", target, pe, op, values, oldval, when),
+            None => remote::update_when(m, ctx, "target", target, pe, op, values[0], when),
+        },
+    )
 }
 
-/// Stores the value before, and the request of an operation that is complete.
-fn complete<T>(oldval: *mut T, value: T, request: *mut Request) -> Result<(), Fault> {
+fn atomic_uses<T>(m: &Map, target: *mut T, pe: i32, oldval: Option<*mut T>) -> [Use; 2] {
+    let bytes = size_of::<T>();
+    let mut used = uses(m, bytes, ("oldval", 0, Access::Write), ("target", target.addr(), Access::Atomic, pe));
+    match oldval {
+        Some(oldval) => used[0].addr = oldval.addr(),
+        None => used[0].bytes = 0,
+    }
+    used
+}
+
+/// An atomic on a word that this PE reaches, which is complete at once; stores the value before.
+#[inline]
+fn mapped_atomic<T: Amo>(
+    m: &Map,
+    ctx: Ctx,
+    (target, world_pe): (*mut T, i32),
+    oldval: *mut T,
+    request: *mut Request,
+    atomic: impl FnOnce() -> Result<T, Fault>,
+) -> Result<(), Fault> {
     if oldval.is_null() {
         return Err(null("oldval", size_of::<T>()));
     }
-    // SAFETY: not null; the caller vouches for it.
-    unsafe { oldval.write_unaligned(value) };
-    deliver(request, Request::COMPLETE)
+    begin(
+        request,
+        true,
+        ctx,
+        || atomic_uses(m, target, world_pe, Some(oldval)),
+        |_| {
+            let value = atomic()?;
+            // SAFETY: not null; the caller vouches for it.
+            unsafe { oldval.write_unaligned(value) };
+            Ok(())
+        },
+    )
 }
 
 /// Adds a value and gives the one before.
@@ -110,7 +188,7 @@ pub fn fetch_add<T: AmoInt>(
     if m.local_mapping_atomic(target, world_pe).is_none() {
         return remote_atomic(m, ctx, target, world_pe, AmoOp::Add, [value.bits(), 0], Some(oldval), request);
     }
-    complete(oldval, amo::fetch_add(m, ctx, target, value, pe)?, request)
+    mapped_atomic(m, ctx, (target, world_pe), oldval, request, || amo::fetch_add(m, ctx, target, value, pe))
 }
 
 /// Adds one and gives the value before.
@@ -138,8 +216,7 @@ pub fn add<T: AmoInt>(
     if m.local_mapping_atomic(target, world_pe).is_none() {
         return remote_atomic(m, ctx, target, world_pe, AmoOp::Add, [value.bits(), 0], None, request);
     }
-    amo::add(m, ctx, target, value, pe)?;
-    deliver(request, Request::COMPLETE)
+    begin(request, true, ctx, || atomic_uses(m, target, world_pe, None), |_| amo::add(m, ctx, target, value, pe))
 }
 
 /// Adds one.
@@ -161,7 +238,7 @@ pub fn swap<T: Amo>(
     if m.local_mapping_atomic(target, world_pe).is_none() {
         return remote_atomic(m, ctx, target, world_pe, AmoOp::Swap, [value.bits(), 0], Some(oldval), request);
     }
-    complete(oldval, amo::swap(m, ctx, target, value, pe)?, request)
+    mapped_atomic(m, ctx, (target, world_pe), oldval, request, || amo::swap(m, ctx, target, value, pe))
 }
 
 /// Writes `value` where `cond` stands; gives what stood there.
@@ -181,5 +258,6 @@ pub fn compare_swap<T: AmoInt>(
         let values = [value.bits(), cond.bits()];
         return remote_atomic(m, ctx, target, world_pe, AmoOp::CompareSwap, values, Some(oldval), request);
     }
-    complete(oldval, amo::compare_swap(m, ctx, target, cond, value, pe)?, request)
+    let swap = || amo::compare_swap(m, ctx, target, cond, value, pe);
+    mapped_atomic(m, ctx, (target, world_pe), oldval, request, swap)
 }

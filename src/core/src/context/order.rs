@@ -7,7 +7,7 @@
 use super::Ctx;
 use crate::base::Fault;
 use crate::memory::Map;
-use crate::request;
+use crate::request::{self, uses};
 use crate::transport::Channel;
 use crate::transport::shm::order;
 
@@ -38,6 +38,9 @@ pub fn fence(m: &Map, ctx: Ctx) -> Result<(), Fault> {
 pub fn quiet(m: &Map, ctx: Ctx) -> Result<(), Fault> {
     let live = check(m, ctx)?;
     order::quiet();
+    if uses::are_kept() {
+        uses::quiet(ctx.bits());
+    }
     if request::has_detached() {
         request::complete_detached(m.oversubscribed)?;
     }
@@ -51,6 +54,9 @@ pub fn quiet(m: &Map, ctx: Ctx) -> Result<(), Fault> {
 #[inline(always)]
 pub fn quiet_default(m: &Map) -> Result<(), Fault> {
     order::quiet();
+    if uses::are_kept() {
+        uses::quiet(Ctx::DEFAULT.bits());
+    }
     if request::has_detached() {
         request::complete_detached(m.oversubscribed)?;
     }

@@ -29,4 +29,4 @@ pub use hosts::hosts;
 pub use net::{Net, PART, Phase, Turned, step};
 pub use object::{Buffer, Fold, Object};
 pub use scan::exscan;
-pub use schedule::{BoxedSchedule, advance, finish};
+pub use schedule::{BoxedSchedule, advance, both, finish};

@@ -5,7 +5,7 @@
 //! whoever wants it to go on advances it.
 
 use crate::base::Fault;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
@@ -18,6 +18,26 @@ pub fn advance<T>(schedule: Pin<&mut (impl Future<Output = T> + ?Sized)>) -> Opt
         Poll::Ready(result) => Some(result),
         Poll::Pending => None,
     }
+}
+
+/// Two schedules beside each other; a fault of either ends both.
+pub async fn both(
+    first: impl Future<Output = Result<(), Fault>>,
+    second: impl Future<Output = Result<(), Fault>>,
+) -> Result<(), Fault> {
+    let (mut first, mut second, mut ended) = (pin!(first), pin!(second), [false; 2]);
+    poll_fn(|context| {
+        for (i, is_over) in ended.iter_mut().enumerate().filter(|(_, is_over)| !**is_over) {
+            let step = if i == 0 { first.as_mut().poll(context) } else { second.as_mut().poll(context) };
+            match step {
+                Poll::Ready(Ok(())) => *is_over = true,
+                Poll::Ready(fault) => return Poll::Ready(fault),
+                Poll::Pending => {}
+            }
+        }
+        if ended == [true; 2] { Poll::Ready(Ok(())) } else { Poll::Pending }
+    })
+    .await
 }
 
 /// Advances a schedule to its end. `pause` lets time pass, and may find that what is missing will not come.

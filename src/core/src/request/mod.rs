@@ -8,6 +8,7 @@
 //! | `schedules.rs` | what has to be advanced until it is complete |
 //! | `detached.rs` | what nobody holds a handle of |
 //! | `outcomes.rs` | what came to something else than its end |
+//! | `uses.rs` | with `--check`: the memory that operations use |
 //!
 //! A request is complete either when the transport says so ([`with_event`]) or when its schedule has come to its end
 //! ([`start`]). Schedules are advanced by every wait of the library, and by who asks for a request.
@@ -16,6 +17,7 @@ mod detached;
 mod outcomes;
 mod schedules;
 mod table;
+pub mod uses;
 
 pub use detached::{complete_detached, detach, has_detached};
 pub use outcomes::take_outcome;
@@ -92,6 +94,9 @@ pub fn state(request: Request) -> RequestState {
 /// Ends a request that is complete: its handle is stale from now on.
 pub fn release(request: Request) {
     take_outcome(request);
+    if uses::are_kept() {
+        uses::release(request);
+    }
     TABLE.remove(request);
 }
 
@@ -103,5 +108,6 @@ pub fn all_complete() -> bool {
 /// Forgets all requests, which are complete: at the last finalize.
 pub fn forget_all() {
     outcomes::clear();
+    uses::clear();
     TABLE.clear();
 }

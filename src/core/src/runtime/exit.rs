@@ -10,6 +10,7 @@ use crate::bootstrap::ring::Stage;
 use crate::bootstrap::{self, last_words};
 use crate::collectives;
 use crate::os::{process as os, stack, thread};
+use crate::request::uses;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering};
 use std::time::Duration;
@@ -38,6 +39,9 @@ pub fn finalize() -> Result<bool, Fault> {
 fn finish(process: &Process) -> Result<(), Fault> {
     let slot = process.job.pe(process.pe);
     slot.set_state(PeState::Finalizing);
+    for forgotten in uses::forgotten() {
+        eprintln!("pellucid: PE {}: shmem_finalize: {forgotten}", process.pe);
+    }
     collectives::requests::complete_all(world())?;
     messages::drain()?;
     collectives::finalize(world())?;

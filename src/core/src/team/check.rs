@@ -9,6 +9,7 @@ use super::{Team, TeamView, World};
 use crate::base::{Cause, Fault};
 use crate::inter_host::{Net, Phase, step};
 use crate::memory::Map;
+use crate::request::uses::{self, Access, Use};
 use crate::transport::SegmentId;
 use std::sync::atomic::Ordering;
 
@@ -90,7 +91,7 @@ fn compare_on_host(w: &World, team: &Team, call: &Compared<'_>, words: &[u64]) -
 
 impl Compared<'_> {
     /// Compares with the arguments of a PE, given by its world number.
-    fn same(&self, theirs: impl Iterator<Item = u64>, pe: i32) -> Result<(), Fault> {
+    pub fn same(&self, theirs: impl Iterator<Item = u64>, pe: i32) -> Result<(), Fault> {
         match self.args.iter().zip(theirs).find(|((_, mine), theirs)| mine != theirs) {
             None => Ok(()),
             Some(((arg, mine), theirs)) => {
@@ -170,7 +171,7 @@ pub fn common_arguments(w: &World, dest: *const u8, source: *const u8, bytes: us
 }
 
 /// With `--check`: two objects of a call that must not share memory, unless they are one and the same and that is
-/// allowed.
+/// allowed; nor with what an operation uses that is under way.
 #[inline(always)]
 pub fn check_overlap(
     m: &Map,
@@ -181,8 +182,16 @@ pub fn check_overlap(
     in_place: bool,
 ) -> Result<(), Fault> {
     let (to, from) = (dest as usize, source as usize);
+    if !m.check {
+        return Ok(());
+    }
+    if uses::are_kept() {
+        let (addr, bytes, access) = (from, source_bytes, Access::Read);
+        let source = Use { arg: "source", pe: m.me, addr, bytes, access };
+        uses::check(&[Use { arg: "dest", addr: to, bytes: dest_bytes, access: Access::Write, ..source }, source])?;
+    }
     let disjoint = to.saturating_add(dest_bytes) <= from || from.saturating_add(source_bytes) <= to;
-    if !m.check || disjoint || (in_place && to == from) {
+    if disjoint || (in_place && to == from) {
         return Ok(());
     }
     Err(Fault::from(Cause::Overlap { dest: to, dest_bytes, source: from, source_bytes, in_place }))

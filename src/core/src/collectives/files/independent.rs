@@ -5,6 +5,7 @@ use crate::base::{Cause, Fault};
 use crate::collectives::nonblocking::give;
 use crate::memory::Map;
 use crate::os::file::{self as os, Direction, Moved, Piece};
+use crate::request::uses::{self, Access, Use};
 use crate::request::{self, Request};
 use crate::team::World;
 use std::sync::Arc;
@@ -89,6 +90,11 @@ fn at_nb(
     w.map.ready()?;
     let file: Arc<File> = get(handle)?.clone();
     let own = Own::new(&w.map, sym, bytes, offset)?;
+    let access = if direction == Direction::Read { Access::Write } else { Access::Read };
+    let used = [Use { arg: "sym", pe: w.map.me, addr: sym.addr(), bytes, access }];
+    if uses::are_kept() {
+        uses::check(&used)?;
+    }
     let begun = request::start(|_| async move {
         let moved = {
             let file = file.clone();
@@ -103,7 +109,8 @@ fn at_nb(
             some => Err(super::together::short(&file, some as u64, own.bytes as u64)),
         }
     });
-    give(request, begun.map(Some))
+    let held = |begun| if uses::are_kept() { uses::hold(begun, &used, None, true) } else { begun };
+    give(request, begun.map(held).map(Some))
 }
 
 /// Begins [`read_at`]; a read that comes to the end of the file is an error of its request.

@@ -7,7 +7,9 @@ use crate::collectives::inter_host::FlatCall;
 use crate::collectives::nonblocking::{complete, give};
 use crate::os::file::Direction;
 use crate::request::Request;
+use crate::request::uses::{self, Access, Use};
 use crate::team::World;
+use crate::team::check;
 use crate::team::contribution::Kind;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -120,7 +122,15 @@ fn begin(
     let file = get(handle)?.clone();
     let want = want()?;
     let own = file.clone();
-    start(w, &file, |flat| call(w, flat, own, want, how))
+    // A call that waits is over before anybody could use its memory.
+    if !uses::are_kept() || !how.in_background {
+        return start(w, &file, |flat| call(w, flat, own, want, how));
+    }
+    let access = if how.direction == Direction::Read { Access::Write } else { Access::Read };
+    let addr = check::address(&w.map, want.place).unwrap_or_default();
+    let used = [Use { arg: "sym", pe: w.map.me, addr, bytes: want.bytes() as usize, access }];
+    uses::check(&used)?;
+    start(w, &file, |flat| call(w, flat, own, want, how)).map(|begun| uses::hold(begun, &used, None, true))
 }
 
 /// A call that waits. Gives 0.

@@ -15,9 +15,10 @@ use super::super::table::{HOSTS_ALLTOALL, HOSTS_FCOLLECT};
 use super::{Strided, object};
 use crate::base::Fault;
 use crate::inter_host::{Buffer, By, Net, Phase, dissemination, gather, step};
-use crate::request::{self, Request};
+use crate::request::{self, Request, uses};
 use crate::team::World;
 use crate::team::algorithm::Shape;
+use crate::team::check::{Arg, Compared};
 use crate::team::finalizing::{self, Waiting};
 use crate::team::hierarchical::{Absence, Patience, Peers, Ranks, Waits};
 use crate::team::pe_list::PeList;
@@ -29,7 +30,11 @@ use std::sync::Arc;
 /// Collectives that one may be made of: each has a number of its own.
 const PARTS: u32 = 4;
 
+/// The part in which members compare their calls.
+const COMPARED: u32 = PARTS - 1;
+
 /// This PE's part in one collective.
+#[derive(Clone)]
 pub(in super::super) struct FlatCall<'w> {
     w: &'w World,
     pes: PeList,
@@ -107,6 +112,28 @@ impl<'w> FlatCall<'w> {
             event: self.event,
             waits: self.waits.clone(),
         }
+    }
+
+    /// With `--check`: a fault where the member before makes another call. When all are like their neighbours, all are
+    /// alike.
+    pub async fn compare(self, kind: Kind, args: Vec<(Arg, u64)>) -> Result<(), Fault> {
+        let peers = self.net(COMPARED, kind, 0);
+        let net: &dyn Net = &peers;
+        let (me, size) = (net.me(), net.size());
+        let (step, before) = (step(Phase::First, 0, 0), (me + size - 1) % size);
+        if size == 1 {
+            return Ok(());
+        }
+        let call = uses::name_of_call();
+        let mine: Vec<u8> = args.iter().flat_map(|(_, value)| value.to_le_bytes()).collect();
+        net.send((me + 1) % size, step, &mine)?;
+        let mut theirs = vec![0; mine.len()];
+        let compared = async {
+            net.receive(before, step, &mut theirs).await?;
+            let theirs = theirs.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word));
+            Compared { kind, args: &args }.same(theirs, self.pes.world(before))
+        };
+        compared.await.map_err(|fault| fault.made_in(&call))
     }
 
     /// All members are here.

@@ -1,0 +1,274 @@
+//! With `--check`: which memory operations with handles use until their requests are ended, and which requests nobody
+//! has ended. Without it nothing is kept.
+
+use super::table::{Request, TABLE};
+use crate::base::{Cause, Fault};
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// What is done to memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// It is read.
+    Read,
+    /// It is written.
+    Write,
+    /// It is changed by atomics, which others may do as well.
+    Atomic,
+}
+
+impl Access {
+    fn goes_with(self, other: Self) -> bool {
+        self == other && self != Self::Write
+    }
+}
+
+/// Memory that an operation uses.
+#[derive(Debug, Clone, Copy)]
+pub struct Use {
+    /// Argument of the call.
+    pub arg: &'static str,
+    /// Whose memory it is.
+    pub pe: i32,
+    /// Address, as this PE has it.
+    pub addr: usize,
+    /// How much.
+    pub bytes: usize,
+    /// What is done there.
+    pub access: Access,
+}
+
+/// The call that began an operation: number of its routine, and where it was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Origin(u16, usize);
+
+#[derive(Debug)]
+struct Operation {
+    origin: Origin,
+    uses: Vec<Use>,
+    /// The context whose quiet completes it; `None`: only its request tells.
+    ctx: Option<usize>,
+    /// Whether the program has a handle of it.
+    has_handle: bool,
+    /// The thread that waits for it; 0: none.
+    waiter: u64,
+}
+
+/// What is under way.
+struct Uses {
+    operations: BTreeMap<u64, Operation>,
+    /// By PE, address and request: bytes and what is done there.
+    places: BTreeMap<(i32, usize, u64), (usize, Access, &'static str)>,
+    /// The longest place that there has been.
+    longest: usize,
+}
+
+static ON: AtomicBool = AtomicBool::new(false);
+static ALL: Mutex<Uses> = Mutex::new(Uses { operations: BTreeMap::new(), places: BTreeMap::new(), longest: 0 });
+static NAME: OnceLock<fn(u16, usize) -> String> = OnceLock::new();
+
+thread_local! {
+    static CALL: Cell<Origin> = const { Cell::new(Origin(0, 0)) };
+    static THREAD: Cell<u64> = const { Cell::new(0) };
+}
+
+fn all() -> MutexGuard<'static, Uses> {
+    ALL.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A number of the calling thread, from 1 on.
+fn thread() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    THREAD.with(|own| {
+        if own.get() == 0 {
+            own.set(LAST.fetch_add(1, Ordering::Relaxed) + 1);
+        }
+        own.get()
+    })
+}
+
+/// From now on uses are kept; `name` has words for a call, by the number of its routine and its place.
+pub fn keep_with(name: fn(u16, usize) -> String) {
+    let _ = NAME.set(name);
+    ON.store(true, Ordering::Relaxed);
+}
+
+/// Whether uses are kept.
+#[inline(always)]
+pub fn are_kept() -> bool {
+    ON.load(Ordering::Relaxed)
+}
+
+/// The calling thread is in this call.
+pub fn in_call(op: u16, site: usize) {
+    CALL.set(Origin(op, site));
+}
+
+fn name(origin: Origin) -> String {
+    NAME.get().map_or_else(|| "another operation".into(), |name| name(origin.0, origin.1))
+}
+
+/// The call that the calling thread is in, in words.
+pub fn name_of_call() -> String {
+    name(CALL.get())
+}
+
+impl Uses {
+    /// An operation that uses memory in a way that does not go with this.
+    fn conflict(&self, wanted: &Use) -> Option<(&Operation, &'static str)> {
+        let Use { pe, addr, bytes, access, .. } = *wanted;
+        let from = (pe, addr.saturating_sub(self.longest), 0);
+        let to = (pe, addr.saturating_add(bytes), 0);
+        let overlaps = |at: usize, length: usize| at < addr.saturating_add(bytes) && addr < at.saturating_add(length);
+        let mut near = self.places.range(from..to);
+        let ((.., request), (.., arg)) =
+            near.find(|((_, at, _), (length, other, _))| overlaps(*at, *length) && !access.goes_with(*other))?;
+        Some((self.operations.get(request)?, arg))
+    }
+
+    fn forget_places(&mut self, request: u64) {
+        let Some(operation) = self.operations.get_mut(&request) else { return };
+        for place in std::mem::take(&mut operation.uses) {
+            self.places.remove(&(place.pe, place.addr, request));
+        }
+    }
+}
+
+/// A fault where memory is in use by an operation with a handle, in a way that does not go with these uses of it.
+#[cold]
+pub fn check(wanted: &[Use]) -> Result<(), Fault> {
+    let all = all();
+    let found =
+        wanted.iter().filter(|wanted| wanted.bytes > 0).find_map(|wanted| Some((wanted, all.conflict(wanted)?)));
+    let Some((wanted, (operation, of))) = found else { return Ok(()) };
+    let (origin, has_handle) = (operation.origin, operation.has_handle);
+    drop(all);
+    let Use { arg, addr, bytes, .. } = *wanted;
+    Err(Fault::from(Cause::InUse { arg, addr, bytes, by: name(origin), of, has_handle }))
+}
+
+/// Keeps what the operation of a request uses, until [`release`]; of one that is complete, a request that stands for
+/// it. `ctx`: the context whose quiet completes the operation. Without a handle the caller leaves the request to the
+/// next quiet.
+#[cold]
+pub fn hold(request: Request, uses: &[Use], ctx: Option<usize>, has_handle: bool) -> Request {
+    let held = if request == Request::COMPLETE { TABLE.insert(false).0 } else { request };
+    let uses: Vec<Use> = uses.iter().copied().filter(|one| one.bytes > 0).collect();
+    let mut all = all();
+    for one in &uses {
+        all.longest = all.longest.max(one.bytes);
+        all.places.insert((one.pe, one.addr, held.0), (one.bytes, one.access, one.arg));
+    }
+    let origin = CALL.get();
+    all.operations.insert(held.0, Operation { origin, uses, ctx, has_handle, waiter: 0 });
+    held
+}
+
+/// The program has no handle of a request.
+pub fn without_handle(request: Request) {
+    if are_kept()
+        && let Some(operation) = all().operations.get_mut(&request.0)
+    {
+        operation.has_handle = false;
+    }
+}
+
+/// A request is ended.
+#[cold]
+pub(super) fn release(request: Request) {
+    let mut all = all();
+    all.forget_places(request.0);
+    all.operations.remove(&request.0);
+}
+
+/// Transfers of a context are complete, whether their requests are ended or not.
+#[cold]
+pub fn quiet(ctx: usize) {
+    let mut all = all();
+    let of = |(request, operation): (&u64, &Operation)| (operation.ctx == Some(ctx)).then_some(*request);
+    let complete: Vec<u64> = all.operations.iter().filter_map(of).collect();
+    complete.into_iter().for_each(|request| all.forget_places(request));
+}
+
+/// A wait for a request, by one thread at a time, until this is dropped.
+#[derive(Debug)]
+pub struct Wait(Request);
+
+/// Begins the wait of the calling thread. Fault: another one waits for the request.
+pub fn wait(request: Request) -> Result<Option<Wait>, Fault> {
+    if !are_kept() {
+        return Ok(None);
+    }
+    let me = thread();
+    let mut all = all();
+    let Some(operation) = all.operations.get_mut(&request.0) else { return Ok(None) };
+    if operation.waiter != 0 && operation.waiter != me {
+        let (arg, value) = ("request", request.0 as i64);
+        let expected = "a handle that no other thread waits for at the same time";
+        return Err(Fault::from(Cause::BadValue { arg, value, expected }));
+    }
+    operation.waiter = me;
+    Ok(Some(Wait(request)))
+}
+
+impl Drop for Wait {
+    fn drop(&mut self) {
+        if let Some(operation) = all().operations.get_mut(&self.0.0) {
+            operation.waiter = 0;
+        }
+    }
+}
+
+/// Handles that the program has not ended, in words: how many each line has given.
+pub fn forgotten() -> Vec<String> {
+    let mut calls: BTreeMap<Origin, usize> = BTreeMap::new();
+    for operation in all().operations.values().filter(|operation| operation.has_handle) {
+        *calls.entry(operation.origin).or_default() += 1;
+    }
+    // A compiler may have made several calls of one line.
+    let mut lines: BTreeMap<String, usize> = BTreeMap::new();
+    for (origin, count) in calls {
+        *lines.entry(name(origin)).or_default() += count;
+    }
+    let words = |(line, count): (String, usize)| match count {
+        1 => format!("the request of {line} was never waited for"),
+        _ => format!("{count} requests of {line} were never waited for"),
+    };
+    lines.into_iter().map(words).collect()
+}
+
+/// Forgets all.
+pub(super) fn clear() {
+    let mut all = all();
+    all.operations.clear();
+    all.places.clear();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(arg: &'static str, pe: i32, addr: usize, bytes: usize, access: Access) -> Use {
+        Use { arg, pe, addr, bytes, access }
+    }
+
+    #[test]
+    fn uses_that_do_not_go_together_are_found() {
+        let long = hold(Request::COMPLETE, &[of("dest", 7, 0x1000, 0x1000, Access::Write)], None, true);
+        let short = hold(Request::COMPLETE, &[of("source", 7, 0x3000, 8, Access::Read)], Some(3), true);
+        let is_free = |access, pe, addr, bytes| check(&[of("it", pe, addr, bytes, access)]).is_ok();
+        assert!(is_free(Access::Write, 8, 0x1000, 8) && is_free(Access::Write, 7, 0xff8, 8));
+        assert!(!is_free(Access::Read, 7, 0x1ff8, 8) && !is_free(Access::Atomic, 7, 0xfff, 2));
+        assert!(is_free(Access::Read, 7, 0x2000, 0x2000) && !is_free(Access::Write, 7, 0x2000, 0x1001));
+        quiet(4);
+        assert!(!is_free(Access::Write, 7, 0x3007, 1));
+        quiet(3);
+        assert!(is_free(Access::Write, 7, 0x3007, 1));
+        release(long);
+        assert!(is_free(Access::Write, 7, 0x1000, 0x1000));
+        assert!(forgotten().iter().any(|line| line.starts_with("the request of another operation was")));
+        release(short);
+    }
+}
