@@ -13,6 +13,7 @@ use pellucid_core::base::{Cause, Fault};
 use pellucid_core::runtime;
 use pellucid_core::team::World;
 use pellucid_profile::op::{Class, OPS};
+use pellucid_profile::recorder;
 
 use crate::generated::arguments;
 use crate::thread;
@@ -94,6 +95,7 @@ pub fn forget_teams() {
 #[cold]
 #[inline(never)]
 pub fn happened(op: Option<u16>, fault: Fault) -> c_int {
+    recorder::error_code(fault.code());
     let routine = op.and_then(|op| OPS.get(usize::from(op))).map_or("a request", |op| op.name());
     let (handler, data) = handler(Team::from_bits(fault.team()));
     if handler == FATAL && !fault.is_result() {

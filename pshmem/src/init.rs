@@ -21,6 +21,7 @@ use crate::check;
 use crate::errors;
 use crate::fault_site;
 use crate::finale;
+use crate::handles;
 use crate::info::answer;
 use crate::keep;
 use crate::line;
@@ -98,6 +99,7 @@ fn begin(routine: &str, thread_level: c_int) -> Result<Start, Fault> {
     begun();
     thread::name_routines();
     stall::keep();
+    handles::observe();
     fault_site::name();
     let start = runtime::init_thread(thread_level, PROFILES)?;
     finale::end();

@@ -16,6 +16,7 @@
 //! | [`init`], [`info`], [`control`] | start and end, answers about the library, `shmem_pcontrol` |
 //! | [`seen`] | what the profile is told of teams and contexts |
 //! | [`tool`] | who else defines `shmem_` routines in this process |
+//! | `handles` | what the profile is told of requests |
 //! | `check` | what is checked of transfers with `SHMEM_DEBUG` |
 //! | [`thread`] | what is kept for each thread, and calls in calls |
 //! | `stall` | what is noted of calls that wait long |
@@ -39,6 +40,7 @@ mod fault_site;
 pub mod finale;
 pub mod fortran;
 pub mod frame;
+mod handles;
 pub mod info;
 pub mod init;
 mod keep;

@@ -153,3 +153,28 @@ fn every_form_of_the_view() {
     let told: f64 = causes(&directory).iter().filter_map(|row| row["waited_ns"].as_f64()).sum();
     assert!(told > 0.5 * spent && told <= 1.01 * spent, "{told} ns of {spent}");
 }
+
+#[test]
+fn a_request_has_who_was_the_last_in_it_and_what_it_overlapped() {
+    let binary = Build::program("profile/requests.c").build();
+    let directory = tree::fresh("causes/requests").join("profile");
+    Job::oshrun(2).arg("--profile-dir").arg(&directory).arg(&binary).run().expect_code(0);
+    let rows = causes(&directory);
+    let waits = |row: &&Value| row["pe"] == "0" && row["routine"] == "shmemx_req_wait";
+    let row = rows.iter().find(waits).unwrap_or_else(|| panic!("PE 0 does not wait: {rows:#?}"));
+    assert_eq!((&row["by_pe"], &row["released_by"]), (&"1".into(), &"PE 1, the last in it".into()), "{row}");
+    let job = Job::new(tree::tool("oshprof")).arg("report").arg(&directory).args(["--view", "nbi", "--json"]);
+    let report: Value = serde_json::from_str(&job.run().expect_code(0).stdout).expect("JSON");
+    let handles = report["handles"].as_array().cloned().unwrap_or_default();
+    let [row] = &handles[..] else { panic!("{handles:#?}") };
+    let number = |name: &str| row[name].as_f64().unwrap_or(-1.0);
+    // Those of the PE that comes late may be complete at once: then there is no request.
+    assert!(row["routine"] == "shmemx_long_sum_reduce_nb" && (20.0..=40.0).contains(&number("requests")), "{row}");
+    let (open, waited) = (number("open_ns"), number("waited_ns"));
+    assert!(waited > 30e6 && waited <= open, "{row}");
+    assert!((number("overlap") - (1.0 - waited / open)).abs() < 1e-3, "{row}");
+    let errors = serde_json::json!([{ "code": -7, "name": "SHMEMX_ERROR_PE", "calls": 6 }]);
+    assert_eq!(report["errors_by_code"], errors);
+    let notes = report["notes"].to_string();
+    assert!(notes.contains("calls that came to an error: 6 SHMEMX_ERROR_PE"), "{notes}");
+}

@@ -537,6 +537,28 @@ impl Rate {
     }
 }
 
+/// Requests that a routine began and the program has ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Requests {
+    /// C name; empty: not known, or of several that found no room.
+    pub routine: String,
+    /// How many.
+    pub ended: u64,
+    /// From their begin to their completion, in nanoseconds.
+    pub open_ns: u64,
+    /// The part of it in which the program waited for them.
+    pub waited_ns: u64,
+}
+
+impl Requests {
+    /// Adds those of another thread or PE.
+    pub fn add(&mut self, other: &Requests) {
+        self.ended = self.ended.saturating_add(other.ended);
+        self.open_ns = self.open_ns.saturating_add(other.open_ns);
+        self.waited_ns = self.waited_ns.saturating_add(other.waited_ns);
+    }
+}
+
 /// All of it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Detail {
@@ -570,6 +592,10 @@ pub struct Detail {
     pub callers: Vec<Callers>,
     /// Nonblocking operations.
     pub nbi: Nbi,
+    /// Requests by routine; empty in profiles of earlier versions.
+    pub requests: Vec<Requests>,
+    /// Calls that could not be carried out: the code of the error without its sign, and how many; so, too.
+    pub errors: Vec<(u32, u64)>,
     /// Contexts.
     pub contexts: Vec<Context>,
     /// Hardware and software counters.

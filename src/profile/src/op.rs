@@ -5,6 +5,7 @@
 pub mod gasnet;
 #[path = "generated/ops.rs"]
 mod generated;
+pub mod request;
 
 pub use generated::COUNT;
 

@@ -7,7 +7,8 @@ use std::sync::atomic::{
 };
 
 use crate::detail::{
-    Algorithm, Context, Cost, Detail, Marker, Module, Nbi, Peer, Region, Sync, System, Team, TeamKey, Traffic, Usage,
+    Algorithm, Context, Cost, Detail, Marker, Module, Nbi, Peer, Region, Requests, Sync, System, Team, TeamKey,
+    Traffic, Usage,
 };
 use crate::op;
 use crate::sample;
@@ -38,6 +39,7 @@ pub(crate) fn take<'a>(
         contexts(slot, &mut sums.contexts);
         algorithms(slot, &mut sums.algorithms);
         nbi(segment, slot, &mut detail.nbi);
+        requests(segment, slot, &mut detail.requests);
         sums.teams.extend(teams(segment, slot, head, 0));
         detail.last_phases.extend(Phases { segment, head, slot }.last(end_ns));
     }
@@ -100,6 +102,7 @@ fn begin(segment: &Segment, region: &layout::Region) -> Detail {
         region_errors: head.region_errors.load(Relaxed),
         region_error: head.region_error.load(Relaxed),
         trace_dropped: head.trace_dropped.load(Relaxed),
+        errors: errors(head),
         system: system(head),
         sync_every: 1,
         ..Detail::default()
@@ -301,6 +304,25 @@ fn nbi(segment: &Segment, slot: &Slot, sum: &mut Nbi) {
     sum.blocked_ns += ns(&row.blocked_ticks);
     sum.max_ns = sum.max_ns.max(ns(&row.max_ticks));
     sum.met_ns += ns(&row.met_ticks);
+}
+
+fn requests(segment: &Segment, slot: &Slot, sums: &mut Vec<Requests>) {
+    for row in slot.extra.requests.iter().filter(|row| get(&row.ended) > 0) {
+        let routine = get(&row.routine).checked_sub(1).and_then(|op| op::get(op as u16));
+        let ns = |word: &AtomicU64| segment.scale().ns(get(word));
+        let (open_ns, waited_ns) = (ns(&row.open_ticks), ns(&row.waited_ticks));
+        let routine = routine.map_or("", |row| row.name()).to_owned();
+        let one = Requests { routine, ended: get(&row.ended), open_ns, waited_ns };
+        match sums.iter_mut().find(|known| known.routine == one.routine) {
+            Some(known) => known.add(&one),
+            None => sums.push(one),
+        }
+    }
+}
+
+fn errors(head: &layout::RegionHead) -> Vec<(u32, u64)> {
+    let counts = head.errors.iter().enumerate().map(|(code, count)| (code as u32, count.load(Relaxed)));
+    counts.filter(|(_, count)| *count > 0).collect()
 }
 
 /// Those of one thread, and its meetings later than `since`.

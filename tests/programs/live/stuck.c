@@ -1,5 +1,5 @@
 /* Stands still in a way that is known: stuck WAY. Announces it, so that others can look. */
-#include <shmem.h>
+#include <shmemx.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,6 +49,18 @@ static void stand(const char *way)
         static long sync[SHMEM_BARRIER_SYNC_SIZE];
         if (me == 1)
             shmem_barrier(1, 0, shmem_n_pes() - 1, sync);
+    } else if (strcmp(way, "request") == 0 && me != 2) {
+        /* PE 2 does not begin it. */
+        shmemx_req_h request;
+        shmemx_team_sync_nb(SHMEM_TEAM_WORLD, &request);
+        shmemx_wait_req(request);
+    } else if (strcmp(way, "aset") == 0 && me != 2) {
+        static long sync[SHMEM_REDUCE_SYNC_SIZE];
+        static long sums[2];
+        shmemx_request_handle_t request;
+        shmemx_aset *all = shmemx_create_strided_aset(0, 1, shmem_n_pes());
+        shmemx_long_sum_to_all_nb(&sums[0], &sums[1], 1, all, NULL, sync, &request);
+        shmemx_req_wait(&request);
     } else if (strcmp(way, "quiet") == 0 && me == 0) {
         /* Until its peer is stopped. */
         for (;;) {

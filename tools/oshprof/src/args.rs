@@ -68,6 +68,7 @@ newest one in this directory).
                  imbalance: who came late to which barrier, collective or wait,
                  and what that cost; waits: its table of waits and locks alone
                  nbi: nonblocking operations from issue to completion
+                 handles: those with handles alone, by routine
                  regions: by region (shmem_pcontrol), and the program's markers
                  over all PEs
                  marker-sums: the latter alone; markers: by PE

@@ -6,7 +6,7 @@
 
 use crate::base::{Cause, Fault, report};
 use crate::os::wait::{self, Backoff};
-use crate::request::{self, Request, RequestState, uses};
+use crate::request::{self, Request, RequestState, observer, uses};
 use crate::team::World;
 
 /// No such request: what the draft's routines give.
@@ -21,15 +21,19 @@ fn progress(w: &World) -> Result<(), Fault> {
     request::advance().map(drop)
 }
 
-/// Waits until `done` gives something.
-fn until<R>(w: &World, mut done: impl FnMut() -> Option<R>) -> Result<R, Fault> {
+/// Waits until `done` gives something; `of`: the request that the wait is for, the first of several.
+fn until<R>(w: &World, of: Option<Request>, mut done: impl FnMut() -> Option<R>) -> Result<R, Fault> {
     let mut backoff = Backoff::new(w.map.oversubscribed);
     loop {
         if let Some(result) = done() {
             return Ok(result);
         }
         progress(w)?;
-        backoff.step();
+        if backoff.step()
+            && let Some(request) = of
+        {
+            observer::waits_for(request);
+        }
     }
 }
 
@@ -49,14 +53,24 @@ fn look(w: &World, request: Request) -> Result<RequestState, Fault> {
     Ok(request::state(request))
 }
 
+/// Waits for a request. Gives since when it had to wait, in the observer's time; 0: it had not.
+fn complete_since(w: &World, request: Request) -> Result<u64, Fault> {
+    if is_complete(request) {
+        return Ok(0);
+    }
+    let since = observer::now();
+    until(w, Some(request), || is_complete(request).then_some(()))?;
+    Ok(since)
+}
+
 /// Waits for a request and ends it. One that was complete before, and `SHMEMX_REQ_INVALID`, need no wait.
 pub fn wait_by_value(w: &World, request: Request) -> Result<(), Fault> {
     w.map.ready()?;
     known(request)?;
     let _alone = uses::wait(request)?;
-    until(w, || is_complete(request).then_some(()))?;
+    let since = complete_since(w, request)?;
     let outcome = request::take_outcome(request);
-    request::release(request);
+    request::end(request, since);
     outcome.map_or(Ok(()), Err)
 }
 
@@ -79,7 +93,7 @@ pub fn test_by_value(w: &World, request: Request) -> Result<i32, Fault> {
     if let Some(fault) = request::take_outcome(request) {
         report::tell(&fault);
     }
-    request::release(request);
+    request::end(request, 0);
     Ok(1)
 }
 
@@ -92,10 +106,11 @@ fn read(place: *const Request) -> Result<Request, Fault> {
     Ok(unsafe { place.read_unaligned() })
 }
 
-/// Ends the request at an address, and invalidates the handle there. Gives 0, or the code of what it came to.
-fn end(place: *mut Request, request: Request) -> i32 {
+/// Ends the request at an address that was waited for `since` then, and invalidates the handle there. Gives 0, or the
+/// code of what it came to.
+fn end(place: *mut Request, request: Request, since: u64) -> i32 {
     let outcome = request::take_outcome(request);
-    request::release(request);
+    request::end(request, since);
     // SAFETY: the handle was read there.
     unsafe { place.write_unaligned(Request::INVALID) };
     outcome.map_or(0, |fault| report::tell(&fault))
@@ -113,8 +128,8 @@ pub fn wait(w: &World, place: *mut Request) -> Result<i32, Fault> {
         return Ok(INVALID);
     }
     let _alone = uses::wait(request)?;
-    until(w, || is_complete(request).then_some(()))?;
-    Ok(end(place, request))
+    let since = complete_since(w, request)?;
+    Ok(end(place, request, since))
 }
 
 /// 0 where the request at an address is complete, 1 where it is under way, negative where there is none, and where it
@@ -128,7 +143,7 @@ pub fn test(w: &World, place: *mut Request) -> Result<i32, Fault> {
     if look(w, request)? == RequestState::Pending {
         return Ok(1);
     }
-    Ok(end(place, request))
+    Ok(end(place, request, 0))
 }
 
 /// Addresses of `n` handles.
@@ -161,11 +176,13 @@ pub fn wait_any(w: &World, n: usize, first: *mut Request) -> Result<usize, Fault
     if !all.clone().any(|place| live(&place)) {
         return Ok(usize::MAX);
     }
-    let found = until(w, || {
+    let is_there = all.clone().any(|place| live(&place) && read(place).is_ok_and(is_complete));
+    let (since, first) = (if is_there { 0 } else { observer::now() }, all.clone().find(|place| live(place)));
+    let found = until(w, first.and_then(|place| read(place).ok()), || {
         let mut candidates = all.clone().enumerate().filter(|(_, place)| live(place));
         candidates.find(|(_, place)| read(*place).is_ok_and(is_complete))
     })?;
-    end(found.1, read(found.1)?);
+    end(found.1, read(found.1)?, since);
     Ok(found.0)
 }
 
@@ -182,7 +199,7 @@ pub fn test_some(w: &World, n: usize, first: *mut Request, indices: *mut usize) 
     for (i, place) in all.enumerate() {
         let request = read(place)?;
         if is_live(request) && is_complete(request) {
-            end(place, request);
+            end(place, request, 0);
             // SAFETY: the caller vouches for room for n indices.
             unsafe { indices.add(found).write_unaligned(i) };
             found += 1;
@@ -196,5 +213,5 @@ pub fn complete_all(w: &World) -> Result<(), Fault> {
     if !request::are_running() && w.common.mail.is_sent() {
         return Ok(());
     }
-    until(w, || (!request::are_running() && w.common.mail.is_sent()).then_some(()))
+    until(w, None, || (!request::are_running() && w.common.mail.is_sent()).then_some(()))
 }

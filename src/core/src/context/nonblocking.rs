@@ -20,7 +20,7 @@ fn begin(
     request: *mut Request,
     is_mapped: bool,
     ctx: Ctx,
-    uses: impl FnOnce() -> [Use; 2],
+    uses: impl Fn() -> [Use; 2],
     start: impl FnOnce(Completion) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     if uses::are_kept() {
@@ -30,7 +30,7 @@ fn begin(
         start(Completion::Deferred)?;
         return deliver(request, Request::COMPLETE);
     }
-    let begun = request::with_event(|event| start(Completion::Event(event)).map(|()| Started::UnderWay))?;
+    let begun = request::with_event(uses()[1].pe, |event| start(Completion::Event(event)).map(|()| Started::UnderWay))?;
     deliver(request, begun)
 }
 
@@ -47,7 +47,7 @@ fn begin_checked(
     let begun = if is_mapped || place.is_null() {
         start(Completion::Deferred).map(|()| Request::COMPLETE)
     } else {
-        request::with_event(|event| start(Completion::Event(event)).map(|()| Started::UnderWay))
+        request::with_event(uses[1].pe, |event| start(Completion::Event(event)).map(|()| Started::UnderWay))
     };
     let held = uses::hold(begun?, uses, Some(ctx.bits()), !place.is_null());
     if place.is_null() {

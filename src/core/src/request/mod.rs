@@ -8,12 +8,14 @@
 //! | `schedules.rs` | what has to be advanced until it is complete |
 //! | `detached.rs` | what nobody holds a handle of |
 //! | `outcomes.rs` | what came to something else than its end |
+//! | `observer.rs` | who is told of how requests go |
 //! | `uses.rs` | with `--check`: the memory that operations use |
 //!
 //! A request is complete either when the transport says so ([`with_event`]) or when its schedule has come to its end
 //! ([`start`]). Schedules are advanced by every wait of the library, and by who asks for a request.
 
 mod detached;
+pub mod observer;
 mod outcomes;
 mod schedules;
 mod table;
@@ -27,14 +29,16 @@ pub use table::{Request, RequestState};
 use crate::base::Fault;
 use crate::transport::{Event, EventSlot};
 use std::future::Future;
+use std::sync::atomic::{AtomicI32, Ordering};
 use table::TABLE;
 
 /// Begins a transfer whose completion an event tells. `start` hands the event to a transport, or finds that nothing is
-/// left to wait for.
+/// left to wait for. `pe`: whose completion it is.
 ///
 /// Fault: that of `start`; then there is no request.
-pub fn with_event(start: impl FnOnce(EventSlot) -> Result<Started, Fault>) -> Result<Request, Fault> {
+pub fn with_event(pe: i32, start: impl FnOnce(EventSlot) -> Result<Started, Fault>) -> Result<Request, Fault> {
     let (request, slot) = TABLE.insert(false);
+    slot.awaited.store(pe, Ordering::Relaxed);
     match start(slot.event.slot()) {
         Ok(Started::UnderWay) => Ok(request),
         Ok(Started::Complete) => {
@@ -57,15 +61,16 @@ pub enum Started {
     Complete,
 }
 
-/// Starts a schedule, which gets an event for its transfers. The first steps are made at once. What it comes to is told
+/// Starts a schedule, which gets an event for its transfers, and a place where it shows which PE it lacks something of.
+/// The first steps are made at once. What it comes to is told
 /// to who asks for the request ([`take_outcome`]).
 ///
 /// Fault: that of the first steps, where it is the program's.
 pub fn start<F: Future<Output = Result<(), Fault>> + 'static>(
-    schedule: impl FnOnce(&'static Event) -> F,
+    schedule: impl FnOnce(&'static Event, &'static AtomicI32) -> F,
 ) -> Result<Request, Fault> {
     let (request, slot) = TABLE.insert(true);
-    match schedules::start(request, Schedule::new(schedule(&slot.event))) {
+    match schedules::start(request, Schedule::new(schedule(&slot.event, &slot.awaited))) {
         Ok(false) => Ok(request),
         Ok(true) => {
             TABLE.remove(request);
@@ -98,6 +103,13 @@ pub fn release(request: Request) {
         uses::release(request);
     }
     TABLE.remove(request);
+}
+
+/// As [`release`], of one that the program has waited for since then, in the observer's time ([`observer::now`]); 0: it
+/// was complete before, or was tested.
+pub fn end(request: Request, since: u64) {
+    observer::end(request, since);
+    release(request);
 }
 
 /// Whether all requests are complete.

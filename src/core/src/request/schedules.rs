@@ -1,8 +1,8 @@
 //! Schedules that are under way: each is advanced until it comes to its end.
 #![allow(unsafe_code)]
 
-use super::outcomes;
 use super::table::{Request, TABLE};
+use super::{observer, outcomes};
 use crate::base::Fault;
 use crate::inter_host;
 use std::fmt;
@@ -55,10 +55,16 @@ fn end_with(request: Request, fault: Fault) -> Result<(), Fault> {
         return Err(fault);
     }
     outcomes::keep(request, fault);
+    complete(request);
+    Ok(())
+}
+
+/// A schedule has come to its end.
+fn complete(request: Request) {
     if let Some(slot) = TABLE.live(request) {
+        slot.complete.store(observer::now(), Ordering::Relaxed);
         slot.scheduled.store(false, Ordering::Release);
     }
-    Ok(())
 }
 
 /// Advances a new schedule for the first time. Gives whether that was all.
@@ -87,9 +93,7 @@ pub(super) fn advance() -> Result<bool, Fault> {
         ended = true;
         let request = *request;
         failed = result.or_else(|fault| end_with(request, fault)).err();
-        if let Some(slot) = TABLE.live(request) {
-            slot.scheduled.store(false, Ordering::Release);
-        }
+        complete(request);
         // Who was begun first is advanced first.
         running.remove(i);
     }

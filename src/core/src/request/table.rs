@@ -3,9 +3,10 @@
 #![allow(unsafe_code)]
 
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::observer;
 use crate::base::fifo::Fifo;
 use crate::transport::Event;
 
@@ -58,6 +59,13 @@ pub(super) struct Slot {
     pub scheduled: AtomicBool,
     /// Of its transfers.
     pub event: Event,
+    /// World number of the PE that it lacks something of, or lacked last; negative: not known.
+    pub awaited: AtomicI32,
+    /// See [`super::observer::EndedRequest::routine`].
+    pub routine: AtomicU32,
+    /// When it began, and when its schedule came to its end, in the observer's time; 0: not known.
+    pub began: AtomicU64,
+    pub complete: AtomicU64,
 }
 
 const CHUNK: usize = 1024;
@@ -90,6 +98,10 @@ fn slots() -> Box<[Slot; CHUNK]> {
         live: AtomicBool::new(false),
         scheduled: AtomicBool::new(false),
         event: Event::new(),
+        awaited: AtomicI32::new(-1),
+        routine: AtomicU32::new(0),
+        began: AtomicU64::new(0),
+        complete: AtomicU64::new(0),
     };
     let slots: Vec<Slot> = (0..CHUNK).map(|_| slot()).collect();
     slots.try_into().unwrap_or_else(|_| unreachable!("as many as a chunk has"))
@@ -146,6 +158,7 @@ impl Table {
         let slot = &self.chunk(number as usize / CHUNK)[number as usize % CHUNK];
         let generation = slot.generation.load(Ordering::Relaxed).wrapping_add(1).max(1);
         slot.scheduled.store(scheduled, Ordering::Relaxed);
+        observer::begin(slot);
         slot.generation.store(generation, Ordering::Relaxed);
         slot.live.store(true, Ordering::Release);
         (Request::new(number, generation), slot)

@@ -5,13 +5,13 @@
 use super::cursor::Cursor;
 use super::{ReadError, callers, causes, counters, lines, locks, phases, rates};
 use crate::detail::{
-    Algorithm, Context, Cost, Detail, Marker, Module, Nbi, Peer, Phase, Region, Site, Sync, System, Team, Timeline,
-    Traffic, Usage,
+    Algorithm, Context, Cost, Detail, Marker, Module, Nbi, Peer, Phase, Region, Requests, Site, Sync, System, Team,
+    Timeline, Traffic, Usage,
 };
 use crate::op;
 
 /// Tags of the sections, in the order in which they are written.
-pub(super) const TAGS: [u32; 24] = [
+pub(super) const TAGS: [u32; 26] = [
     TAG_COST,
     TAG_PEERS,
     TAG_MODULES,
@@ -36,6 +36,8 @@ pub(super) const TAGS: [u32; 24] = [
     TAG_REGION_ERROR,
     TAG_RATES,
     TAG_CALLERS,
+    TAG_REQUESTS,
+    TAG_ERRORS,
 ];
 /// What recording costs, and what could not be kept.
 const TAG_COST: u32 = 4;
@@ -85,6 +87,10 @@ const TAG_REGION_ERROR: u32 = 26;
 const TAG_RATES: u32 = 27;
 /// Who called the functions that call the library; left out where nobody is known.
 const TAG_CALLERS: u32 = 28;
+/// Requests by routine; left out where there were none.
+const TAG_REQUESTS: u32 = 29;
+/// Errors by code; left out where there were none.
+const TAG_ERRORS: u32 = 30;
 
 /// The payload of a section; `None` where there is nothing to say.
 pub(super) fn encode(tag: u32, d: &Detail) -> Option<Vec<u8>> {
@@ -138,6 +144,14 @@ pub(super) fn encode(tag: u32, d: &Detail) -> Option<Vec<u8>> {
                 .into_iter()
                 .for_each(|n| out.u64(n));
         }
+        TAG_REQUESTS if !d.requests.is_empty() => out.list(&d.requests, |out, r| {
+            out.text(&r.routine);
+            [r.ended, r.open_ns, r.waited_ns].into_iter().for_each(|n| out.u64(n));
+        }),
+        TAG_ERRORS if !d.errors.is_empty() => out.list(&d.errors, |out, (code, count)| {
+            out.u32(*code);
+            out.u64(*count);
+        }),
         TAG_CONTEXTS => out.list(&d.contexts, |out, c| {
             out.u64(c.handle);
             [c.put, c.get, c.amo].into_iter().for_each(|t| out.traffic(t));
@@ -334,6 +348,14 @@ pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut Detail) -> Result<(),
                 Ok(Context { handle, put, get, amo, orders, team: Some(team).filter(|_| is_known) })
             })?;
         }
+        TAG_REQUESTS => {
+            d.requests = list(c, |c| {
+                let routine = c.text("requests of a routine")?;
+                let mut next = || c.u64("requests of a routine");
+                Ok(Requests { routine, ended: next()?, open_ns: next()?, waited_ns: next()? })
+            })?;
+        }
+        TAG_ERRORS => d.errors = list(c, |c| Ok((c.u32("a code")?, c.u64("errors by code")?)))?,
         TAG_COUNTERS => d.counters = counters::decode(c)?,
         TAG_SYSTEM => d.system = system(c)?,
         TAG_PHASES => phases::decode(c, d)?,

@@ -172,6 +172,8 @@ fn detail() -> Detail {
         }],
         sync_every: 2,
         nbi: Nbi { issued: 1, bytes: 2, batches: 3, completed: 4, ns: 5, blocked_ns: 6, max_ns: 7, met_ns: 8 },
+        requests: vec![Requests { routine: "shmemx_long_put_nb".into(), ended: 2, open_ns: 9, waited_ns: 1 }],
+        errors: vec![(11, 3)],
         contexts: vec![Context { handle: 5, put: traffic, orders: 1, team: Some((3, 0, 2, 4)), ..Context::default() }],
         cost: Cost { counted_ns: 1.5, timed_ns: 20.0, sample_ns: 30.0 },
         region_errors: 3,

@@ -46,6 +46,13 @@ pub enum For {
     },
     /// An active message of whomever.
     Message,
+    /// What is missing of a PE in an operation that has a handle.
+    Request {
+        /// Of whom, where it is known.
+        peer: Option<u32>,
+        /// The routine that began it, where it is known.
+        of: Option<&'static str>,
+    },
 }
 
 /// A PE that waits.
@@ -114,6 +121,15 @@ fn different(pes: &[PeNow], collectives: &BTreeMap<Meeting, Vec<usize>>) -> Vec<
     if names.len() > 1 { names.into_iter().collect() } else { Vec::new() }
 }
 
+/// What a wait for messages is for.
+fn message(thread: &CurrentOp) -> For {
+    match (thread.awaited(), thread.peer) {
+        (Some((peer, handler, is_pending)), _) => For::Reply { peer, handler, is_pending },
+        (None, Some(peer)) if thread.op == op::gasnet::NO_ROOM => For::Answer(peer),
+        _ => For::Message,
+    }
+}
+
 impl Waits {
     /// Finds out.
     pub fn find(pes: &[PeNow]) -> Waits {
@@ -147,14 +163,11 @@ impl Waits {
                 let (class, routine) = row(thread);
                 let addr = thread.addr.filter(|&addr| addr != 0);
                 let what = match class {
-                    _ if op::gasnet::waits_for_messages(thread.op) => match thread.awaited() {
-                        Some((peer, handler, is_pending)) => For::Reply { peer, handler, is_pending },
-                        None if thread.op == op::gasnet::NO_ROOM => match thread.peer {
-                            Some(peer) => For::Answer(peer),
-                            None => For::Message,
-                        },
-                        None => For::Message,
-                    },
+                    _ if op::gasnet::waits_for_messages(thread.op) => message(thread),
+                    Class::Wait if op::request::waits(thread.op) => {
+                        let (peer, of) = thread.awaited_request().unwrap_or_default();
+                        For::Request { peer, of }
+                    }
                     Class::Wait => For::Store,
                     Class::Lock if routine.contains("set_lock") => {
                         let lock = addr.and_then(|addr| pe.symmetric(addr));
@@ -170,8 +183,8 @@ impl Waits {
                     },
                     _ => continue,
                 };
-                let has_object =
-                    matches!(class, Class::Wait | Class::Lock) && !op::gasnet::waits_for_messages(thread.op);
+                let shows_whom = op::gasnet::waits_for_messages(thread.op) || op::request::waits(thread.op);
+                let has_object = matches!(class, Class::Wait | Class::Lock) && !shows_whom;
                 let object = has_object.then_some(addr).flatten();
                 let object = object.map(|addr| describe::object(pe, addr, symbols));
                 let condition = thread.condition.as_ref().filter(|_| class == Class::Wait);
@@ -232,6 +245,11 @@ impl Wait {
                 format!("waits in {routine} for the reply of handler {handler} of PE {peer}, which has run it")
             }
             For::Message => format!("waits in {routine} for an active message of any PE"),
+            For::Request { peer, of } => {
+                let of = of.unwrap_or("an operation");
+                let peer = peer.map(|peer| format!(" for PE {peer}")).unwrap_or_default();
+                format!("waits in {routine} of {of}{peer}")
+            }
             For::Store => match &self.condition {
                 Some(condition) => format!("waits in {routine} for {condition}: a store by any PE"),
                 None => format!("waits in {routine}{object} for a store by any PE"),
@@ -244,7 +262,9 @@ impl Wait {
         match &self.what {
             For::Members { missing, perhaps: false } => missing,
             For::Lock(Some(holder)) => std::slice::from_ref(holder),
-            For::Reply { peer, is_pending: true, .. } => std::slice::from_ref(peer),
+            For::Reply { peer, is_pending: true, .. } | For::Request { peer: Some(peer), .. } => {
+                std::slice::from_ref(peer)
+            }
             _ => &[],
         }
     }

@@ -18,6 +18,7 @@ use super::phases::Phases;
 use super::plan::{Plan, SiteName};
 use super::rates::Rates;
 use super::regions::Regions;
+use super::requests::RequestSums;
 use super::routines::Routines;
 use super::sites::Sites;
 use crate::model::{Job, Pe};
@@ -39,6 +40,7 @@ pub(super) struct Fold<'p> {
     locks: Locks,
     addresses: Addresses,
     rates: Rates,
+    requests: RequestSums,
     callers: CallerSums,
     builds: BTreeMap<String, String>,
     causes: Causes,
@@ -65,6 +67,7 @@ impl<'p> Fold<'p> {
             locks: Locks::default(),
             addresses: Addresses::default(),
             rates: Rates::default(),
+            requests: RequestSums::default(),
             callers: CallerSums::default(),
             builds: BTreeMap::new(),
             causes: Causes::default(),
@@ -82,6 +85,7 @@ impl<'p> Fold<'p> {
         self.locks.add(self.plan, pe);
         self.addresses.add(pe);
         self.rates.add(pe);
+        self.requests.add(pe);
         self.callers.add(pe);
         self.causes.add(pe);
         for module in pe.detail.modules.iter().filter(|module| !module.path.is_empty()) {
@@ -141,6 +145,7 @@ impl<'p> Fold<'p> {
         self.locks.join(self.plan, other.locks);
         self.addresses.join(other.addresses);
         self.rates.join(other.rates);
+        self.requests.join(other.requests);
         self.callers.join(other.callers);
         other.builds.iter().for_each(|(path, id)| self.build(path, id));
         self.causes.join(other.causes);
@@ -200,6 +205,7 @@ impl<'p> Fold<'p> {
         merged.locks = self.locks.finish();
         merged.addresses = self.addresses.finish();
         merged.rates = self.rates.finish();
+        (merged.requests, merged.errors) = self.requests.finish();
         merged.callers = self.callers.finish();
         merged.builds = self.builds.into_iter().collect();
         merged

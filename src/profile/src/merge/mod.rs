@@ -12,7 +12,7 @@
 //! | `fold` | all sums: a PE is added, two heaps are joined |
 //! | `follow` | sums of a job that is looked at again and again |
 //! | `strip` | what is kept of a PE's time line |
-//! | `pe`, `routines`, `matrix`, `sites`, `regions`, `meetings`, `groups`, `locks`, `addresses`, `rates`, `callers`, `counters` | a file a kind of sum |
+//! | `pe`, `routines`, `matrix`, `sites`, `regions`, `meetings`, `groups`, `locks`, `addresses`, `rates`, `requests`, `callers`, `counters` | a file a kind of sum |
 //! | `efficiency` | factors of parallel efficiency: PEs are read again, once it is known who came last to which meeting |
 //! | `phases` | what happens between meetings, at the same reading |
 //! | `causes` | who ended waits; at the second reading, what those PEs did |
@@ -36,6 +36,7 @@ mod plan;
 mod pool;
 mod rates;
 mod regions;
+mod requests;
 mod routines;
 mod sites;
 mod strip;
@@ -66,7 +67,7 @@ pub use strip::{STRIP_COLUMNS, Strip};
 pub use symbol::Symbol;
 
 use crate::calibration::Calibrations;
-use crate::detail::{Context, Peer, Rate, TeamKey};
+use crate::detail::{Context, Peer, Rate, Requests, TeamKey};
 use crate::model::{Job, Pe, Profile, Routine};
 use fold::Fold;
 use plan::Plan;
@@ -169,6 +170,10 @@ pub struct Merged {
     pub addresses: Vec<AddressSum>,
     /// How fast puts, gets and atomics were, by routine, size class and distance.
     pub rates: Vec<Rate>,
+    /// Requests by routine, those under way longest first.
+    pub requests: Vec<Requests>,
+    /// Calls that could not be carried out: the code of the error without its sign, and how many.
+    pub errors: Vec<(u32, u64)>,
     /// Who called the functions that call the library.
     pub callers: CallerSums,
     /// What calls take where nothing holds them up, as far as somebody measured it; put there by whoever makes reports.

@@ -31,6 +31,7 @@ mod perf;
 mod rates;
 mod read;
 mod release;
+mod requests;
 mod script;
 mod stall;
 mod system;
@@ -65,6 +66,7 @@ pub use tls::set_site;
 
 pub use hot::{Stamp, error, record, sampled, sized, timed};
 pub use read::{current_op, in_file, read};
+pub use requests::{error_code, request_ended, request_time};
 pub use stall::{Shown, may_stall, stall, stall_over, waits_for};
 pub use waits::{begins as wait_begins, stamps_come_after};
 

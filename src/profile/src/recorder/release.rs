@@ -111,6 +111,9 @@ fn look(slot: &Slot, (op, key): (u16, u64), (start, ticks): (u64, u64), since_lo
     let mult = slot.head.clock_mult.load(Relaxed);
     let stands_ns = clock::scale_ns(since_look, mult);
     let is_lock = op::get(op).is_some_and(|row| row.class == Class::Lock);
+    if op::request::waits(op) {
+        return look_at_request(slot, key, stands_ns);
+    }
     let found = if is_lock { last_holder(slot) } else { find(slot, op, start) };
     let Some(found) = found else {
         let row = row(slot, [key, 0, 0, 0]);
@@ -131,6 +134,13 @@ fn look(slot: &Slot, (op, key): (u16, u64), (start, ticks): (u64, u64), since_lo
     let scaled = |part: u64| (u128::from(part) * u128::from(stands_ns) / u128::from(ns)) as u64;
     bump(&row.library_ns, scaled(library_ns));
     bump(&row.work_ns, scaled(own_ns - library_ns));
+}
+
+/// Who was the last in an operation with a handle: as the wait for it has found out. What he did before is not known.
+fn look_at_request(slot: &Slot, key: u64, stands_ns: u64) {
+    let row = row(slot, [key, slot.extra.waited.last_pe.swap(0, Relaxed), 0, 0]);
+    bump(&row.waits, 1);
+    bump(&row.ns, stands_ns);
 }
 
 /// The last thing that a thread waited for.

@@ -47,6 +47,7 @@ pub fn json(
         "problems": problems,
         "routines": routine_list(&routines, merge::run_time_ns(&profile.pes), Some(profile)),
         "balance": balance_list(&profile.pes),
+        "errors_by_code": errors_by_code(profile),
     });
     let every = view::VIEWS.iter().map(|row| row.view);
     let asked: Vec<View> = if options.view == View::All { every.collect() } else { vec![options.view] };
@@ -64,6 +65,14 @@ pub fn json(
         }
     }
     if asked.contains(&View::Pe) { with_pes(object, source, options, out) } else { pretty(&object, out) }
+}
+
+fn errors_by_code(profile: &Merged) -> Vec<Value> {
+    let item = |&(code, calls): &(u32, u64)| {
+        let name = notes::error_name(code);
+        json!({ "code": -i64::from(code), "name": name, "calls": calls })
+    };
+    profile.errors.iter().map(item).collect()
 }
 
 /// The PEs one by one, so that there is never more than one in memory.

@@ -99,13 +99,15 @@ pub enum View {
     Distances,
     /// Which algorithms collectives took: a table of `Contexts`.
     Algorithms,
+    /// Operations with handles, by routine: a table of `Nbi`.
+    Handles,
     /// Every view.
     All,
 }
 
 impl View {
     /// Every view with its name on the command line; a second name of one comes after all first ones.
-    pub const ALL: [(&'static str, View); 30] = [
+    pub const ALL: [(&'static str, View); 31] = [
         ("routines", View::Routine),
         ("efficiency", View::Efficiency),
         ("phases", View::Phases),
@@ -131,6 +133,7 @@ impl View {
         ("teams", View::Teams),
         ("algorithms", View::Algorithms),
         ("distances", View::Distances),
+        ("handles", View::Handles),
         ("unavailable", View::Unavailable),
         ("all", View::All),
         ("routine", View::Routine),
@@ -147,6 +150,7 @@ impl View {
             View::Teams => (View::Contexts, Some("teams")),
             View::Algorithms => (View::Contexts, Some("algorithms")),
             View::Unavailable => (View::Counters, Some("counters_unavailable")),
+            View::Handles => (View::Nbi, Some("handles")),
             View::Distances => (View::Network, Some("by_distance")),
             view => (view, None),
         }

@@ -46,8 +46,39 @@ pub fn notes(profile: &Merged, symbols: &dyn Symbols) -> Vec<String> {
     if threads > 1 {
         notes.push(format!("up to {threads} threads a PE: their times add up and may exceed the run time"));
     }
+    if !profile.errors.is_empty() {
+        let of = |(code, calls): &(u32, u64)| format!("{} {}", units::count(*calls), error_name(*code));
+        let list: Vec<String> = profile.errors.iter().map(of).collect();
+        notes.push(format!("calls that came to an error: {}", list.join(", ")));
+    }
     notes.extend(symbols.notes());
     notes
+}
+
+/// Names of errors in `shmemx.h`, by their codes without the sign.
+const ERROR_NAMES: [&str; 17] = [
+    "OK",
+    "ARGUMENT",
+    "EXISTS",
+    "FULL",
+    "NO_SUCH",
+    "READ_ONLY",
+    "BUSY",
+    "PE",
+    "ADDRESS",
+    "MEMORY",
+    "NETWORK",
+    "PE_LOST",
+    "ABORTED",
+    "IO",
+    "MISMATCH",
+    "PENDING",
+    "SHORT",
+];
+
+/// `SHMEMX_ERROR_PE_LOST`
+pub fn error_name(code: u32) -> String {
+    ERROR_NAMES.get(code as usize).map_or(format!("error {code}"), |name| format!("SHMEMX_ERROR_{name}"))
 }
 
 /// Limits that the recorder met in a PE.

@@ -46,6 +46,8 @@ pub const MODULES: usize = 2048;
 /// Hardware and software counters that can be read at a time.
 pub const COUNTERS: usize = 8;
 
+/// Routines that begin requests, of a thread.
+pub const REQUESTS: usize = 63;
 /// Contexts of a PE whose teams are kept.
 pub const CONTEXT_TEAMS: usize = 512;
 /// Slices of a thread's time.
@@ -263,6 +265,20 @@ pub struct Nbi {
     pub met_ticks: AtomicU64,
 }
 
+/// Requests that routines began and the program has ended, by routine.
+#[derive(Debug)]
+#[repr(C, align(32))]
+pub struct RequestRow {
+    /// Its number plus 1; 0: not known, and of the last row all that found no room.
+    pub routine: AtomicU64,
+    /// Requests; 0 where the row is free.
+    pub ended: AtomicU64,
+    /// From their begin to their completion, in ticks.
+    pub open_ticks: AtomicU64,
+    /// The part of it in which the program waited for them.
+    pub waited_ticks: AtomicU64,
+}
+
 /// What a thread did with one context.
 #[derive(Debug)]
 #[repr(C, align(64))]
@@ -389,6 +405,8 @@ pub struct Extra {
     pub callers: [CallerRow; CALLERS],
     /// A closer look at some of them.
     pub look: Look,
+    /// Requests by the routine that began them; the last row is of those that found no room.
+    pub requests: [RequestRow; REQUESTS + 1],
 }
 
 /// What a thread did over time, in slices of equal width.

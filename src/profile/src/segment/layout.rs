@@ -23,7 +23,7 @@ use crate::size::{DISTANCES, Distance, SIZE_CLASSES};
 /// First eight bytes of a segment.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"PELLPROF");
 /// Version of this layout. Readers and writers of another version refuse the segment.
-pub const VERSION: u32 = 16;
+pub const VERSION: u32 = 17;
 
 /// Threads of a PE that can record into a slot of their own at the same time.
 pub const SLOTS: usize = 256;
@@ -199,7 +199,12 @@ pub struct RegionHead {
     pub trace_dropped: AtomicU64,
     /// Where the first of the calls that [`Self::region_errors`] counts returns to; 0 where that is not known.
     pub region_error: AtomicU64,
+    /// Calls that could not be carried out, by the code of their error without its sign.
+    pub errors: [AtomicU64; ERRORS],
 }
+
+/// Codes of errors that are counted apart; the last stands for those beyond.
+pub const ERRORS: usize = 24;
 
 /// Bit in [`Current::word`], low half: a timed operation is running.
 pub const STATE_INSIDE: u64 = 1;

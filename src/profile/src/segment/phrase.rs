@@ -31,6 +31,10 @@ impl CurrentOp {
         if let Some((peer, handler, _)) = self.awaited() {
             return format!(" (reply of handler {handler} of PE {peer})");
         }
+        if let Some((peer, of)) = self.awaited_request() {
+            let peer = peer.map(|peer| format!(", PE {peer}")).unwrap_or_default();
+            return format!(" ({}{peer})", of.unwrap_or("an operation"));
+        }
         let direction = match op::get(self.op).map(|row| row.class) {
             Some(Class::Put | Class::Signal | Class::Message) => "to ",
             Some(Class::Get | Class::Handler) => "from ",
@@ -42,6 +46,12 @@ impl CurrentOp {
         parts.extend(self.addr.filter(|addr| *addr != 0).map(object));
         parts.extend(self.bytes.filter(|bytes| *bytes != 0).map(|bytes| format!("{bytes} bytes")));
         if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
+    }
+
+    /// Of a wait for a request: the PE that it lacks something of, and the routine that began it, where they are known.
+    pub fn awaited_request(&self) -> Option<(Option<u32>, Option<&'static str>)> {
+        let addr = self.addr.filter(|_| op::request::waits(self.op))?;
+        op::request::awaits(addr).map(|of| (self.peer, of))
     }
 
     /// Of a wait for messages: the PE whose reply to a request has not come, the handler of the request, and whether

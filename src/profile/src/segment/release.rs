@@ -53,8 +53,8 @@ pub struct Waited {
     pub released_by: AtomicU64,
     /// Key of the call site of that release.
     pub release_key: AtomicU64,
-    /// Keeps the size.
-    pub reserved: AtomicU64,
+    /// The PE that the last wait for a request waited for at its end: world number plus 1; 0: not known.
+    pub last_pe: AtomicU64,
 }
 
 /// Waits at one place that one place of a PE has ended.

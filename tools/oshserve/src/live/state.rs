@@ -123,6 +123,7 @@ fn waits(moment: &Moment<'_>) -> Value {
         For::Members { missing, .. } => missing.clone(),
         For::Lock(Some(holder)) => vec![*holder],
         For::Answer(peer) | For::Reply { peer, .. } => vec![*peer],
+        For::Request { peer, .. } => peer.iter().copied().collect(),
         For::Lock(None) | For::Store | For::Message => Vec::new(),
     };
     let nodes = moment.pes.len().min(NODES);

@@ -95,7 +95,7 @@ fn at_nb(
     if uses::are_kept() {
         uses::check(&used)?;
     }
-    let begun = request::start(|_| async move {
+    let begun = request::start(|_, _| async move {
         let moved = {
             let file = file.clone();
             background::run(move || {

@@ -60,7 +60,7 @@ impl FlatCall<'static> {
         self.check_lost()?;
         w.common.mail.begin();
         let absence = Absence { w, channel, waiting, waits, pes: self.pes.clone() };
-        request::start(|event| absence.observe(steps(Self { event: Some(event), ..self })))
+        request::start(|event, awaited| absence.observe(awaited, steps(Self { event: Some(event), ..self })))
     }
 }
 

@@ -108,12 +108,20 @@ pub struct Absence {
 impl Absence {
     /// A schedule that ends with a fault once a PE that it waits for is in `shmem_finalize`, without having begun the
     /// collective, and once a member is lost.
-    pub async fn observe(self, schedule: impl Future<Output = Result<(), Fault>>) -> Result<(), Fault> {
+    /// `awaited`: where it shows for whom it waits.
+    pub async fn observe(
+        self,
+        awaited: &AtomicI32,
+        schedule: impl Future<Output = Result<(), Fault>>,
+    ) -> Result<(), Fault> {
         let mut schedule = pin!(schedule);
         let (mut steps, mut looks, mut seen, mut query) = (0u32, 0, 0, PeerQuery::new());
         poll_fn(|context| {
             if let Poll::Ready(result) = schedule.as_mut().poll(context) {
                 return Poll::Ready(result);
+            }
+            if let missing @ 0.. = self.waits.missing.load(Ordering::Relaxed) {
+                awaited.store(missing, Ordering::Relaxed);
             }
             let taken = self.waits.taken.load(Ordering::Relaxed);
             if taken != seen {

@@ -34,6 +34,9 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
         let by = row.by.as_ref();
         let short = |routine: &str| routine.strip_prefix("shmem_").unwrap_or(routine).to_owned();
         let released = by.map_or(Cell::Absent(NOT_KNOWN), |by| {
+            if by.place.routine.is_empty() {
+                return format!("PE {}, the last in it", by.pe).into();
+            }
             format!("PE {} {} at {}", by.pe, short(&by.place.routine), code_line(&by.place, symbols)).into()
         });
         grid.row([
@@ -77,7 +80,7 @@ fn code_line(place: &CodePlace, symbols: &dyn Symbols) -> String {
 
 /// Why the other was late, in words; nothing where it is not known.
 fn because(row: &Cause, causes: &Causes, symbols: &dyn Symbols) -> Option<String> {
-    let by = row.by.as_ref()?;
+    let by = row.by.as_ref().filter(|by| !by.place.routine.is_empty())?;
     let time = |ns: u64| units::time(ns as f64);
     let between = |by: &Releaser| {
         let to = code_line(&by.place, symbols);

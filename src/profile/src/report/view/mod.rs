@@ -79,7 +79,7 @@ pub const VIEWS: &[Row] = &[
     Row { view: View::Matrix, title: "Matrix: who sends to whom", make: |p, _, _| matrix::grids(p) },
     Row { view: View::Callsites, title: "Call sites", make: |p, o, s| vec![callsites::grid(p, o, s)] },
     Row { view: View::Imbalance, title: "Imbalance: who came late, and what it cost", make: imbalance::grids },
-    Row { view: View::Nbi, title: "Nonblocking operations: issue to completion", make: |p, _, _| vec![nbi::grid(p)] },
+    Row { view: View::Nbi, title: "Nonblocking operations: issue to completion", make: |p, _, _| nbi::grids(p) },
     Row { view: View::Regions, title: "Regions", make: |p, o, _| regions::grids(p, o) },
     Row {
         view: View::Contexts,

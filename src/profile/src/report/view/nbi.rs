@@ -21,7 +21,11 @@ const COLUMNS: [Column; 14] = [
     column("overlap", "overlap", Kind::Share),
 ];
 
-pub(super) fn grid(profile: &Merged) -> Grid {
+pub(super) fn grids(profile: &Merged) -> Vec<Grid> {
+    vec![grid(profile), handles(profile)]
+}
+
+fn grid(profile: &Merged) -> Grid {
     let mut grid = Grid::new("nbi", "Nonblocking operations", &COLUMNS, "no nonblocking operation was issued");
     for pe in profile.pes.iter().filter(|pe| pe.nbi.issued > 0) {
         let n = &pe.nbi;
@@ -59,6 +63,41 @@ pub(super) fn grid(profile: &Merged) -> Grid {
              barrier that completes it; completing is the time in that call, without waiting for PEs that come late to \
              the barrier, \
              issuing that in the calls that issue, overlap the share of the batches that the program had for itself."
+                .to_owned(),
+        );
+    }
+    grid
+}
+
+const HANDLES: [Column; 6] = [
+    column("routine", "with a handle", Kind::Text),
+    column("requests", "requests", Kind::Count),
+    column("open_ns", "open", Kind::Time),
+    column("mean_open_ns", "a request", Kind::Time),
+    column("waited_ns", "waited", Kind::Time),
+    column("overlap", "overlap", Kind::Share),
+];
+
+/// Operations with handles, by the routine that begins them.
+fn handles(profile: &Merged) -> Grid {
+    let mut grid = Grid::new("handles", "Operations with handles", &HANDLES, "");
+    for of in &profile.requests {
+        let share = (of.open_ns > 0).then(|| 1.0 - (of.waited_ns as f64 / of.open_ns as f64).min(1.0));
+        let routine = if of.routine.is_empty() { "(others)" } else { &of.routine };
+        grid.row([
+            Cell::Text(routine.to_owned()),
+            of.ended.into(),
+            of.open_ns.into(),
+            Cell::Real(of.open_ns as f64 / of.ended.max(1) as f64),
+            of.waited_ns.into(),
+            share.into(),
+        ]);
+    }
+    if !grid.rows.is_empty() {
+        grid.notes.push(
+            "From the begin of an operation until the library has seen that it is complete; waited: the part of it in \
+             which the program waited for its request. Operations that were complete when they returned are not in \
+             it. Who was the last in them: --view causes."
                 .to_owned(),
         );
     }
