@@ -4,12 +4,12 @@
 use super::table::{Request, TABLE};
 use crate::base::{Cause, Fault};
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// What is done to memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Access {
     /// It is read.
     Read,
@@ -56,17 +56,26 @@ struct Operation {
     waiter: u64,
 }
 
+/// Memory that operations use in the same way: by the order of magnitude of its bytes, so that what overlaps with some
+/// memory is found without looking at all that is near; PE and address; bytes, what is done there, and its argument.
+type Place = (u32, i32, usize, usize, Access, &'static str);
+
+fn place(of: &Use) -> Place {
+    (of.bytes.ilog2(), of.pe, of.addr, of.bytes, of.access, of.arg)
+}
+
 /// What is under way.
 struct Uses {
     operations: BTreeMap<u64, Operation>,
-    /// By PE, address and request: bytes and what is done there.
-    places: BTreeMap<(i32, usize, u64), (usize, Access, &'static str)>,
-    /// The longest place that there has been.
-    longest: usize,
+    /// The requests that use a place.
+    places: BTreeMap<Place, BTreeSet<u64>>,
+    /// The requests of transfers, by their context.
+    of_context: BTreeMap<usize, BTreeSet<u64>>,
 }
 
 static ON: AtomicBool = AtomicBool::new(false);
-static ALL: Mutex<Uses> = Mutex::new(Uses { operations: BTreeMap::new(), places: BTreeMap::new(), longest: 0 });
+static ALL: Mutex<Uses> =
+    Mutex::new(Uses { operations: BTreeMap::new(), places: BTreeMap::new(), of_context: BTreeMap::new() });
 static NAME: OnceLock<fn(u16, usize) -> String> = OnceLock::new();
 
 thread_local! {
@@ -119,19 +128,43 @@ impl Uses {
     /// An operation that uses memory in a way that does not go with this.
     fn conflict(&self, wanted: &Use) -> Option<(&Operation, &'static str)> {
         let Use { pe, addr, bytes, access, .. } = *wanted;
-        let from = (pe, addr.saturating_sub(self.longest), 0);
-        let to = (pe, addr.saturating_add(bytes), 0);
-        let overlaps = |at: usize, length: usize| at < addr.saturating_add(bytes) && addr < at.saturating_add(length);
-        let mut near = self.places.range(from..to);
-        let ((.., request), (.., arg)) =
-            near.find(|((_, at, _), (length, other, _))| overlaps(*at, *length) && !access.goes_with(*other))?;
-        Some((self.operations.get(request)?, arg))
+        let end = addr.saturating_add(bytes);
+        let mut size = 0;
+        // From one size that there is to the next.
+        while let Some((&(of, ..), _)) = self.places.range((size, i32::MIN, 0, 0, Access::Read, "")..).next() {
+            let longest = 1_usize.checked_shl(of + 1).unwrap_or(usize::MAX);
+            let from = (of, pe, addr.saturating_sub(longest), 0, Access::Read, "");
+            let mut near = self.places.range(from..(of, pe, end, 0, Access::Read, ""));
+            let found = near
+                .find(|((.., at, length, other, _), _)| addr < at.saturating_add(*length) && !access.goes_with(*other));
+            if let Some(((.., arg), requests)) = found {
+                return Some((self.operations.get(requests.first()?)?, arg));
+            }
+            size = of + 1;
+        }
+        None
+    }
+
+    fn insert(&mut self, request: u64, operation: Operation) {
+        for one in &operation.uses {
+            self.places.entry(place(one)).or_default().insert(request);
+        }
+        if let Some(ctx) = operation.ctx {
+            self.of_context.entry(ctx).or_default().insert(request);
+        }
+        self.operations.insert(request, operation);
     }
 
     fn forget_places(&mut self, request: u64) {
         let Some(operation) = self.operations.get_mut(&request) else { return };
-        for place in std::mem::take(&mut operation.uses) {
-            self.places.remove(&(place.pe, place.addr, request));
+        if let Some(of_context) = operation.ctx.and_then(|ctx| self.of_context.get_mut(&ctx)) {
+            of_context.remove(&request);
+        }
+        for one in std::mem::take(&mut operation.uses) {
+            let key = place(&one);
+            if self.places.get_mut(&key).is_some_and(|requests| requests.remove(&request) && requests.is_empty()) {
+                self.places.remove(&key);
+            }
         }
     }
 }
@@ -156,13 +189,8 @@ pub fn check(wanted: &[Use]) -> Result<(), Fault> {
 pub fn hold(request: Request, uses: &[Use], ctx: Option<usize>, has_handle: bool) -> Request {
     let held = if request == Request::COMPLETE { TABLE.insert(false).0 } else { request };
     let uses: Vec<Use> = uses.iter().copied().filter(|one| one.bytes > 0).collect();
-    let mut all = all();
-    for one in &uses {
-        all.longest = all.longest.max(one.bytes);
-        all.places.insert((one.pe, one.addr, held.0), (one.bytes, one.access, one.arg));
-    }
-    let origin = CALL.get();
-    all.operations.insert(held.0, Operation { origin, uses, ctx, has_handle, waiter: 0 });
+    let operation = Operation { origin: CALL.get(), uses, ctx, has_handle, waiter: 0 };
+    all().insert(held.0, operation);
     held
 }
 
@@ -187,8 +215,7 @@ pub(super) fn release(request: Request) {
 #[cold]
 pub fn quiet(ctx: usize) {
     let mut all = all();
-    let of = |(request, operation): (&u64, &Operation)| (operation.ctx == Some(ctx)).then_some(*request);
-    let complete: Vec<u64> = all.operations.iter().filter_map(of).collect();
+    let complete = all.of_context.remove(&ctx).unwrap_or_default();
     complete.into_iter().for_each(|request| all.forget_places(request));
 }
 
@@ -244,6 +271,7 @@ pub(super) fn clear() {
     let mut all = all();
     all.operations.clear();
     all.places.clear();
+    all.of_context.clear();
 }
 
 #[cfg(test)]
@@ -268,7 +296,24 @@ mod tests {
         assert!(is_free(Access::Write, 7, 0x3007, 1));
         release(long);
         assert!(is_free(Access::Write, 7, 0x1000, 0x1000));
-        assert!(forgotten().iter().any(|line| line.starts_with("the request of another operation was")));
+        assert!(forgotten().iter().any(|line| line.contains("of another operation")));
         release(short);
+    }
+
+    #[test]
+    fn many_that_use_the_same_memory_are_no_hindrance() {
+        let used = |pe: i32| {
+            [of("old", pe, 0x9000 + 8 * pe as usize, 8, Access::Write), of("to", 3, 0x8000, 8, Access::Atomic)]
+        };
+        let hold = |pe| {
+            check(&used(pe)).expect("free");
+            super::hold(Request::COMPLETE, &used(pe), Some(9), true)
+        };
+        let all: Vec<Request> = (100..20_100).map(hold).collect();
+        assert!(check(&[of("it", 3, 0x8004, 1, Access::Read)]).is_err());
+        assert!(check(&[of("it", 200, 0x9000 + 1600, 1, Access::Read)]).is_err());
+        quiet(9);
+        assert!(check(&[of("it", 3, 0x8000, 8, Access::Write)]).is_ok());
+        all.into_iter().for_each(release);
     }
 }
