@@ -58,6 +58,17 @@ fn a_stencil_gives_the_right_result_whichever_pes_are_killed_and_when() {
     }
 }
 
+/// Each run kills one PE in the middle of messages.
+#[test]
+fn a_pe_that_is_killed_while_it_sends_keeps_nobody_from_going_on() {
+    for run in 1..=system::repetitions(6, 500) {
+        let (pes, after) = (3 + run % 3, 1 + run * 997 % 4000);
+        let (victim, after) = ((run % pes).to_string(), after.to_string());
+        let outcome = job("survive/flood.c", pes, &[&victim, &after]).run().expect_code(0);
+        assert_eq!(through(&outcome), pes - 1, "{}", outcome.describe());
+    }
+}
+
 #[test]
 fn what_else_ends_a_job_ends_it_still() {
     let outcome = job("survive/ends.c", 3, &["exit"]).run().expect_code(3);

@@ -140,6 +140,9 @@ impl Messages {
 
     /// Takes up work, once a process.
     pub fn open(&self, job: MessagePaths) {
+        if let Some(lanes) = job.lanes().filter(|_| job.losses.is_some()) {
+            lanes.announce_claims();
+        }
         let _ = self.job.set(job);
     }
 
@@ -291,6 +294,9 @@ impl Messages {
         let mut count = 0;
         if let Some(local) = job.lanes() {
             for lane in [Lane::Reply, Lane::Request] {
+                if job.losses.is_some() {
+                    local.pass_over_lost(lane, |pe| job.is_lost(pe));
+                }
                 if local.is_ready(lane) || local.holds() {
                     count += self.take(lane, |run| local.deliver(lane, MOST, run))?;
                 }

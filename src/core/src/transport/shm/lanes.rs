@@ -11,7 +11,7 @@ use crate::base::{Cause, Fault};
 use crate::transport::{Incoming, Lane, LongTarget, MAX_ARGS, MessageKind, MessageLimits, Outgoing, Owned, SegmentId};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Bytes of a cell.
 const CELL: usize = 64;
@@ -31,8 +31,11 @@ const _: () = assert!(MEDIUM + 2 * CELL + 4 * MAX_ARGS <= CELL * CELLS / 2);
 /// Bytes of an entry before its arguments, by kind.
 const HEAD: [usize; 3] = [16, 24, 40];
 
+mod announced;
 #[cfg(test)]
 mod tests;
+
+use announced::Announcements;
 
 /// Where the rings of the PEs of this host are.
 #[derive(Debug, Clone, Copy)]
@@ -129,6 +132,8 @@ pub struct Lanes {
     /// Replies for which there was no room.
     backlog: Mutex<VecDeque<(i32, Owned)>>,
     backlog_len: AtomicUsize,
+    /// In a job that goes on without PEs that are lost.
+    announcements: OnceLock<Announcements>,
 }
 
 /// Where the parts of an entry are.
@@ -163,7 +168,15 @@ impl Lanes {
             |lane: Lane| AtomicU64::new(View(view.0.wrapping_add(lane as usize * RING)).head().load(Ordering::Acquire));
         let receivers =
             [Lane::Request, Lane::Reply].map(|lane| Receiver { busy: AtomicBool::new(false), position: at(lane) });
-        Self { memory, me, peers, receivers, backlog: Mutex::default(), backlog_len: AtomicUsize::new(0) }
+        Self {
+            memory,
+            me,
+            peers,
+            receivers,
+            backlog: Mutex::default(),
+            backlog_len: AtomicUsize::new(0),
+            announcements: OnceLock::new(),
+        }
     }
 
     /// Whether a PE has rings here.
@@ -233,7 +246,19 @@ impl Lanes {
         let peer = &self.peers[(to - self.memory.first) as usize];
         let layout = Layout::of(message.kind, message.args.len(), message.payload.len());
         let ring = Ring(&view);
-        let Some(position) = ring.claim(layout.cells, &peer.seen[lane as usize]) else { return false };
+        let seen = &peer.seen[lane as usize];
+        let (announcement, claimed) = match self.announcements.get() {
+            None => (None, ring.claim(layout.cells, seen)),
+            Some(announcements) => {
+                let Some(announcement) = self.announce(announcements, to, lane) else { return false };
+                let claimed = ring.claim_announced(layout.cells, seen, |first, end| announcement.tell(first, end));
+                if claimed.is_some() {
+                    announcement.took();
+                }
+                (Some(announcement), claimed)
+            }
+        };
+        let Some(position) = claimed else { return false };
         let entry = view.entry(position);
         // SAFETY: the cells were claimed by this call, and hold as many bytes; arguments and payload are memory of the
         // caller's, never of the ring's free cells.
@@ -260,6 +285,7 @@ impl Lanes {
         }
         let note = message.kind as u16 | (message.args.len() as u16) << 8;
         ring.stamp(position, Stamp { cells: layout.cells as u16, note });
+        drop(announcement);
         if lane == Lane::Request {
             peer.sent.fetch_max(position.wrapping_add(layout.cells), Ordering::Relaxed);
         }

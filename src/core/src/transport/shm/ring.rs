@@ -66,6 +66,12 @@ impl<C: Cells> Ring<'_, C> {
     /// `seen` is the head as the caller has seen it last.
     #[inline]
     pub fn claim(&self, n: u64, seen: &impl Word) -> Option<u64> {
+        self.claim_announced(n, seen, |_, _| {})
+    }
+
+    /// As [`Self::claim`], and says before each try which cells it is about to take: the first one, and behind the last.
+    #[inline]
+    pub fn claim_announced(&self, n: u64, seen: &impl Word, announce: impl Fn(u64, u64)) -> Option<u64> {
         let cells = self.0.cells();
         loop {
             let tail = self.0.tail().load(Ordering::Relaxed);
@@ -80,6 +86,7 @@ impl<C: Cells> Ring<'_, C> {
                     return None;
                 }
             }
+            announce(tail, end);
             if self.0.tail().replace(tail, end, Ordering::AcqRel) {
                 if skipped > 0 {
                     self.stamp(tail, Stamp { cells: skipped as u16, note: SKIP });

@@ -16,13 +16,13 @@ impl Random {
 }
 
 /// Rings of two PEs, in memory of their own.
-struct Rings {
+pub(super) struct Rings {
     memory: Vec<u128>,
-    lanes: Vec<Lanes>,
+    pub(super) lanes: Vec<Lanes>,
 }
 
 impl Rings {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let mut memory = vec![0_u128; PES * LANES / 16 + CELL / 16];
         let base = memory.as_mut_ptr().cast::<u8>();
         let base = base.wrapping_add(base.align_offset(CELL));
