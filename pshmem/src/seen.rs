@@ -46,18 +46,19 @@ pub fn rooted(op: u16, peer: i32, root: c_int) -> i32 {
     peer
 }
 
-/// Counts a call on a context; gives back its `peer`. The default context's are those that no other has.
-#[inline]
+/// Counts a call on a context; gives back its `peer`. The default context's are those that no other has. `op`: one that
+/// has the traits of the routine.
+#[inline(always)]
 pub fn on(ctx: Ctx, op: u16, bytes: usize, peer: i32) -> i32 {
     note(ctx, op, bytes);
     peer
 }
 
 /// As [`on`].
-#[inline]
+#[inline(always)]
 pub fn note(ctx: Ctx, op: u16, bytes: usize) {
     if ctx != Ctx::DEFAULT {
-        recorder::context(op, ctx.number(), bytes);
+        recorder::context(recorder::context_column(op), ctx.number(), bytes);
     } else {
         recorder::context_default(ctx.number());
     }

@@ -206,7 +206,7 @@ fn folded_scene(peer: i32) {
     let signal = op::find("shmem_signal_set").expect("a routine");
     let on_context = op::find("shmem_ctx_long_p").expect("a routine");
     recorder::context_made(0x21, 3, (1, 2, 3));
-    recorder::context(on_context, 0x21, 8);
+    recorder::context(recorder::context_column(on_context), 0x21, 8);
     sampled(on_context, peer, 8, 8, || ());
     for i in 0..20_000_usize {
         sampled(amo, peer, 8 * i, 8, || ());

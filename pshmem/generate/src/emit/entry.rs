@@ -168,14 +168,14 @@ fn routine(body: &Body) -> String {
     if let Some(team) = routine.params.iter().find(|param| on_team(param)) {
         call = format!("on_team({}, {call})", team.name);
     }
-    let [peer, addr, bytes] = record(routine, &op);
+    let [peer, addr, bytes] = record(routine, &op, &first.to_string());
     let map = map(&[&call, &peer]);
     let failed = failed(routine, &ret);
     let kind = match () {
         () if through_c(routine) => format!("exported pellucid_through_{name}, pellucid_intercepted_{name}, "),
         () if is_brief(routine) => {
             let known = routine.expression(row.peer);
-            let noted = if peer.starts_with("on(") { format!("note(ctx, {op}, {bytes})") } else { "()".to_owned() };
+            let noted = if peer.starts_with("on(") { format!("note(ctx, {first}, {bytes})") } else { "()".to_owned() };
             format!("brief pellucid_brief_{name}, pellucid_kept_{name}, [{known}, {noted}], ")
         }
         () if row.ret == "noreturn" => format!("never pellucid_intercepted_{name}, "),
@@ -189,8 +189,9 @@ fn routine(body: &Body) -> String {
     )
 }
 
-/// Peer, address and bytes of a call, as the profile is told of them; `op` is the operation there.
-pub fn record(routine: &Routine, op: &str) -> [String; 3] {
+/// Peer, address and bytes of a call, as the profile is told of them; `op` is the operation there, and `alike` one that
+/// is known when the library is compiled and has its traits.
+pub fn record(routine: &Routine, op: &str, alike: &str) -> [String; 3] {
     let row = routine.row;
     let [mut peer, addr, bytes] = [row.peer, row.addr, row.bytes].map(|text| routine.expression(text));
     if let Some(team) = team(routine) {
@@ -200,7 +201,7 @@ pub fn record(routine: &Routine, op: &str) -> [String; 3] {
         && matches!(row.class, "Put" | "Get" | "Amo" | "Signal" | "Order")
     {
         // What is done on a context is counted by context too.
-        peer = format!("on(ctx, {op}, {bytes}, {peer})");
+        peer = format!("on(ctx, {alike}, {bytes}, {peer})");
     }
     [peer, addr, bytes]
 }

@@ -31,7 +31,7 @@ impl Intercepted {
     }
 
     fn add(&mut self, routine: &Routine) {
-        let [peer, addr, bytes] = entry::record(routine, "op");
+        let [peer, addr, bytes] = entry::record(routine, "op", "op");
         let failed = entry::failed(routine, &routine.rust_return());
         let text = format!("[{peer}, {addr}, {bytes}], args [{}]{failed}", entry::arguments(routine));
         let name = self.by_key.entry(key(routine, &text)).or_insert_with(|| {

@@ -45,6 +45,12 @@ impl PeList {
         }
     }
 
+    /// World number of a member; `None` where the index is out of range.
+    #[inline]
+    pub fn get(&self, index: usize) -> Option<i32> {
+        (index < self.size()).then(|| self.world(index))
+    }
+
     /// A member's index; `None` for a PE that is none.
     pub fn index_of(&self, pe: i32) -> Option<usize> {
         match self {
@@ -83,6 +89,7 @@ mod tests {
         for list in [&[5][..], &[0, 1, 2], &[9, 6, 3, 0], &[3, 4, 7, 12], &[4, 1], &[2, 0, 1]] {
             let pes = PeList::of(list);
             assert_eq!(pes.iter().collect::<Vec<_>>(), list);
+            assert_eq!((0..=list.len()).map_while(|index| pes.get(index)).collect::<Vec<_>>(), list);
             for pe in -1..20 {
                 assert_eq!(pes.index_of(pe), list.iter().position(|member| *member == pe), "{pe} in {list:?}");
             }

@@ -83,7 +83,13 @@ impl Ctx {
     /// The world number of PE `pe` of this context's team.
     #[inline(always)]
     pub fn world_pe(self, pe: i32) -> Result<i32, Fault> {
-        if self == Self::DEFAULT { Ok(pe) } else { self.translate(pe) }
+        if self == Self::DEFAULT {
+            return Ok(pe);
+        }
+        match translated(self, pe) {
+            -1 => Err(self.no_such_pe(pe)),
+            world => Ok(world),
+        }
     }
 
     /// What is completed with this context.
@@ -94,13 +100,11 @@ impl Ctx {
         Ok(self.context()?.transport.map_or(Channel::DEFAULT, |(_, channel)| channel))
     }
 
-    #[inline(never)]
-    fn translate(self, pe: i32) -> Result<i32, Fault> {
-        let context = self.context()?;
-        if (pe as u32 as usize) < context.pes.size() {
-            Ok(context.pes.world(pe as usize))
-        } else {
-            Err(Fault::from(Cause::BadPe { arg: "pe", pe: pe.into(), npes: context.pes.size() as i64 }))
+    #[cold]
+    fn no_such_pe(self, pe: i32) -> Fault {
+        match self.context() {
+            Ok(context) => Fault::from(Cause::BadPe { arg: "pe", pe: pe.into(), npes: context.pes.size() as i64 }),
+            Err(fault) => fault,
         }
     }
 }
@@ -124,9 +128,10 @@ pub fn world_pe(m: &Map, ctx: Ctx, pe: i32) -> i32 {
     if ctx == Ctx::DEFAULT { pe } else { translated(ctx, pe) }
 }
 
+/// The world number of a PE given with a context that the program made; -1 where there is no such context or PE.
 #[inline(never)]
 fn translated(ctx: Ctx, pe: i32) -> i32 {
-    ctx.translate(pe).unwrap_or(-1)
+    SLAB.get(ctx.0).and_then(|context| context.pes.get(pe as u32 as usize)).unwrap_or(-1)
 }
 
 /// Completes the operations of all contexts over the network.

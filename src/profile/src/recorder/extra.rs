@@ -8,11 +8,11 @@ use std::sync::atomic::{
 use super::hot::{self, bump, bump32};
 use super::{callers, release, script, tls};
 use crate::arm;
-use crate::op::{NONBLOCKING, ONE_ELEMENT, Operation, SIGNALS, STORES, TOGETHER, TRANSFER, traits};
+use crate::op::{NONBLOCKING, ONE_ELEMENT, Operation, SIGNALS, STORES, TOGETHER, TRANSFER, TRANSFER_SHIFT, traits};
 use crate::sample::is_kept;
 use crate::segment::extra::{
-    CONTEXTS, ContextTeam, Nbi, PEER_OVERFLOW, PEERS, PROBES, SITE_OVERFLOW, SITES, SYNCS, Site, Sync, TEAMS, key,
-    site_index, transfer,
+    CONTEXTS, ContextTeam, Nbi, PEER_OVERFLOW, PEERS, PROBES, SITE_OVERFLOW, SITES, SYNCS, Site, Sync, TEAMS,
+    TRANSFERS, key, site_index, transfer,
 };
 use crate::segment::layout::Slot;
 
@@ -411,16 +411,37 @@ pub fn context_default(handle: usize) {
     }
 }
 
+/// Where the calls of an operation are counted in the row of a context: a kind of transfer, or behind them.
+#[inline(always)]
+pub const fn context_column(op: u16) -> usize {
+    let traits = traits(op);
+    if traits & TRANSFER != 0 { (traits >> TRANSFER_SHIFT & 3) as usize } else { TRANSFERS }
+}
+
 /// Counts a call on a context that the program made.
 #[inline(never)]
-pub fn context(op: u16, handle: usize, bytes: usize) {
+pub fn context(column: usize, handle: usize, bytes: usize) {
     let Some(slot) = tls::slot() else { return };
     slot.extra.context.store(handle as u64, Relaxed);
     let [last, at] = &slot.extra.context_last;
-    let at = if last.load(Relaxed) == handle as u64 { at.load(Relaxed) as usize } else { context_row(slot, handle) };
+    if last.load(Relaxed) == handle as u64 {
+        count_on_context(slot, at.load(Relaxed) as usize, column, bytes);
+    } else {
+        another_context(slot, column, handle, bytes);
+    }
+}
+
+/// As [`context`], where the one before was another.
+#[cold]
+#[inline(never)]
+fn another_context(slot: &Slot, column: usize, handle: usize, bytes: usize) {
+    count_on_context(slot, context_row(slot, handle), column, bytes);
+}
+
+#[inline(always)]
+fn count_on_context(slot: &Slot, at: usize, column: usize, bytes: usize) {
     let row = &slot.extra.contexts[at % CONTEXTS];
-    if traits(op) & TRANSFER != 0 {
-        let kind = &row.kinds[transfer(op)];
+    if let Some(kind) = row.kinds.get(column) {
         bump(&kind.calls, 1);
         bump(&kind.bytes, bytes as u64);
     } else {
@@ -429,8 +450,6 @@ pub fn context(op: u16, handle: usize, bytes: usize) {
 }
 
 /// Finds or takes the row of a context.
-#[cold]
-#[inline(never)]
 fn context_row(slot: &Slot, handle: usize) -> usize {
     let rows = &slot.extra.contexts[..CONTEXTS - 1];
     let at = rows.iter().position(|row| is_mine(&row.handle, handle as u64)).unwrap_or(CONTEXTS - 1);

@@ -56,7 +56,7 @@ pub use callers::stack_source;
 pub use control::{Flush, failed_at, flush, marker, region_begin, region_end, set_sampling};
 #[cfg(feature = "counters")]
 pub use counting::count;
-pub use extra::{context, context_default, context_made, rooted, team};
+pub use extra::{context, context_column, context_default, context_made, rooted, team};
 pub use heap::{heap_in_use, memory};
 pub use locks::{lock_released, lock_taken};
 pub use nested::{enter, leave, nested, waits_on};
