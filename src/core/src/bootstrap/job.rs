@@ -24,7 +24,7 @@ use std::time::Duration;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"PELLUCID");
 /// Changes with every change of the layout: launcher and library must agree.
-const VERSION: u32 = 9;
+const VERSION: u32 = 10;
 /// This release. What else launcher and library share has layouts too, so they have to be of one release.
 const RELEASE: [u8; 24] = release();
 /// Bytes of one PE's slot.
@@ -63,6 +63,8 @@ struct Header {
     survives: AtomicU32,
     /// How many are.
     losses: AtomicU32,
+    /// The PE, counted from 1, that ends the job with its crash and has not said so yet; 0: none.
+    unsaid: AtomicU32,
 }
 
 #[repr(C)]
@@ -347,6 +349,16 @@ impl Job {
         true
     }
 
+    /// A PE that ends the job with its crash is about to say so.
+    pub(crate) fn set_unsaid(&self, pe: u32) {
+        self.header().unsaid.store(pe + 1, Ordering::Release);
+    }
+
+    /// Whether the PE has not said of its crash what it was about to say; whoever asks first says it.
+    pub(crate) fn take_unsaid(&self, pe: u32) -> bool {
+        self.header().unsaid.compare_exchange(pe + 1, 0, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
     /// The user has asked for the end of the job with a signal.
     pub fn set_interrupted(&self, signal: i32) {
         self.header().interrupted.store(signal, Ordering::Relaxed);
@@ -527,6 +539,16 @@ mod tests {
         assert!(job.request_exit(first));
         assert!(!job.request_exit(ExitRequest { pe: 0, status: 1, kind: ExitKind::Failed }));
         assert_eq!(job.exit_request(), Some(first));
+    }
+
+    #[test]
+    fn what_a_crash_could_not_say_is_said_once_by_another() {
+        let job = Job::create(0..3, 3).unwrap();
+        assert!(!job.take_unsaid(0) && !job.take_unsaid(1));
+        job.set_unsaid(1);
+        assert!(!job.take_unsaid(0) && !job.take_unsaid(2));
+        assert!(job.take_unsaid(1));
+        assert!(!job.take_unsaid(1));
     }
 
     #[test]

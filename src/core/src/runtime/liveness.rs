@@ -241,11 +241,15 @@ impl Monitor {
         let is_final = slot.state() == PeState::Finalized;
         if is_final || job.request_exit(request) {
             let words = |line| self.door.words.of(self.process.pe, ended, None, line);
+            if !is_final {
+                job.set_unsaid(self.process.pe);
+            }
             // A lock that the crash left closed would keep this thread here.
             drop(words(Duration::ZERO));
             note.begun();
             let text = words(OWN_LINE);
             exit::announce(&text);
+            job.take_unsaid(self.process.pe);
             if !is_final {
                 exit::before_failure();
                 // Nobody of this host is left to do it.
@@ -378,6 +382,10 @@ impl Monitor {
     fn conclude(&mut self, pe: u32, text: &str, status: i32, wait: Duration) {
         let request = ExitRequest { pe: pe as i32, status, kind: ExitKind::Failed };
         if !self.process.job.request_exit(request) {
+            // A crash waits for its words for some seconds only, which a machine may stand still for.
+            if self.process.job.take_unsaid(pe) {
+                exit::announce(text);
+            }
             self.ending.get_or_insert((Instant::now(), false));
             return;
         }
