@@ -40,9 +40,15 @@ fn site() -> Option<String> {
     let calls = stack::calls();
     let file = |call: &usize| in_file(*call);
     let shown = |(path, at): (String, u64)| format!("{path}+{at:#x}");
-    let is_apart = own.rsplit('/').next().is_some_and(|name| name.starts_with("libsma.so"));
-    if is_apart {
-        return calls.iter().filter_map(file).find(|(path, _)| *path != own).map(shown);
+    let is_named = |start: &str| own.rsplit('/').next().is_some_and(|name| name.starts_with(start));
+    let mut outside = calls.iter().filter_map(file).filter(|(path, _)| *path != own).map(shown);
+    if is_named("libsma.so") {
+        return outside.next();
+    }
+    // Calls of GASNet's may be functions of its headers, which are in the program.
+    if is_named("libgasnet-") {
+        let places: Vec<String> = outside.take(BETWEEN).collect();
+        return (!places.is_empty()).then(|| places.join(&OR.to_string()));
     }
     // A routine that ends in the call which refuses its arguments is not on the stack any more.
     let behind = stack::function(stall::body).map(|(_, behind)| behind);
@@ -55,7 +61,21 @@ fn site() -> Option<String> {
 /// Whether the name of a function is one of this library's or of what it is made of. Where the linker gave it a suffix
 /// it is as the compiler wrote it.
 fn is_ours(name: &str) -> bool {
-    let ours = ["shmem_", "pshmem_", "sma::", "core::", "std::", "_ZN3sma", "_ZN4core", "_ZN3std", "_Unwind"];
+    let ours = [
+        "shmem_",
+        "pshmem_",
+        "gex_",
+        "gasnet_",
+        "gasnett_",
+        "sma::",
+        "core::",
+        "std::",
+        "_ZN3sma",
+        "_ZN4core",
+        "_ZN3std",
+        "_ZN15gasnet_",
+        "_Unwind",
+    ];
     name.contains("pellucid_") || ours.iter().any(|ours| name.trim_start_matches(['<', '&']).starts_with(ours))
 }
 
