@@ -37,6 +37,10 @@ pub fn of(view: View) -> &'static str {
             "What each PE did from its begin to its end, in 64 columns: phases of the program, and who waits while \
              others work."
         }
+        View::Handles => {
+            "Operations with request handles, by routine: how long they were open, and which part of that the program \
+             spent waiting for them. Low overlap: the wait comes too soon, or nothing drives the operation meanwhile."
+        }
         View::Size => {
             "How large the messages are. Bytes in large messages are moved at the speed of memory or network; calls in \
              small ones cost latency each."
