@@ -1,4 +1,5 @@
-//! The same operations for objects of PEs on other hosts: out of line, since there the network decides what they cost.
+//! The same operations for objects of PEs on other hosts, where the network decides what they cost, and in spaces: out
+//! of line.
 //!
 //! These functions also explain what is wrong with a call whose object was found nowhere.
 #![allow(unsafe_code)]
@@ -8,7 +9,7 @@ use super::rma::null;
 use crate::base::{Cause, Fault};
 use crate::memory::Map;
 use crate::memory::spaces::MAPPED;
-use crate::transport::shm::amo::Amo;
+use crate::transport::shm::amo::{self, Amo};
 use crate::transport::shm::copy::copy;
 use crate::transport::shm::order;
 use crate::transport::{AmoOp, Atomic, Completion, RemoteAddress, SignalOp, Transport};
@@ -26,6 +27,11 @@ pub(super) fn put(
     pe: i32,
     when: Completion,
 ) -> Result<(), Fault> {
+    if let Some(to) = m.mapping_in_space(dest, bytes, pe).filter(|_| !source.is_null()) {
+        // SAFETY: mapped; the caller of the routine vouches for the source.
+        unsafe { copy(to, source, bytes) };
+        return Ok(());
+    }
     let (transport, to) = m.remote_address("dest", dest, bytes, pe)?;
     if source.is_null() {
         return Err(null("source", bytes));
@@ -46,6 +52,11 @@ pub(super) fn get(
     pe: i32,
     when: Completion,
 ) -> Result<(), Fault> {
+    if let Some(from) = m.mapping_in_space(source, bytes, pe).filter(|_| !dest.is_null()) {
+        // SAFETY: mapped; the caller of the routine vouches for the destination.
+        unsafe { copy(dest, from, bytes) };
+        return Ok(());
+    }
     let (transport, from) = m.remote_address("source", source, bytes, pe)?;
     if dest.is_null() {
         return Err(null("dest", bytes));
@@ -58,6 +69,11 @@ pub(super) fn get(
 #[cold]
 #[inline(never)]
 pub(super) fn p<T: Copy>(m: &Map, ctx: Ctx, dest: *mut T, value: T, pe: i32) -> Result<(), Fault> {
+    if let Some(to) = m.mapping_in_space(dest, size_of::<T>(), pe) {
+        // SAFETY: mapped for the size of T; users may give any alignment.
+        unsafe { to.write_unaligned(value) };
+        return Ok(());
+    }
     let (transport, to) = m.remote_address("dest", dest, size_of::<T>(), pe)?;
     // SAFETY: the value lives here until the call returns.
     unsafe { transport.put(ctx.channel()?, to, (&raw const value).cast(), size_of::<T>(), Completion::Local) }
@@ -67,6 +83,10 @@ pub(super) fn p<T: Copy>(m: &Map, ctx: Ctx, dest: *mut T, value: T, pe: i32) -> 
 #[cold]
 #[inline(never)]
 pub(super) fn g<T: Copy>(m: &Map, ctx: Ctx, source: *const T, pe: i32) -> Result<T, Fault> {
+    if let Some(from) = m.mapping_in_space(source, size_of::<T>(), pe) {
+        // SAFETY: as in p.
+        return Ok(unsafe { from.read_unaligned() });
+    }
     let (transport, from) = m.remote_address("source", source, size_of::<T>(), pe)?;
     let mut value = MaybeUninit::<T>::uninit();
     // SAFETY: there is room for a T, and it is filled in at return; every bit pattern is a value of the types of the
@@ -88,6 +108,14 @@ fn word<T>(
         return Err(Fault::from(Cause::Misaligned { arg, addr: addr as usize, align: align_of::<T>() }));
     }
     m.word_address(arg, addr, pe)
+}
+
+/// A word of a space that atomics reach by the CPU.
+#[inline]
+fn word_in_space<T>(m: &Map, addr: *const T, pe: i32) -> Option<*mut u8> {
+    let reaches = m.atomic_pes > 0 && addr.is_aligned();
+    let at = reaches.then(|| m.mapping_in_space(addr, size_of::<T>(), pe)).flatten()?;
+    Some(at.cast())
 }
 
 /// An atomic operation that nobody wants the result of.
@@ -118,6 +146,11 @@ pub(super) fn update_when<T: Amo>(
     operand: u64,
     when: Completion,
 ) -> Result<(), Fault> {
+    if let Some(at) = word_in_space(m, addr, pe) {
+        // SAFETY: mapped and aligned.
+        unsafe { amo::apply(at, op, size_of::<T>() as u8, operand, 0) };
+        return Ok(());
+    }
     let (transport, at) = word(m, arg, addr, pe)?;
     let atomic = Atomic { op, width: size_of::<T>() as u8, operand, compare: 0, result: std::ptr::null_mut() };
     // SAFETY: there is no result.
@@ -157,6 +190,14 @@ pub(super) fn fetch_into<T: Amo>(
     result: *mut T,
     when: Completion,
 ) -> Result<(), Fault> {
+    if let Some(at) = word_in_space(m, addr, pe).filter(|_| !result.is_null()) {
+        // SAFETY: mapped and aligned; the caller of the routine vouches for the result.
+        unsafe {
+            let before = amo::apply(at, op, size_of::<T>() as u8, operand, compare);
+            result.cast::<u8>().copy_from_nonoverlapping(before.to_ne_bytes().as_ptr(), size_of::<T>());
+        }
+        return Ok(());
+    }
     let (transport, at) = word(m, arg, addr, pe)?;
     if result.is_null() {
         return Err(null("fetch", size_of::<T>()));

@@ -184,8 +184,13 @@ impl Map {
 
     /// As [`Self::local_mapping`], and in spaces.
     pub fn mapping<T>(&self, addr: *const T, bytes: usize, pe: i32) -> Option<*mut T> {
-        let in_space = || self.mapped_in_space(addr as usize, bytes, pe).map(|there| there as *mut T);
-        self.local_mapping(addr, bytes, pe).or_else(in_space)
+        self.local_mapping(addr, bytes, pe).or_else(|| self.mapping_in_space(addr, bytes, pe))
+    }
+
+    /// As [`Self::mapping`], of what lies in spaces only.
+    #[inline]
+    pub fn mapping_in_space<T>(&self, addr: *const T, bytes: usize, pe: i32) -> Option<*mut T> {
+        self.mapped_in_space(addr as usize, bytes, pe).map(|there| there as *mut T)
     }
 
     fn mapped_in_space(&self, addr: usize, bytes: usize, pe: i32) -> Option<usize> {
