@@ -3,8 +3,8 @@
 use pellucid_profile::calibration::{Calibration, Measured, Point};
 use pellucid_profile::detail::{
     Algorithm, Callers, Cause, CodePlace, Context, Cost, Counter, CounterRegion, CounterRoutine, Counters, Detail,
-    HotLine, LastPhase, Lock, Marker, Module, Nbi, Peer, Phase, Rate, Region, Releaser, Site, Sync, System, Team,
-    Timeline, Traffic,
+    HotLine, LastPhase, Lock, Marker, Module, Nbi, Peer, Phase, Rate, Region, Releaser, Requests, Site, Sync, System,
+    Team, Timeline, Traffic,
 };
 use pellucid_profile::model::{End, Job, LastOp, Pe, Profile, Progress, Routine, SizeCount};
 use pellucid_profile::op::{Class, find};
@@ -198,6 +198,13 @@ fn detail(pe: u32) -> Detail {
             returns: vec![base + 0x1700],
             times: 3,
         }],
+        requests: vec![Requests {
+            routine: "shmemx_long_sum_reduce_nb".into(),
+            ended: 50,
+            open_ns: 40 * MS,
+            waited_ns: if pe == 2 { 30 * MS } else { 10 * MS },
+        }],
+        errors: if pe == 1 { vec![(9, 3)] } else { Vec::new() },
         nbi: Nbi {
             issued: 100,
             bytes: 6400,
