@@ -93,9 +93,9 @@ fn every_mistake_with_requests_is_explained() {
 #[test]
 fn requests_that_are_forgotten_are_named() {
     let binary = Build::program("misuse/requests.c").build();
-    let outcome = Job::oshrun(2).arg("--check").arg(&binary).arg("forgotten").run().expect_code(0);
+    let mut outcome = Job::oshrun(2).arg("--check").arg(&binary).arg("forgotten").run().expect_code(0);
     for pe in 0..2 {
-        outcome.expect_text(&[
+        outcome = outcome.expect_text(&[
             &format!("PE {pe}: shmem_finalize: 3 requests of shmemx_long_inc_nb (main at requests.c:"),
             &format!("PE {pe}: shmem_finalize: the request of shmemx_team_sync_nb (main at requests.c:"),
         ]);

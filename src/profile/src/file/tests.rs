@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use super::{ReadError, read, write};
 use crate::detail::{
     Algorithm, Callers, Cause, CodePlace, Context, Cost, Counter, CounterRegion, CounterRoutine, Counters, Detail,
-    HotLine, LastPhase, Lock, Marker, Module, Nbi, Peer, Phase, Rate, Region, Releaser, Site, Sync, System, Team,
-    Timeline, Traffic, Usage,
+    HotLine, LastPhase, Lock, Marker, Module, Nbi, Peer, Phase, Rate, Region, Releaser, Requests, Site, Sync, System,
+    Team, Timeline, Traffic, Usage,
 };
 use crate::model::{End, Job, LastOp, Pe, Profile, Progress, Routine, SizeCount};
 use crate::op::Class;
