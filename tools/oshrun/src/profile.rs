@@ -10,7 +10,7 @@ use pellucid_profile::live::{Inactivity, PeNow};
 use pellucid_profile::model::{self, End};
 use pellucid_profile::output::OutputDir;
 use pellucid_profile::report::{self, Finished};
-use pellucid_profile::segment::{self, JobInfo, Origin, Requests, Segment};
+use pellucid_profile::segment::{self, JobInfo, Origin, Segment, SnapshotRequests};
 use pellucid_profile::snapshot::{self, Outcome, PeOutcome};
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -27,7 +27,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 /// The thread that writes snapshots. Dropping it ends it.
 pub struct Snapshots {
     end: Arc<AtomicBool>,
-    requests: Arc<Requests>,
+    requests: Arc<SnapshotRequests>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -88,7 +88,7 @@ impl Profile {
     /// Writes a snapshot to the directory whenever a PE asks for one, and has its metrics written, in a thread of its
     /// own, until the result is dropped.
     pub fn serve(&self, directory: Option<&Arc<Kept>>, companions: &Arc<Companions>) -> io::Result<Snapshots> {
-        let requests = Arc::new(Requests::serve(self.fd.as_fd())?);
+        let requests = Arc::new(SnapshotRequests::serve(self.fd.as_fd())?);
         let segment = Segment::map(self.fd.as_fd())?;
         let (kept, end) = (directory.cloned(), Arc::new(AtomicBool::new(false)));
         let companions = Arc::clone(companions);

@@ -139,18 +139,7 @@ impl fmt::Display for Cause {
                  the same order"
             ),
             Self::Environment { name, value, reason } => write!(f, "{name}={value:?}: {reason}"),
-            Self::Interrupted { routine, network } => {
-                let routine = routine.unwrap_or("another call");
-                let rule = if *network {
-                    "over the network, a handler must not call the library while its thread is in a call"
-                } else {
-                    "a handler must not call a routine that may wait while its thread is in one"
-                };
-                write!(
-                    f,
-                    "called in a signal handler that interrupted {routine} in the same thread: {rule} (docs/threads.md)"
-                )
-            }
+            Self::Interrupted { routine, network } => interrupted(f, *routine, *network),
             Self::Stack { left, needed } => write!(
                 f,
                 "{} KiB of the stack are left here, and a call over the network needs {}: give the thread, or the \
@@ -207,6 +196,16 @@ impl Cause {
             _ => None,
         }
     }
+}
+
+fn interrupted(f: &mut fmt::Formatter<'_>, routine: Option<&str>, network: bool) -> fmt::Result {
+    let routine = routine.unwrap_or("another call");
+    let rule = if network {
+        "over the network, a handler must not call the library while its thread is in a call"
+    } else {
+        "a handler must not call a routine that may wait while its thread is in one"
+    };
+    write!(f, "called in a signal handler that interrupted {routine} in the same thread: {rule} (docs/threads.md)")
 }
 
 /// A handle of an object that is gone, or never was there.

@@ -23,7 +23,7 @@ pub use create::{JobInfo, Origin, create, create_with};
 pub use current::{CurrentOp, Phase};
 pub use follow::{claims, follow, origin, set_claims};
 pub use map::Segment;
-pub use serve::Requests;
+pub use serve::SnapshotRequests;
 pub use waiting::Condition;
 
 pub(crate) use create::host_name;

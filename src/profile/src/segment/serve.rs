@@ -12,17 +12,17 @@ use super::mapping::Mapping;
 
 /// Requests for snapshots, as whoever writes them sees them.
 #[derive(Debug)]
-pub struct Requests {
+pub struct SnapshotRequests {
     mapping: Mapping,
 }
 
-impl Requests {
+impl SnapshotRequests {
     /// From now on PEs of this segment wait for the snapshots that they ask for.
     ///
     /// # Errors
     /// What the system answered.
-    pub fn serve(fd: BorrowedFd<'_>) -> io::Result<Requests> {
-        let requests = Requests { mapping: Mapping::new(fd.as_raw_fd(), 0, HEADER_BYTES, true)? };
+    pub fn serve(fd: BorrowedFd<'_>) -> io::Result<SnapshotRequests> {
+        let requests = SnapshotRequests { mapping: Mapping::new(fd.as_raw_fd(), 0, HEADER_BYTES, true)? };
         requests.header().flush_served.store(1, Release);
         Ok(requests)
     }

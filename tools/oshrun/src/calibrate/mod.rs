@@ -96,7 +96,7 @@ fn summary(c: &Calibration, path: &Path, is_kept: bool) -> String {
     }
     let file = visible_path(path);
     let others = format!(
-        "others were at work (spread above {:.0} % or without a core for more than {:.0} %)",
+        "others were at work\n(spread above {:.0} % or without a core for more than {:.0} %)",
         100.0 * LOUD,
         100.0 * CORELESS
     );

@@ -3,7 +3,7 @@
 use crate::sys::file;
 use pellucid_profile::companion::Companions;
 use pellucid_profile::model::Pe;
-use pellucid_profile::segment::{Requests, Segment};
+use pellucid_profile::segment::{Segment, SnapshotRequests};
 use pellucid_profile::snapshot::{self, Outcome};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
@@ -40,7 +40,7 @@ struct State {
 impl HostSnapshots {
     /// Serves the PEs of this segment.
     pub fn serve(fd: BorrowedFd<'_>, companions: &Arc<Companions>) -> io::Result<Self> {
-        let requests = Requests::serve(fd)?;
+        let requests = SnapshotRequests::serve(fd)?;
         let segment = Segment::map(fd)?;
         let shared = Shared { state: Mutex::default(), changed: Condvar::new(), wake: file::eventfd()? };
         let shared = Arc::new(shared);
@@ -74,7 +74,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn work(&self, requests: &Requests, segment: &Segment, companions: &Companions) {
+    fn work(&self, requests: &SnapshotRequests, segment: &Segment, companions: &Companions) {
         while !self.lock().over {
             let Some(number) = requests.next(LOOK_AGAIN) else { continue };
             let pes = snapshot::take(segment, &Outcome::default()).pes;

@@ -69,7 +69,8 @@ impl<C: Cells> Ring<'_, C> {
         self.claim_announced(n, seen, |_, _| {})
     }
 
-    /// As [`Self::claim`], and says before each try which cells it is about to take: the first one, and behind the last.
+    /// As [`Self::claim`], and says before each try which cells it is about to take: the first one, and behind the
+    /// last.
     #[inline]
     pub fn claim_announced(&self, n: u64, seen: &impl Word, announce: impl Fn(u64, u64)) -> Option<u64> {
         let cells = self.0.cells();
