@@ -32,6 +32,8 @@ struct Keep {
 }
 
 static KEEP: OnceLock<Keep> = OnceLock::new();
+/// This process could not write all of its part.
+static REFUSED: AtomicBool = AtomicBool::new(false);
 
 /// Whether nobody will see more than the numbers by routine.
 pub fn is_brief() -> bool {
@@ -57,7 +59,9 @@ pub fn at_exit() {
     write(status.is_some(), status.unwrap_or(0));
     metrics::end(status.unwrap_or(0), status.is_some());
     trace::close();
-    places::tell(What::Profile, "profile kept, to see it again: oshprof report DIR");
+    if !REFUSED.load(Relaxed) {
+        places::tell(What::Profile, "profile kept, to see it again: oshprof report DIR");
+    }
     places::tell(
         What::Trace,
         "trace kept, to see what is in it: oshprof trace DIR; to convert it: oshprof trace DIR --to perfetto -o \
@@ -75,7 +79,10 @@ fn write(alone: bool, status: i32) {
     }
     // SAFETY: the segment's descriptor stays open for the life of the process.
     let fd = unsafe { BorrowedFd::borrow_raw(keep.segment) };
-    let complain = |what: &dyn std::fmt::Display| eprintln!("pellucid: the profile is not kept: {what}");
+    let complain = |what: &dyn std::fmt::Display| {
+        REFUSED.store(true, Relaxed);
+        eprintln!("pellucid: the profile is not kept: {what}");
+    };
     let segment = match Segment::map(fd) {
         Ok(segment) => segment,
         Err(error) => return complain(&error),

@@ -53,6 +53,11 @@ impl Launcher {
         job
     }
 
+    /// The same, started by a program that takes a command as its last arguments.
+    pub fn behind(&self, line: &[&str]) -> Launcher {
+        Launcher { before: line.iter().map(ToString::to_string).collect(), ..self.clone() }
+    }
+
     /// The same with two hosts of `per_host` PEs each, both on this machine. Error: why that is not possible.
     pub fn on_two_hosts(&self, per_host: usize) -> Result<Launcher, String> {
         if system::library("libfabric.so.1").is_none() {

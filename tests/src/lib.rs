@@ -14,6 +14,7 @@ pub mod exporter;
 pub mod forge;
 pub mod hosts;
 pub mod launchers;
+pub mod patience;
 pub mod plots;
 pub mod ports;
 pub mod program;

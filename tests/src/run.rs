@@ -8,6 +8,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use crate::patience::Patience;
 use crate::{system, tree, wheels};
 
 /// What a finished command left.
@@ -239,10 +240,11 @@ impl Running {
     /// # Panics
     /// Panics where the status cannot be read.
     pub fn wait(mut self) -> Outcome {
+        let mut patience = Patience::new(self.limit);
         let status = loop {
             match self.child.try_wait().expect("the child can be waited for") {
                 Some(status) => break Some(status),
-                None if self.started.elapsed() > self.limit => break None,
+                None if patience.is_over() => break None,
                 None => std::thread::sleep(Duration::from_millis(2)),
             }
         };
@@ -253,9 +255,9 @@ impl Running {
         }
         let (stdout, stderr) = self.readers.take().expect("it is waited for once");
         // A process that outlives the command holds the pipes open: give it a moment, then end it.
-        let patience = Instant::now();
+        let mut patience = Patience::new(Duration::from_secs(3));
         while !(stdout.is_finished() && stderr.is_finished()) {
-            if patience.elapsed() > Duration::from_secs(3) {
+            if patience.is_over() {
                 system::kill_group(self.child.id());
                 break;
             }

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use crate::patience::Patience;
 
 /// Sends SIGKILL to a process group.
 pub fn kill_group(leader: u32) {
@@ -112,10 +114,10 @@ pub fn processes(program: &Path) -> Vec<u32> {
 
 /// Waits until no process runs `program`; gives the ones left after `limit`.
 pub fn wait_for_no_process(program: &Path, limit: Duration) -> Vec<u32> {
-    let started = Instant::now();
+    let mut patience = Patience::new(limit);
     loop {
         let left = processes(program);
-        if left.is_empty() || started.elapsed() > limit {
+        if left.is_empty() || patience.is_over() {
             return left;
         }
         std::thread::sleep(Duration::from_millis(5));
@@ -124,9 +126,9 @@ pub fn wait_for_no_process(program: &Path, limit: Duration) -> Vec<u32> {
 
 /// Waits until `ready` holds; false where `limit` passes first.
 pub fn wait_until(limit: Duration, mut ready: impl FnMut() -> bool) -> bool {
-    let started = Instant::now();
+    let mut patience = Patience::new(limit);
     while !ready() {
-        if started.elapsed() > limit {
+        if patience.is_over() {
             return false;
         }
         std::thread::sleep(Duration::from_millis(5));

@@ -1,6 +1,7 @@
 //! How jobs end before their time under other launchers than ours: the library itself notices, says it and ends the
 //! job, whatever the launcher does; and no PE outlives its launcher.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -111,14 +112,13 @@ fn one_pe_ends(launcher: &Launcher, end: End) -> Verdict {
     let always = always || launcher.protocol == "PMI-2";
     // Hydra takes the status of a PE at the moment at which its connection closes, which is a matter of luck.
     let few = if how == "_exit-0" && launcher.family == Family::Hydra { 5 } else { 1 };
-    let mut times = Vec::new();
     // A job that does not begin fails as well.
     let outcome = launcher.job(3).arg(&ending).args(["none", "1", "finalize"]).limit(30).run();
     ensure(outcome.code() == 0, &outcome, "a job without such an end")?;
-    for round in 0..system::repetitions(few, 1000) {
+    let kind = format!("{:?}, {}: {how}", launcher.family, launcher.protocol);
+    in_rounds(&kind, system::repetitions(few, 1000), |round| {
         let others = ["wait", "compute", "barrier", "sleep"][round % 4];
         let outcome = launcher.job(3).arg(&ending).args([how, "1", others]).limit(30).run();
-        times.push(outcome.elapsed);
         let what = format!("round {round}, {how}, {others}");
         ensure(outcome.code() > 0, &outcome, &format!("{what}: a failure is expected"))?;
         nobody_is_left(&ending, &what)?;
@@ -134,9 +134,33 @@ fn one_pe_ends(launcher: &Launcher, end: End) -> Verdict {
                 ensure(found, &outcome, &format!("{what}: it is not said: {part}"))?;
             }
         }
+        Ok((outcome.elapsed, outcome.code()))
+    })
+}
+
+/// Makes all rounds, whatever comes of one: how many fail is told, and what the first ones say. A round gives how long
+/// it took and its exit status.
+fn in_rounds(what: &str, rounds: usize, round: impl Fn(usize) -> Result<(Duration, i32), String>) -> Verdict {
+    let (mut times, mut statuses, mut failures) = (Vec::new(), BTreeMap::new(), Vec::new());
+    for number in 0..rounds {
+        match round(number) {
+            Ok((time, status)) => {
+                times.push(time);
+                *statuses.entry(status).or_insert(0_usize) += 1;
+            }
+            Err(failure) => failures.push(failure),
+        }
     }
-    tell(&format!("{:?}, {}: {how}", launcher.family, launcher.protocol), times);
-    Ok(())
+    tell(what, times);
+    if rounds > 10 {
+        println!("{what}: exit statuses and how often: {statuses:?}");
+    }
+    if failures.is_empty() {
+        return Ok(());
+    }
+    let count = failures.len();
+    failures.truncate(3);
+    Err(format!("{what}: {count} of {rounds} rounds failed\n{}", failures.join("\n")))
 }
 
 /// Says how long something took, in a test with many rounds.
@@ -145,7 +169,7 @@ fn tell(what: &str, mut times: Vec<Duration>) {
     if let (Some(median), Some(most)) = (times.get(times.len() / 2), times.last())
         && times.len() > 10
     {
-        println!("{what}: {} times: median {median:.2?}, most {most:.2?}", times.len());
+        println!("{what}: {} times as expected: median {median:.2?}, most {most:.2?}", times.len());
     }
 }
 
@@ -157,17 +181,15 @@ fn one_pe_a_host_ends(launcher: &Launcher) -> Verdict {
     };
     let name = format!("alone-{:?}-{}-{}", launcher.family, launcher.protocol, launcher.version());
     let ending = Build::program("endings/ending.c").named(&name).options(["-pthread", "-g"]).build();
-    let mut times = Vec::new();
-    for round in 0..system::repetitions(5, 1000) {
+    let kind = format!("{:?}, {}: one PE a host: _exit-0", launcher.family, launcher.protocol);
+    in_rounds(&kind, system::repetitions(5, 1000), |round| {
         let others = ["wait", "compute", "barrier", "sleep"][round % 4];
         let outcome = launcher.job(2).arg(&ending).args(["_exit-0", "1", others]).limit(30).run();
-        times.push(outcome.elapsed);
         let what = format!("round {round}, {others}");
         ensure(outcome.code() > 0, &outcome, &format!("{what}: a failure is expected"))?;
         nobody_is_left(&ending, &what)?;
-    }
-    tell(&format!("{:?}, {}: one PE a host: _exit-0", launcher.family, launcher.protocol), times);
-    Ok(())
+        Ok((outcome.elapsed, outcome.code()))
+    })
 }
 
 fn skip(reason: &str) -> Verdict {

@@ -161,7 +161,17 @@ impl Wireup for Pmi2 {
 
     fn abort(&self, _: i32, message: &str) {
         if self.socket.is_ours() {
-            let message: String = message.chars().map(|c| if c.is_control() { ' ' } else { c }).take(400).collect();
+            // Slurm takes what follows a semicolon for a further key, doubled or not.
+            let plain = |c| {
+                if c == ';' {
+                    ','
+                } else if char::is_control(c) {
+                    ' '
+                } else {
+                    c
+                }
+            };
+            let message: String = message.chars().map(plain).take(400).collect();
             let _ = self.socket.tell(request("abort", &[("isworld", "TRUE"), ("msg", &message)]).as_bytes());
         }
     }

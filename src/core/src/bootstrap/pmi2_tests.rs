@@ -71,7 +71,7 @@ fn a_whole_life() {
         ("cmd=kvs-fence;", "cmd=kvs-fence-response;rc=0;"),
         ("cmd=kvs-get;jobid=7.0;srcid=1;key=fabric-1;", "cmd=kvs-get-response;rc=0;found=TRUE;value=1.aGVsbG8;"),
         ("cmd=kvs-get;jobid=7.0;srcid=3;key=fabric-3;", "cmd=kvs-get-response;rc=0;flag=FALSE;"),
-        ("cmd=abort;isworld=TRUE;msg=PE 2: a;;b=c ;", ""),
+        ("cmd=abort;isworld=TRUE;msg=PE 2: a,b=c ;", ""),
         ("cmd=finalize;", "cmd=finalize-response;rc=0;"),
     ];
     for aligned in [Aligned::Right, Aligned::Left] {

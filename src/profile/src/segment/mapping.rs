@@ -26,7 +26,7 @@ impl Mapping {
             libc::mmap(std::ptr::null_mut(), bytes, protection, libc::MAP_SHARED | libc::MAP_NORESERVE, fd, offset)
         };
         if start == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
+            return Err(refused(bytes, &io::Error::last_os_error()));
         }
         // A core dump would materialize every page of the sparse memory, huge pages much of it. Failure costs only
         // memory. SAFETY: exactly the range mapped above.
@@ -47,6 +47,13 @@ impl Mapping {
         std::mem::forget(self);
         start
     }
+}
+
+/// What is seldom missing is memory: most of it is never touched.
+#[cold]
+fn refused(bytes: usize, error: &io::Error) -> io::Error {
+    let mib = bytes.div_ceil(1 << 20);
+    io::Error::new(error.kind(), format!("mmap of {mib} MiB of the profile segment (ulimit -v limits it): {error}"))
 }
 
 impl Drop for Mapping {

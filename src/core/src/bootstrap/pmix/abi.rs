@@ -50,9 +50,12 @@ impl Info {
 
     /// Ask nobody else: what is not known here is not there. Asking for what no server knows can take for ever.
     pub(super) fn known_here() -> Self {
-        let mut value = Value { kind: kind::BOOL, data: Data { room: [0; 8] } };
-        value.data.number = 1;
-        Self::new(c"pmix.optional", value)
+        Self::new(c"pmix.optional", Value::yes())
+    }
+
+    /// Every server is to have what all have published.
+    pub(super) fn with_data() -> Self {
+        Self::new(c"pmix.collect", Value::yes())
     }
 
     /// Wait so many seconds at most.
@@ -90,6 +93,14 @@ pub(super) struct Bytes {
 pub(super) struct Value {
     pub(super) kind: u16,
     pub(super) data: Data,
+}
+
+impl Value {
+    fn yes() -> Self {
+        let mut value = Self { kind: kind::BOOL, data: Data { room: [0; 8] } };
+        value.data.number = 1;
+        value
+    }
 }
 
 #[repr(C)]
@@ -130,7 +141,7 @@ functions! {
     finalize: c"PMIx_Finalize" (*const c_void, usize) -> c_int;
     put: c"PMIx_Put" (u8, *const c_char, *mut Value) -> c_int;
     commit: c"PMIx_Commit" () -> c_int;
-    fence: c"PMIx_Fence" (*const Process, usize, *const c_void, usize) -> c_int;
+    fence: c"PMIx_Fence" (*const Process, usize, *const Info, usize) -> c_int;
     get: c"PMIx_Get" (*const Process, *const c_char, *const Info, usize, *mut *mut Value) -> c_int;
     abort: c"PMIx_Abort" (c_int, *const c_char, *mut Process, usize) -> c_int;
     error: c"PMIx_Error_string" (c_int) -> *const c_char;

@@ -83,6 +83,12 @@ impl Pmix {
         self.owner == process::id()
     }
 
+    /// Whether servers keep saying of other hosts' processes that there is nothing, where they were asked before a
+    /// value was published, or just after: those of Slurm 22.
+    fn answers_late(&self) -> bool {
+        self.me.namespace().starts_with("slurm.")
+    }
+
     fn check(&self, call: &str, result: i32) -> Result<(), Fault> {
         if result == abi::SUCCESS {
             return Ok(());
@@ -100,7 +106,8 @@ impl Pmix {
         // SAFETY: a process, a C string, one piece of information, and a place for the result.
         let result =
             unsafe { (self.functions.get)(&raw const from, name.as_ptr(), &raw const *how, 1, &raw mut value) };
-        self.check(&format!("PMIx_Get of {key}"), result)?;
+        let of = if rank == abi::ANY_RANK { String::new() } else { format!(" of PE {rank}") };
+        self.check(&format!("PMIx_Get of {key}{of}"), result)?;
         if value.is_null() {
             return Err(wrong(format!("PMIx_Get of {key} gives nothing")));
         }
@@ -186,9 +193,11 @@ impl Wireup for Pmix {
         // SAFETY: no arguments.
         let result = unsafe { (self.functions.commit)() };
         self.check("PMIx_Commit", result)?;
-        // No data is collected: whoever needs some of it asks for it then.
-        // SAFETY: null for all processes of the job, and no further information.
-        let result = unsafe { (self.functions.fence)(null(), 0, null(), 0) };
+        // Whoever needs some of the data asks for it then, unless that is of no use.
+        let how = self.answers_late().then(Info::with_data);
+        let (how, count) = how.as_ref().map_or((null(), 0), |how| (std::ptr::from_ref(how), 1));
+        // SAFETY: null for all processes of the job, and at most one piece of information.
+        let result = unsafe { (self.functions.fence)(null(), 0, how, count) };
         self.check("PMIx_Fence", result)
     }
 
