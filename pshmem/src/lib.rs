@@ -31,7 +31,7 @@ pub mod routine;
 
 mod abort;
 pub mod callbacks;
-mod caller;
+pub mod caller;
 mod check;
 pub mod control;
 pub mod dispatcher;

@@ -79,6 +79,21 @@ fn the_matrix_has_the_messages() {
 }
 
 #[test]
+fn call_sites_are_the_clients() {
+    let directory = traffic(2, "--profile-dir", "sites");
+    let job = Job::new(tree::tool("oshprof")).arg("report").arg(&directory).args(["--view", "callsites", "--json"]);
+    let json: Value = serde_json::from_str(&job.run().expect_code(0).stdout).expect("JSON");
+    let rows = json["callsites"].as_array().expect("rows");
+    for routine in
+        ["gex_AM_RequestShort", "gex_AM_ReplyShort", "gex_RMA_PutBlocking", "gex_RMA_GetNB", "gex_AD_OpNB_U64"]
+    {
+        let mine: Vec<_> = rows.iter().filter(|row| row["routine"] == routine).collect();
+        let is_known = |row: &&Value| row["file"].as_str().is_some_and(|file| file.ends_with("traffic"));
+        assert!(!mine.is_empty() && mine.iter().all(is_known), "{routine}: {mine:?}");
+    }
+}
+
+#[test]
 fn traces_have_messages_and_handlers() {
     let directory = traffic(2, "--trace", "traced");
     let job = Job::new(tree::tool("oshprof")).arg("trace").arg(&directory).args(["--to", "csv"]);

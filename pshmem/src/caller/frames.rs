@@ -25,7 +25,9 @@ const NUMBERS: [Register; 3] = [Register(31), Register(29), Register(30)];
 /// Stack and frame pointer in a function.
 #[derive(Clone, Copy)]
 pub struct Registers {
+    /// The stack pointer.
     pub stack: usize,
+    /// The frame pointer.
     pub frame: usize,
 }
 

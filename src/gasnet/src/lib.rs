@@ -18,7 +18,7 @@
 //! | [`kind`] | kinds of memory, of which there is that of hosts |
 //! | [`tools`] | GASNet tools that are functions |
 //! | [`progress`] | moving things on, and waiting |
-//! | [`record`], [`asked`] | what the profile hears of it, and whose reply is waited for |
+//! | [`record`], [`site`], [`asked`] | what the profile hears of it, where the client called, whose reply is waited for |
 //!
 //! # Shape
 //! A client's segment is part of the symmetric heap, in an area that `gex_Client_Init` takes. So the PEs of a host
@@ -58,6 +58,7 @@ pub mod record;
 pub mod rma;
 pub mod segment;
 pub mod settings;
+pub mod site;
 pub mod start;
 pub mod system;
 pub mod team;

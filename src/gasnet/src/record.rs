@@ -1,9 +1,9 @@
 //! What the profile hears of calls and handlers. Rows and their numbers: `pellucid_profile::op::gasnet`.
 //!
 //! A call is recorded as its flag byte says, as the entry points of OpenSHMEM are: not at all, briefly, or by call
-//! site, which is not known here.
+//! site, which [`site`] finds.
 
-use crate::asked;
+use crate::{asked, site};
 use pellucid_profile::arm::{self, ARM, OFF, PROBE};
 use pellucid_profile::op::{self, Operation};
 use pellucid_profile::recorder::{self, Shown, Stamp, brief};
@@ -52,7 +52,7 @@ pub fn sampled<R>(op: impl Operation, peer: i32, addr: usize, bytes: usize, f: i
 
 #[inline(never)]
 fn sampled_fully<R>(op: impl Operation, (peer, addr, bytes): (i32, usize, usize), f: impl FnOnce() -> R) -> R {
-    recorder::set_site(0);
+    site::note();
     recorder::sampled(op, peer, addr, bytes, f)
 }
 
@@ -65,7 +65,7 @@ pub fn sized<R>(op: impl Operation, peer: i32, addr: usize, bytes: usize, f: imp
 
 #[inline(never)]
 fn sized_fully<R>(op: impl Operation, (peer, addr, bytes): (i32, usize, usize), f: impl FnOnce() -> R) -> R {
-    recorder::set_site(0);
+    site::note();
     recorder::sized(op, peer, addr, bytes, f)
 }
 
@@ -75,14 +75,14 @@ pub fn timed<R>(op: impl Operation, peer: i32, addr: usize, bytes: usize, f: imp
     if !is_on(arm::flag(&ARM, op.id())) {
         return f();
     }
-    recorder::set_site(0);
+    site::note();
     recorder::timed(op, peer, addr, bytes, f)
 }
 
 /// Records a call that began before there was anything to record into.
 pub fn since(op: u16, began: Stamp) {
     if is_on(arm::flag(&ARM, op)) {
-        recorder::set_site(0);
+        site::note();
         recorder::record(op, -1, 0, 0, began);
     }
 }
@@ -92,7 +92,7 @@ pub fn enter(op: impl Operation, peer: i32) -> u64 {
     if !is_on(arm::flag(&ARM, op.id())) {
         return 0;
     }
-    recorder::set_site(0);
+    site::note();
     recorder::enter(op, peer, 0, 0)
 }
 
