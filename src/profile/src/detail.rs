@@ -488,6 +488,13 @@ pub struct Cost {
     pub sample_ns: f64,
 }
 
+impl Cost {
+    /// A call that is timed in full.
+    pub fn longest_ns(&self) -> f64 {
+        self.timed_ns.max(self.sample_ns)
+    }
+}
+
 /// One way to a call site.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Callers {

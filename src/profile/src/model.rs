@@ -1,6 +1,6 @@
 //! The numbers of a profile as plain data: what a snapshot yields, the profile directory stores and reports show.
 
-use crate::detail::Detail;
+use crate::detail::{Cost, Detail};
 use crate::histogram::Histogram;
 use crate::op::Class;
 use crate::size::DISTANCES;
@@ -150,18 +150,30 @@ impl Pe {
         phases.chain(last).filter(|moment| **moment != 0).for_each(|moment| *moment = time(*moment));
     }
 
-    /// What profiling took of the PE's run, in nanoseconds: by what a call cost when the PE started.
+    /// What profiling took of the PE's run, in nanoseconds: by what a call cost when the PE started, and how far calls
+    /// overlapped.
     pub fn overhead_ns(&self) -> u64 {
-        let sum = |of: fn(&Routine) -> u64| self.routines.iter().map(of).fold(0_u64, u64::saturating_add);
-        let timed = sum(Routine::looked_at);
-        let counted = sum(Routine::all_calls).saturating_sub(timed);
-        let cost = &self.detail.cost;
         // Each begin and each end of a region is a call that is counted, and finds its name, reads the clock and adds
-        // up: what a timed call takes.
+        // up: what a sample takes.
         let changes = self.detail.regions.iter().map(|region| 2 * region.entries).fold(0_u64, u64::saturating_add);
-        (counted as f64 * cost.counted_ns + (timed + changes) as f64 * cost.timed_ns.max(cost.sample_ns)) as u64
+        let is_kept = !self.detail.sites.is_empty();
+        let calls: f64 = self.routines.iter().map(|r| r.recording_ns(&self.detail.cost, is_kept)).sum();
+        (calls + changes as f64 * self.detail.cost.longest_ns()) as u64
     }
 }
+
+/// What counting a call takes of what counting one took when the PE started, which has a call more and no size or peer:
+/// without a peer, and with (`./x bench cost`, loops of `shmem_n_pes` and of puts).
+const ALONE: f64 = 0.8;
+/// See [`ALONE`].
+const BY_PEER: f64 = 1.25;
+/// The recorder's part of the instructions of a short call, which is its part of the time where the processor's window
+/// of instructions bounds how many calls are under way (`./x bench cost updates`): without call sites, and with.
+const OF_WINDOW: f64 = 0.25;
+/// Most bytes of a call for which that holds: beyond, moving them is what fills the window.
+const WORDS: u64 = 64;
+/// See [`OF_WINDOW`].
+const OF_WINDOW_KEPT: f64 = 1.0 / 3.0;
 
 /// From the end of initialization to the begin of finalization (0: it did not come to that), or to the end of the run.
 pub(crate) fn main_ns(progress: Progress, init_ns: u64, finalize_ns: u64, end_ns: u64) -> u64 {
@@ -287,11 +299,24 @@ impl Routine {
         ns.min(self.max_ns)
     }
 
-    /// Calls that take what a timed one does: in routines that wait, also those that were over at once, which are
-    /// looked at before and after.
-    fn looked_at(&self) -> u64 {
-        let is_wait = matches!(self.class, Class::Wait | Class::Barrier | Class::Collective);
-        if is_wait { self.timed_calls.max(self.all_calls()) } else { self.timed_calls }
+    /// What recording its calls took, in nanoseconds, in a profile of which call sites are kept, or not.
+    fn recording_ns(&self, cost: &Cost, is_kept: bool) -> f64 {
+        let (all, timed) = (self.all_calls(), self.timed_calls);
+        let counted = all.saturating_sub(timed) as f64;
+        if matches!(self.class, Class::Wait | Class::Barrier | Class::Collective) {
+            // Those that were over at once are looked at before and after as well.
+            return timed.max(all) as f64 * cost.timed_ns;
+        }
+        let each = cost.counted_ns * if self.is_transfer() { BY_PEER } else { ALONE };
+        // Calls of a word or two that overlap share the processor's window with what is recorded of them.
+        let share = if is_kept { OF_WINDOW_KEPT } else { OF_WINDOW };
+        let overlaps = self.is_bounded() && self.all_bytes() / all.max(1) <= WORDS;
+        let overlap = if overlaps { share * self.total_ns as f64 / all.max(1) as f64 } else { 0.0 };
+        counted * each.max(overlap) + timed as f64 * cost.longest_ns()
+    }
+
+    fn is_transfer(&self) -> bool {
+        matches!(self.class, Class::Put | Class::Get | Class::Amo | Class::Signal)
     }
 
     /// Whether the total is at most what is given: samples came to more than the time that passed by over 1 % of it.
@@ -367,6 +392,24 @@ mod tests {
         assert_eq!((a.calls, a.all_calls(), a.all_bytes()), ([0, 2, 4, u64::MAX], u64::MAX, 48));
         assert_eq!((a.timed_calls, a.total_ns, a.max_ns, a.latency.total()), (6, 600, 900, 6));
         assert_eq!(a.sizes.iter().map(|s| (s.class, s.calls)).collect::<Vec<_>>(), [(1, 1), (4, 4)]);
+    }
+
+    #[test]
+    fn recording_takes_more_of_what_has_a_peer_waits_or_overlaps() {
+        let cost = Cost { counted_ns: 2.0, timed_ns: 20.0, sample_ns: 25.0 };
+        let of = |class, bytes: u64, denied_ns| {
+            let mut r = Routine::new("of", class);
+            (r.calls[2], r.bytes[2]) = (1000, 1000 * bytes);
+            (r.timed_calls, r.total_ns, r.denied_ns) = (10, 60_000, denied_ns);
+            r
+        };
+        let took = |r: Routine| [false, true].map(|is_kept| r.recording_ns(&cost, is_kept));
+        assert_eq!(took(of(Class::Query, 0, 0)), [990.0 * 1.6 + 250.0; 2]);
+        assert_eq!(took(of(Class::Put, 4096, 0)), [990.0 * 2.5 + 250.0; 2]);
+        assert_eq!(took(of(Class::Barrier, 0, 0)), [20_000.0; 2]);
+        // A quarter or a third of 60 ns.
+        assert_eq!(took(of(Class::Amo, 8, 9000)), [990.0 * 15.0 + 250.0, 990.0 * 20.0 + 250.0]);
+        assert_eq!(took(of(Class::Put, 4096, 9000)), [990.0 * 2.5 + 250.0; 2]);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! One PE that works while the others wait for it.
 
+use std::collections::BTreeMap;
+
 use crate::merge::{Merged, PeRow};
 use crate::op::Class;
 use crate::report::{Symbols, line, shown_time};
@@ -10,6 +12,8 @@ use super::{Finding, run_ns};
 const MORE: f64 = 1.5;
 /// Share of the run that has to be lost.
 const LOST: f64 = 0.15;
+/// The same where PEs share cores: what the others do while they stand in line is part of the run as well.
+const LOST_IN_CROWD: f64 = 0.05;
 /// What it has to work more than the others, in nanoseconds: below, it is as likely the machine's noise.
 const LEAST_NS: f64 = 20e6;
 
@@ -18,16 +22,25 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     if profile.pes.len() < 2 {
         return None;
     }
-    let work = |pe: &PeRow| pe.main_ns().saturating_sub(pe.library_ns());
+    let crowds = crowds(profile);
+    let work = |pe: &PeRow| work_ns(pe, crowds.contains_key(&*pe.host));
     let one = profile.pes.iter().max_by_key(|pe| (work(pe), std::cmp::Reverse(pe.pe)))?;
     let others = || profile.pes.iter().filter(|pe| pe.pe != one.pe);
     let mean = others().map(|pe| work(pe) as f64).sum::<f64>() / (profile.pes.len() - 1) as f64;
     let excess = work(one) as f64 - mean;
     let waiting: f64 = others().map(|pe| pe.time_ns(Class::waits) as f64).sum();
-    // Spread evenly, all PEs would end earlier by what is left of the excess.
-    let saved = excess * (profile.pes.len() - 1) as f64;
+    // Spread evenly, all PEs would end earlier by what is left of the excess, as far as there are cores for it.
+    let pes = profile.pes.len() as f64;
+    let wide = crowds.get(&*one.host).map_or(pes, |&cores| f64::from(cores));
+    let saved = excess * (1.0 - 1.0 / wide) * pes;
     let share = saved.min(waiting) / run_ns(profile);
-    if (work(one) as f64) < MORE * mean || excess < LEAST_NS || share < LOST || was_without_core(one, excess) {
+    let (least, stood) = match crowds.contains_key(&*one.host) {
+        true => (LOST_IN_CROWD, false),
+        false => (LOST, was_without_core(one, excess)),
+    };
+    // Who has a bit more to do before each meeting is what another rule is for.
+    let is_habit = super::barrier_late::late_pe(profile) == Some(one.pe);
+    if (work(one) as f64) < MORE * mean || excess < LEAST_NS || share < least || stood || is_habit {
         return None;
     }
     let most = profile.phases.iter().filter(|(_, sum)| sum.most.1 == one.pe && sum.pes > 0);
@@ -49,6 +62,25 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         try_this: "give each PE a part of that work; or let the others go on with what does not need it",
         share,
     })
+}
+
+/// Hosts with more PEs than cores, and their cores.
+fn crowds(profile: &Merged) -> BTreeMap<&str, u32> {
+    let mut pes: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
+    for pe in &profile.pes {
+        let host = pes.entry(&*pe.host).or_default();
+        *host = (host.0 + 1, host.1.max(pe.system.cores));
+    }
+    let crowds = pes.into_iter().filter(|(_, (pes, cores))| *cores > 0 && pes > cores);
+    crowds.map(|(host, (_, cores))| (host, cores)).collect()
+}
+
+/// What a PE worked outside of the library. Where PEs share cores, most of the time there is standing in line: then no
+/// more than it was on a processor for.
+fn work_ns(pe: &PeRow, is_crowded: bool) -> u64 {
+    let outside = pe.main_ns().saturating_sub(pe.library_ns());
+    let on_core = pe.system.usage.user_ns + pe.system.usage.system_ns;
+    if is_crowded && on_core > 0 { outside.min(on_core) } else { outside }
 }
 
 /// Whether the PE was without a processor for a good part of what it seems to have worked more.

@@ -233,6 +233,28 @@ fn uneven(first: u64, others: u64) -> Profile {
     profile
 }
 
+/// Where PEs stand in line for cores, what one was on a processor for says that it works alone.
+#[test]
+fn one_pe_works_alone_in_a_crowd() {
+    let mut crowd = uneven(700 * MS, 650 * MS);
+    for pe in &mut crowd.pes {
+        (pe.host, pe.detail.system.cores) = ("vm".into(), 2);
+        pe.detail.system.usage.user_ns = if pe.pe == 0 { 300 * MS } else { 50 * MS };
+    }
+    assert_eq!(names(&crowd), ["oversubscribed", "serial-pe"]);
+    crowd.pes.iter_mut().for_each(|pe| pe.detail.system.usage.user_ns = 50 * MS);
+    assert_eq!(names(&crowd), ["oversubscribed"]);
+}
+
+/// A PE that has a bit more to do before each barrier is found once.
+#[test]
+fn who_is_late_each_time_does_not_work_alone() {
+    let mut late = with_barriers(uneven(900 * MS, 100 * MS), Some(0));
+    assert_eq!(names(&late), ["barrier-late"]);
+    late.pes.iter_mut().for_each(|pe| pe.detail.syncs.clear());
+    assert_eq!(names(&late), ["serial-pe"]);
+}
+
 /// More than a fifth of the time is in the library: then there is something to say.
 #[test]
 fn never_nothing_where_the_library_takes_a_fifth() {

@@ -28,13 +28,20 @@ pub(super) fn begin(slot: &Slot, bytes: usize, calls: u64) {
     }
 }
 
+/// Bytes between the first look and the second.
+const FIRST_BYTES: u64 = 1 << 20;
+
 #[cold]
 #[inline(never)]
 fn begin_look(slot: &Slot, bytes: usize) {
     let look = &slot.extra.look;
     let is_first = look.left.load(Relaxed) == 0;
     let others = u64::from(slot.head.local_pes.load(Relaxed)).saturating_sub(1).min(OTHERS.into());
-    look.left.store(LOOK_BYTES + others * LOOK_BYTES / 4, Relaxed);
+    // A short run is looked at as well: the first looks are as far apart as the program has come.
+    let wanted = LOOK_BYTES + others * LOOK_BYTES / 4;
+    let came = look.came.load(Relaxed).saturating_add(look.moved.load(Relaxed));
+    look.came.store(came, Relaxed);
+    look.left.store(came.clamp(FIRST_BYTES, wanted), Relaxed);
     // The first call of a program that sends little.
     if is_first && bytes <= SAMPLED_BYTES_ON_HOST {
         return;

@@ -47,6 +47,8 @@ pub struct Look {
     pub faults: AtomicU64,
     /// How often it had lost its core.
     pub preempted: AtomicU64,
+    /// Bytes that were moved before the look that is last.
+    pub came: AtomicU64,
 }
 
 /// Bytes that pay for a look on a host with one PE, of which each more adds a quarter.
