@@ -4,12 +4,13 @@
  *
  * The rod is cut into as many parts as there are PEs, and each PE begins with one of them. In each step a PE puts the
  * ends of its parts to those who have the parts next to them, with a flag; then it waits for the flags of its own.
- * Every few steps each PE saves its parts, at home and at the next PE of the team: its buddy.
+ * Every few steps each PE saves its parts, at home and at its buddy: the next PE of the team that is on another host, or
+ * where all are on one the next PE.
  *
  * When a PE is lost, what needs it fails. Each PE that is left comes to recover(), and there they make a team of those
  * who are left, find the last state that all have saved, and go on from there: the parts of a PE that is lost go to the
- * next one, which takes them from the buddy's copy. Where the buddy is lost as well, what the PE had saved at home is
- * read from the memory that it has left behind.
+ * next one, which takes them from the buddy's copy. Where the buddy is lost as well, they go to a PE of the host of
+ * either, which reads what was saved from the memory that the lost PE has left behind.
  *
  * At the end all agree that all are through, and each compares the whole rod with what it computes alone: the numbers
  * are the same to the last bit, however many PEs were lost. With -k the program kills some PEs itself.
@@ -32,6 +33,9 @@ static unsigned seed = 1;
 /* The team of the PEs that are left, and how often it was made anew. */
 static shmem_team_t team = SHMEM_TEAM_WORLD;
 static long rescues;
+
+/* The first PE of each PE's host, by which hosts are told apart; symmetric. */
+static int *host;
 
 /* Who has which part. */
 static int *owner;
@@ -89,12 +93,40 @@ static int next_left(int pe) {
     return pe;
 }
 
+static int in_team(int pe) { return shmem_team_translate_pe(SHMEM_TEAM_WORLD, pe, team) >= 0; }
+
+/* The next PE of the team from a PE on, on that PE's host or on another one; -1: there is none. */
+static int next_on(int pe, int same_host) {
+    for (int i = 0; i < npes; i++) {
+        int other = (pe + i) % npes;
+        if (in_team(other) && (host[other] == host[pe]) == same_host) return other;
+    }
+    return -1;
+}
+
+static int buddy_of(int pe) {
+    int elsewhere = next_on(pe, 0);
+    return elsewhere >= 0 ? elsewhere : next_left((pe + 1) % npes);
+}
+
+/* Who goes on with a part of a state that was saved, which has to reach a copy of it. */
+static int heir(int slot, int part) {
+    int from = home[slot][part], to = copy[slot][part], near = next_on(from, 1);
+    if (in_team(from) || in_team(to)) return next_left(from);
+    if (near < 0) near = next_on(to, 1);
+    if (near < 0) {
+        fprintf(stderr, "rescue: FAILED: PE %d: part %d is lost with PEs %d and %d and their hosts\n", me, part, from, to);
+        shmem_global_exit(1);
+    }
+    return near;
+}
+
 /* Saves a state: the next number, in the place of the last but one. */
 static void save(int step) {
-    int slot = (state + 1) % 2, buddy = next_left((me + 1) % npes);
+    int slot = (state + 1) % 2, buddy = buddy_of(me);
     for (int part = 0; part < npes; part++) {
         home[slot][part] = owner[part];
-        copy[slot][part] = next_left((owner[part] + 1) % npes);
+        copy[slot][part] = buddy_of(owner[part]);
         if (owner[part] != me) continue;
         memcpy(part_of(saved[slot], part), part_of(rod, part), sizeof(double) * cells);
         shmem_double_put(part_of(saved[slot], part), part_of(rod, part), cells, buddy);
@@ -109,18 +141,22 @@ static void save(int step) {
 static void restore(int part) {
     int slot = state % 2;
     double *from = part_of(saved[slot], part), *to = part_of(rod, part);
-    if (shmemx_pe_state(home[slot][part]) != SHMEMX_PE_LOST) {
-        shmem_double_get(to, from, cells, home[slot][part]);
-    } else if (shmemx_pe_state(copy[slot][part]) != SHMEMX_PE_LOST) {
-        shmem_double_get(to, from, cells, copy[slot][part]);
+    int first = home[slot][part], second = copy[slot][part];
+    if (in_team(first)) {
+        shmem_double_get(to, from, cells, first);
+    } else if (in_team(second)) {
+        shmem_double_get(to, from, cells, second);
     } else {
-        shmemx_lost_get(to, from, sizeof(double) * cells, home[slot][part]);
+        shmemx_lost_get(to, from, sizeof(double) * cells, host[first] == host[me] ? first : second);
     }
 }
 
 /* Goes on with the PEs that are left, from the last state that all have saved; gives the step of that. */
 static int recover(void) {
     int good;
+    /* What this PE has put before must not come behind what others put after. */
+    shmem_quiet();
+    shmemx_error_clear();
     do {
         shmem_team_t left;
         if (shmemx_team_shrink(team, &left) != 0) {
@@ -135,7 +171,7 @@ static int recover(void) {
         if (shmem_int_max_reduce(team, states + 1, states, 1) == 0) {
             state = states[1];
             for (int part = 0; part < npes; part++) {
-                owner[part] = next_left(home[state % 2][part]);
+                owner[part] = heir(state % 2, part);
                 if (owner[part] == me) restore(part);
             }
         }
@@ -186,8 +222,11 @@ static int is_right(void) {
     int right = 1;
     for (int part = 0; part < npes; part++) {
         shmem_double_get(found, part_of(rod, part), cells, owner[part]);
-        /* Of a PE that was lost in the end. */
-        if (failed() && shmemx_lost_get(found, part_of(rod, part), sizeof(double) * cells, owner[part]) != 0) right = 0;
+        /* Of a PE that was lost in the end: those of its host see what it had. */
+        if (failed()) {
+            if (host[owner[part]] != host[me]) continue;
+            if (shmemx_lost_get(found, part_of(rod, part), sizeof(double) * cells, owner[part]) != 0) right = 0;
+        }
         right &= memcmp(found, alone + (size_t)part * cells, sizeof(double) * cells) == 0;
     }
     free(alone);
@@ -264,7 +303,10 @@ int main(int argc, char **argv) {
     halo = symmetric(parts * 4, sizeof *halo);
     flag = symmetric(parts * 2, sizeof *flag);
     states = symmetric(2, sizeof *states);
+    host = symmetric(parts, sizeof *host);
     owner = calloc(parts, sizeof *owner);
+    states[0] = shmem_team_translate_pe(SHMEM_TEAM_SHARED, 0, SHMEM_TEAM_WORLD);
+    shmem_int_fcollect(SHMEM_TEAM_WORLD, host, states, 1);
     for (int slot = 0; slot < 2; slot++) {
         saved[slot] = symmetric(parts * cells, sizeof *saved[slot]);
         home[slot] = calloc(parts, sizeof *home[slot]);

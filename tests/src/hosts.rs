@@ -121,6 +121,19 @@ impl Hosts {
         text.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
     }
 
+    /// The process that looks after the PEs of a job on a host.
+    ///
+    /// # Panics
+    /// Panics where there is none.
+    pub fn part(&self, name: &str) -> u32 {
+        let is_part = |pid: &u32| {
+            let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            let parent = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+            line.split(|byte| *byte == 0).nth(1) == Some(b"--daemon") && parent.trim() == "oshrun"
+        };
+        self.processes(name).into_iter().find(is_part).unwrap_or_else(|| panic!("no part on host {name}"))
+    }
+
     /// Gives this host another wire, on which frames are late or lost both ways. False, and said: the kernel has no TAP
     /// devices.
     pub fn disturb(&self, name: &str, quality: Quality) -> bool {

@@ -40,16 +40,6 @@ fn ends(running: Running, binary: &Path, what: impl FnOnce()) -> Outcome {
     outcome
 }
 
-/// The process that looks after the PEs of a host.
-fn part_of(net: &Hosts, name: &str) -> u32 {
-    let is_part = |pid: &u32| {
-        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        let parent = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-        line.split(|byte| *byte == 0).nth(1) == Some(b"--daemon") && parent.trim() == "oshrun"
-    };
-    net.processes(name).into_iter().find(is_part).unwrap_or_else(|| panic!("no part on host {name}"))
-}
-
 #[test]
 fn a_pe_that_leaves_or_dies_takes_all_hosts_along() {
     let Some(net) = Hosts::new(3) else { return };
@@ -85,7 +75,7 @@ fn a_part_that_is_killed_is_a_lost_host() {
     let binary = plain("part");
     for (host, pes) in [("b", "PEs 2 to 3"), ("a", "PEs 0 to 1")] {
         let running = started(net.oshrun(2).arg(&binary).arg("wait"), &binary, 6);
-        let part = part_of(&net, host);
+        let part = net.part(host);
         let outcome = ends(running, &binary, || assert!(system::signal(part, libc::SIGKILL)));
         outcome.expect_code(1).expect_text(&[&format!("lost host {host} ({pes})"), "was killed by signal 9"]);
     }
@@ -122,7 +112,7 @@ fn a_host_that_stands_still_is_lost() {
     let Some(net) = Hosts::new(2) else { return };
     let binary = plain("still");
     let running = started(net.oshrun(2).arg(&binary).arg("wait"), &binary, 4);
-    let part = part_of(&net, "b");
+    let part = net.part("b");
     let outcome = ends(running, &binary, || assert!(system::signal(part, libc::SIGSTOP)));
     outcome.expect_code(1).expect_text(&["lost host b (PEs 2 to 3)"]);
 }

@@ -84,13 +84,6 @@ fn what_else_ends_a_job_ends_it_still() {
 }
 
 #[test]
-fn what_is_not_there_is_refused() {
-    let binary = Build::program("survive/ends.c").build();
-    let hosts = Job::oshrun(2).args(["--survive", "--hosts", "localhost,127.0.0.2"]).arg(&binary).arg("exit").run();
-    hosts.expect_code(2).expect_text(&["option --survive: the job must be on one host"]);
-}
-
-#[test]
 fn the_profile_of_a_pe_that_is_lost_is_kept() {
     let directory = tree::fresh("survive-profile");
     let binary = Build::program("survive/operations.c").build();

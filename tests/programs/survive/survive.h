@@ -42,6 +42,8 @@ static void leave_before(int victim, int others) {
     static long out;
     if (me != victim) {
         shmem_long_atomic_inc(&out, victim);
+        /* Whoever ends next must have sent it. */
+        shmem_quiet();
         return;
     }
     while (shmem_long_atomic_fetch(&out, me) < others) usleep(1000);

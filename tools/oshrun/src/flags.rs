@@ -284,8 +284,9 @@ pub const FLAGS: &[Flag] = &[
         id: Id::Survive,
         names: &["--survive"],
         value: Value::None,
-        help: "a PE that is killed by a signal does not end the job: the others are told, and go on; the \
-               status is theirs. An exit with another status than 0 and shmem_global_exit end it (docs/extensions.md)",
+        help: "a PE that is killed by a signal, or a host that is lost, does not end the job: the others are told, and \
+               go on; the status is theirs. An exit with another status than 0 and shmem_global_exit end it \
+               (docs/extensions.md)",
     },
     Flag {
         id: Id::Tool,

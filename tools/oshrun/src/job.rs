@@ -4,6 +4,7 @@ use crate::cpus;
 use crate::debugger::{self, Debugger};
 use crate::handover;
 use crate::hosts::allocation::{self, Found};
+use crate::hosts::list::Placement;
 use crate::hosts::{agent, head, info, list};
 use crate::input::Relay;
 use crate::metrics;
@@ -90,15 +91,23 @@ pub fn run(options: &Options) -> Result<i32, Failure> {
         let pes = options.pes_given.then_some(options.pes);
         let placements = list::place(&wanted, pes, options.ppn).map_err(Failure::usage)?;
         return match placements.as_slice() {
-            [only] if agent::is_here(&only.host) => run_on_this_host(&Options { pes: only.pes.end, ..options.clone() }),
-            _ if options.survive => {
-                let message = "option --survive: the job must be on one host".into();
-                Err(Failure::usage(message))
+            [only] if agent::is_here(&only.host) && !agrees_by_head(options) => {
+                run_on_this_host(&Options { pes: only.pes.end, ..options.clone() })
             }
             _ => head::run(options, &placements),
         };
     }
+    if agrees_by_head(options) {
+        return head::run(options, &[Placement { host: "localhost".into(), pes: 0..options.pes }]);
+    }
     run_on_this_host(options)
+}
+
+/// Whether PEs of one host that go on without others do not share memory, so that a head makes their agreements.
+fn agrees_by_head(options: &Options) -> bool {
+    let is_transport = |name: &OsString| name == "SHMEM_TRANSPORT" || name == "SMA_TRANSPORT";
+    let set = env::vars_os().chain(Environment::new(options, None).set);
+    options.survive && set.filter(|(name, _)| is_transport(name)).any(|(_, value)| value.eq_ignore_ascii_case("ofi"))
 }
 
 /// Says how a job would be run.

@@ -3,7 +3,7 @@
 mod closing;
 mod decide;
 mod hand_over;
-mod losses;
+pub mod losses;
 pub mod remote;
 
 use crate::ending::{Ending, Step};

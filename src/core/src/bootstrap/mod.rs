@@ -1,5 +1,6 @@
 //! How a PE learns who it is and meets the others.
 
+pub mod agreement;
 pub mod detect;
 pub mod identity;
 pub mod job;

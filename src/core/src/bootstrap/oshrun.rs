@@ -3,15 +3,18 @@
 //!
 //! Any thread may ask at any time, also while another one waits in a fence: whoever waits first reads for all.
 
+use super::agreement::{Agreement, Proposal};
 use super::job::Job;
 use super::talk::{self, PeRequest, Reply};
 use super::wireup::Wireup;
 use crate::base::{Cause, Fault};
-use crate::os::packet;
+use crate::os::{packet, poll};
 use std::collections::HashMap;
+use std::io::ErrorKind;
 use std::ops::Range;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// The connection to the `oshrun` of this host.
 pub struct Oshrun {
@@ -34,6 +37,7 @@ struct State {
     next_id: u32,
     key_values: HashMap<u32, Option<Vec<u8>>>,
     hosts: Option<Vec<(u32, u32)>>,
+    agreed: HashMap<u32, Agreement>,
     /// Nothing will come any more: why.
     gone: Option<String>,
 }
@@ -67,20 +71,34 @@ impl Oshrun {
                 state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             }
-            state.read = true;
-            drop(state);
-            let message = packet::receive(&self.socket, true);
-            state = self.lock();
-            state.read = false;
-            match message.map(|message| Reply::decode(&message)) {
-                Ok(Some(Reply::Fenced)) => state.fenced += 1,
-                Ok(Some(Reply::Value { id, value })) => drop(state.key_values.insert(id, value)),
-                Ok(Some(Reply::Hosts(runs))) => state.hosts = Some(runs),
-                Ok(None) => state.gone = Some("it has ended, or is of another version".into()),
-                Err(error) => state.gone = Some(error.to_string()),
-            }
-            self.changed.notify_all();
+            state = self.read(state, true);
         }
+    }
+
+    /// Takes a message that has come, or `waits` for one.
+    fn read<'a>(&'a self, mut state: MutexGuard<'a, State>, waits: bool) -> MutexGuard<'a, State> {
+        state.read = true;
+        drop(state);
+        let message = packet::receive(&self.socket, waits);
+        let mut state = self.lock();
+        state.read = false;
+        match message.map(|message| Reply::decode(&message)) {
+            Ok(Some(Reply::Fenced)) => state.fenced += 1,
+            Ok(Some(Reply::Value { id, value })) => drop(state.key_values.insert(id, value)),
+            Ok(Some(Reply::Hosts(runs))) => state.hosts = Some(runs),
+            Ok(Some(Reply::Agreed { id, outcome })) => drop(state.agreed.insert(id, outcome)),
+            Ok(None) => state.gone = Some("it has ended, or is of another version".into()),
+            Err(error) if !waits && error.kind() == ErrorKind::WouldBlock => {}
+            Err(error) => state.gone = Some(error.to_string()),
+        }
+        self.changed.notify_all();
+        state
+    }
+
+    fn next_id(&self) -> u32 {
+        let mut state = self.lock();
+        state.next_id = state.next_id.wrapping_add(1);
+        state.next_id
     }
 }
 
@@ -127,13 +145,30 @@ impl Wireup for Oshrun {
     }
 
     fn lookup(&self, pe: u32, key: &str) -> Result<Vec<u8>, Fault> {
-        let id = {
-            let mut state = self.lock();
-            state.next_id = state.next_id.wrapping_add(1);
-            state.next_id
-        };
+        let id = self.next_id();
         self.ask(&PeRequest::Lookup { id, pe, key: key.into() })?;
         self.wait(|state| state.key_values.remove(&id))?.ok_or_else(|| no_value(pe, key))
+    }
+
+    fn propose(&self, proposal: Proposal) -> Result<u32, Fault> {
+        let id = self.next_id();
+        self.ask(&PeRequest::Agree { id, proposal })?;
+        Ok(id)
+    }
+
+    fn outcome(&self, id: u32) -> Result<Option<Agreement>, Fault> {
+        let mut state = self.lock();
+        if state.agreed.contains_key(&id) || state.read {
+            return Ok(state.agreed.remove(&id));
+        }
+        // A message has room of its own, which is not made in vain.
+        if poll::wait(&[(self.socket.as_raw_fd(), poll::For::Input)], Some(Duration::ZERO)) == [true] {
+            state = self.read(state, false);
+        }
+        match (state.agreed.remove(&id), &state.gone) {
+            (None, Some(why)) => Err(gone(why)),
+            (outcome, _) => Ok(outcome),
+        }
     }
 
     fn abort(&self, status: i32, message: &str) {

@@ -1,6 +1,7 @@
 //! What a PE and the `oshrun` of its host say to each other: messages of [`crate::os::packet`], over the descriptor
 //! `PELLUCID_WIREUP_FD`.
 
+use super::agreement::{Agreement, Proposal};
 use std::ops::Range;
 
 /// Bytes of a value at most.
@@ -40,6 +41,13 @@ pub enum PeRequest {
     },
     /// This PE ends in good order.
     Finish,
+    /// A word of this PE in an agreement. The answer is [`Reply::Agreed`].
+    Agree {
+        /// Names the answer.
+        id: u32,
+        /// The word.
+        proposal: Proposal,
+    },
 }
 
 /// To a PE.
@@ -56,6 +64,13 @@ pub enum Reply {
     },
     /// The hosts in the order of their PEs: so many hosts with so many PEs each, and so on.
     Hosts(Vec<(u32, u32)>),
+    /// All members have agreed, or are lost.
+    Agreed {
+        /// Of the request.
+        id: u32,
+        /// On what.
+        outcome: Agreement,
+    },
 }
 
 impl PeRequest {
@@ -84,6 +99,12 @@ impl PeRequest {
                 out
             }
             Self::Finish => vec![6],
+            Self::Agree { id, proposal } => {
+                let mut out = vec![7];
+                out.extend(id.to_le_bytes());
+                out.extend(proposal.encode());
+                out
+            }
         }
     }
 
@@ -107,6 +128,10 @@ impl PeRequest {
                 Self::Abort { status, message: String::from_utf8_lossy(rest).into_owned() }
             }
             6 => Self::Finish,
+            7 => {
+                let id = u32::from_le_bytes(take(&mut rest)?);
+                Self::Agree { id, proposal: Proposal::decode(rest)? }
+            }
             _ => return None,
         })
     }
@@ -132,6 +157,12 @@ impl Reply {
                 }
                 out
             }
+            Self::Agreed { id, outcome } => {
+                let mut out = vec![4];
+                out.extend(id.to_le_bytes());
+                out.extend(outcome.encode());
+                out
+            }
         }
     }
 
@@ -151,6 +182,10 @@ impl Reply {
                     runs.push((u32::from_le_bytes(take(&mut rest)?), u32::from_le_bytes(take(&mut rest)?)));
                 }
                 Self::Hosts(runs)
+            }
+            4 => {
+                let id = u32::from_le_bytes(take(&mut rest)?);
+                Self::Agreed { id, outcome: Agreement::decode(rest)? }
             }
             _ => return None,
         })

@@ -3,7 +3,8 @@
 //! Each PE publishes a few small values under keys, all PEs meet once, and from then on a PE reads the values of those
 //! peers that it really talks to.
 
-use crate::base::Fault;
+use super::agreement::{Agreement, Proposal};
+use crate::base::{Cause, Fault};
 use std::ops::Range;
 use std::os::fd::OwnedFd;
 
@@ -40,6 +41,16 @@ pub trait Wireup: Send + Sync {
 
     /// What a PE published before a fence; from any thread, at any time until the process ends.
     fn lookup(&self, pe: u32, key: &str) -> Result<Vec<u8>, Fault>;
+
+    /// Gives this PE's word in an agreement; gives the name under which [`Self::outcome`] knows it.
+    fn propose(&self, _proposal: Proposal) -> Result<u32, Fault> {
+        Err(Fault::from(Cause::Startup(format!("the launcher ({}) makes no agreements", self.name()))))
+    }
+
+    /// What an agreement has come to; `None`: nothing yet.
+    fn outcome(&self, _id: u32) -> Result<Option<Agreement>, Fault> {
+        Ok(None)
+    }
 
     /// Asks the launcher to end the job everywhere.
     fn abort(&self, status: i32, message: &str);

@@ -19,7 +19,13 @@ pub fn finalize(w: &World) -> Result<(), Fault> {
     if w.map.losses.is_none() {
         check_matching(w, &w.world, Kind::Finalize, &[])?;
     }
-    order::quiet_all(&w.map)?;
+    loop {
+        match order::quiet_all(&w.map) {
+            // Once for each PE that is lost, and context.
+            Err(fault) if fault.is_loss() => {}
+            quiet => break quiet?,
+        }
+    }
     crate::team::finalizing::finalize(w)
 }
 

@@ -85,6 +85,17 @@ pub fn state(fd: RawFd) -> Option<TcpState> {
     })
 }
 
+/// Ends all connections to an address: whoever has sent something there learns that it does not arrive.
+pub fn shut_down(peer: IpAddr) {
+    for connection in connections().iter().filter(|connection| connection.peer.0 == peer) {
+        // Another thread may have closed it since, and its number be that of something else.
+        if self::connection(connection.fd) == Some(*connection) {
+            // SAFETY: a system call without memory.
+            unsafe { libc::shutdown(connection.fd, libc::SHUT_RDWR) };
+        }
+    }
+}
+
 /// Has the kernel ask the other end every second whether it is there, where nothing else is said. The answer is its
 /// kernel's: the process may be stopped.
 pub fn keep_alive(fd: RawFd) {
@@ -121,6 +132,18 @@ mod tests {
         keep_alive(one.as_raw_fd());
         let state = state(one.as_raw_fd()).unwrap();
         assert!(!state.waits && state.silent < Duration::from_secs(60), "{state:?}");
+    }
+
+    #[test]
+    fn connections_to_an_address_end() {
+        use std::io::Read;
+        let listener = TcpListener::bind("127.0.0.9:0").unwrap();
+        let mut one = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let _other = listener.accept().unwrap();
+        shut_down("127.0.0.10".parse().unwrap());
+        assert!(connection(one.as_raw_fd()).is_some());
+        shut_down("127.0.0.9".parse().unwrap());
+        assert_eq!(one.read(&mut [0]).unwrap(), 0);
     }
 
     #[test]

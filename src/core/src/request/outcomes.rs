@@ -1,6 +1,7 @@
-//! What schedules came to that have ended otherwise than well, until somebody asks for their requests.
+//! What schedules and transfers came to that have ended otherwise than well, until somebody asks for their requests.
 
 use super::Request;
+use super::table::TABLE;
 use crate::base::Fault;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -22,7 +23,8 @@ pub(super) fn keep(request: Request, fault: Fault) {
 /// Takes what a request that is complete came to; `None`: to its end.
 #[inline]
 pub fn take_outcome(request: Request) -> Option<Fault> {
-    if COUNT.load(Ordering::Acquire) == 0 { None } else { take(request) }
+    let kept = if COUNT.load(Ordering::Acquire) == 0 { None } else { take(request) };
+    kept.or_else(|| TABLE.live(request)?.event.take_failure())
 }
 
 #[cold]

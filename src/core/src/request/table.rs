@@ -158,6 +158,7 @@ impl Table {
         let slot = &self.chunk(number as usize / CHUNK)[number as usize % CHUNK];
         let generation = slot.generation.load(Ordering::Relaxed).wrapping_add(1).max(1);
         slot.scheduled.store(scheduled, Ordering::Relaxed);
+        slot.event.take_failure();
         observer::begin(slot);
         slot.generation.store(generation, Ordering::Relaxed);
         slot.live.store(true, Ordering::Release);

@@ -18,6 +18,7 @@ use crate::memory::segments::{self, INTERNAL};
 use crate::os::process;
 use crate::team::algorithm::Forced;
 use crate::team::contribution::Kind;
+use crate::team::pe_list::PeList;
 use crate::team::{self, Config, Team, World};
 use crate::transport::Atomics;
 use std::ops::Range;
@@ -189,7 +190,7 @@ fn join_network(
 /// Makes the teams. `near`: the PEs that are reached through memory; `internal`: where PE 0's internal area is, or
 /// would be.
 fn make_world(map: Map, job: &'static Job, near: Range<u32>, hosts: Vec<u32>, internal: *const u8, algorithms: Forced) {
-    let (me, all) = (map.me, (0, 1, map.npes));
+    let (me, all) = (map.me, PeList::Strided { start: 0, stride: 1, size: map.npes as usize });
     let shared = (near.start as i32, 1, near.len() as i32);
     let world = World {
         map,

@@ -22,9 +22,8 @@ pub(super) fn of(job: &'static Job, peers: &'static [Peer]) -> Option<&'static L
 /// Starts the thread that takes PEs out of the map as they are lost.
 pub(super) fn monitor(w: &'static World) -> Result<(), Fault> {
     let Some(losses) = w.map.losses else { return Ok(()) };
-    if w.map.transport.is_some() {
-        let what = "oshrun --survive needs PEs that share memory: not over the network (SHMEM_TRANSPORT)";
-        return Err(Fault::from(Cause::Startup(what.into())));
+    if let Some(transport) = w.map.transport {
+        transport.survive();
     }
     let run = move || {
         let mut applied = 0;
@@ -34,7 +33,7 @@ pub(super) fn monitor(w: &'static World) -> Result<(), Fault> {
                 losses.wait(seen, FOR_EVER);
                 continue;
             }
-            losses.apply();
+            losses.apply(w.map.transport);
             applied = seen;
             w.map.alert.store(true, Ordering::Release);
             wait::hurry(true);

@@ -111,6 +111,7 @@ pub(super) fn join(
     begin: &Begin,
 ) -> Result<(Network, Vec<u32>), Fault> {
     let (pe, npes) = (wireup.pe(), wireup.npes());
+    mine.losses.inspect(|losses| losses.set_launcher(wireup.clone()));
     let identity = Identity {
         version: env!("CARGO_PKG_VERSION").into(),
         heap: mine.heap_len as u64,
@@ -195,7 +196,10 @@ impl Network {
     /// everything that was sent has come, and nobody need be asked for it; and the same is done after each barrier of
     /// all PEs that tools still make.
     pub(super) fn settle(&self) -> Result<(), Fault> {
-        self.wireup.fence()?;
+        match world().map.losses {
+            Some(losses) => finalizing::barrier_at_end(world(), losses)?,
+            None => self.wireup.fence()?,
+        }
         self.transport.all_arrived();
         world().common.after_syncs(Some(settle));
         Ok(())

@@ -58,7 +58,7 @@ pub fn failed_pes(list: *mut i32, max: i32) -> Result<i32, Fault> {
         if found < max {
             // SAFETY: not null; the caller vouches for room for `max` numbers.
             unsafe { list.add(found as usize).write_unaligned(pe) };
-            map().losses.inspect(|losses| losses.acknowledge(pe));
+            map().losses.inspect(|losses| losses.acknowledge(pe, map().transport));
         }
         found += 1;
     }

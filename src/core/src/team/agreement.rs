@@ -1,8 +1,10 @@
-//! Agreement among the members of a team, of whom those on one host may be lost meanwhile.
+//! Agreement among the members of a team, of whom some may be lost meanwhile.
 //!
-//! Each member gives a word, in its own sync block, where it outlives the member. Whether a member that is lost has
-//! given one is settled by then, since it stores nothing any more; so all others find the same. No member needs more of
-//! another than this look, so that one that ends in the middle keeps nobody.
+//! On one host each member gives a word, in its own sync block, where it outlives the member. Whether a member that is
+//! lost has given one is settled by then, since it stores nothing any more; so all others find the same. No member
+//! needs more of another than this look, so that one that ends in the middle keeps nobody. The memory of another host
+//! is not there to be looked at once that is cut off: teams on several hosts have the launcher's head decide
+//! ([`crate::bootstrap::agreement`]).
 
 use super::contribution::{HostCall, Kind, signature};
 use super::hierarchical::{Hierarchy, InterHostCall};
@@ -10,6 +12,8 @@ use super::ids::or_of_hosts;
 use super::sync_block::AgreementSlot;
 use super::{Team, World, finalizing};
 use crate::base::{Cause, Fault};
+use crate::bootstrap::agreement::{Agreement, Proposal};
+use crate::memory::losses::Losses;
 use crate::os::wait;
 use std::sync::atomic::Ordering;
 
@@ -23,10 +27,45 @@ pub(super) enum For {
     Members,
     /// That these are ready for their team.
     Team,
+    /// That all come to `shmem_finalize`.
+    Finalize,
+    /// That all they have sent has come, too.
+    Leave,
 }
 
 /// In the number of an agreement: what it is for.
-const KINDS: u64 = 4;
+const KINDS: u64 = 8;
+
+/// How messages call what an agreement is for.
+fn name(what: u64) -> String {
+    if what == For::Flag as u64 { "shmemx_agree" } else { "shmemx_team_shrink" }.to_owned()
+}
+
+/// The agreement of a team on several hosts, which the launcher makes ([`crate::bootstrap::agreement`]): which members
+/// were lost before they gave their words, and the bitwise or of these, the same for all who return.
+pub(super) fn by_launcher(
+    w: &World,
+    losses: &Losses,
+    team: &Team,
+    what: For,
+    words: Vec<u64>,
+) -> Result<Agreement, Fault> {
+    let number = team.progress.agreements.get() + 1;
+    team.progress.agreements.set(number);
+    let (group, pes) = (finalizing::group_of(team), team.pes());
+    let proposal = Proposal { group, number, what: what as u8, leaves: false, pes, words };
+    let outcome = losses.decide(w.map.oversubscribed, proposal)?;
+    if let Some(pe) = outcome.left {
+        return Err(Fault::from(Cause::Finalizing { pe: pe as i32 }));
+    }
+    match outcome.kinds.iter().find(|(_, theirs)| *theirs != what as u8) {
+        Some((pe, theirs)) => {
+            let (mine, theirs) = (name(what as u64), name(u64::from(*theirs)));
+            Err(Fault::from(Cause::Mismatch { mine, theirs, pe: *pe as i32 }))
+        }
+        None => Ok(outcome),
+    }
+}
 
 /// The words of the members that have given one, the same for all who return; `None` for those that were lost before.
 ///
@@ -52,8 +91,7 @@ pub(super) fn exchange(w: &World, team: &Team, what: For, word: u64) -> Result<V
         if theirs % KINDS == what as u64 {
             return Ok(Some(slot.word.load(Ordering::Relaxed)));
         }
-        let call = |is_flag| if is_flag { "shmemx_agree" } else { "shmemx_team_shrink" }.to_owned();
-        let (mine, theirs) = (call(what == For::Flag), call(theirs % KINDS == For::Flag as u64));
+        let (mine, theirs) = (name(what as u64), name(theirs % KINDS));
         Err(Fault::from(Cause::Mismatch { mine, theirs, pe }))
     };
     (0..team.size).map(given_by).collect()

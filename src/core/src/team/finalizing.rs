@@ -9,9 +9,11 @@
 //! PE in `shmem_finalize` answers how many collectives of the group it had begun. It makes no other, so that nothing is
 //! decided by time.
 
+use super::agreement::For;
 use super::sync_block::FinalizeMark;
 use super::{Config, Members, SLAB, Team, TeamView, World, hierarchical};
 use crate::base::{Cause, Fault};
+use crate::bootstrap::agreement::Proposal;
 use crate::memory::losses::Losses;
 use crate::os::wait;
 use crate::transport::{Channel, Transport};
@@ -43,6 +45,9 @@ impl FinalizeBarrier {
 pub fn finalize(w: &World) -> Result<(), Fault> {
     announce(w);
     if let Some(losses) = w.map.losses {
+        if w.world.hierarchy.is_some() {
+            return barrier_by_launcher(w, losses, For::Finalize);
+        }
         barrier_of_survivors(w, losses);
         return Ok(());
     }
@@ -50,6 +55,25 @@ pub fn finalize(w: &World) -> Result<(), Fault> {
         Some(world) => hierarchical::finalize(w, world, &w.finalize_barrier.local),
         None => TeamView { w, team: &w.finalize_barrier.local }.sync(),
     }
+}
+
+/// The PEs that are left of a job on several hosts meet, once all they have sent has come: the last time for those that
+/// do not begin again.
+pub fn barrier_at_end(w: &World, losses: &Losses) -> Result<(), Fault> {
+    barrier_by_launcher(w, losses, For::Leave)
+}
+
+/// The PEs that are left of a job on several hosts meet.
+fn barrier_by_launcher(w: &World, losses: &Losses, what: For) -> Result<(), Fault> {
+    let proposal = Proposal {
+        group: (u64::MAX, what as u64),
+        number: w.finalize_barrier.times.get(),
+        what: what as u8,
+        leaves: true,
+        pes: w.world.pes(),
+        words: Vec::new(),
+    };
+    losses.decide(w.map.oversubscribed, proposal).map(drop)
 }
 
 /// Waits until all PEs of this host have come, but those that are lost: each has a word that says how often it has.

@@ -102,6 +102,8 @@ pub struct Team {
     pub me: i32,
     /// World numbers of the members, where they are no strided range; then the stride is 0.
     list: Option<Arc<[i32]>>,
+    /// Of the members on this host of a team on several: all members of that.
+    whole: Option<PeList>,
     config: Config,
     /// Contexts made from this team that live: they end with it (Section 9.4.8).
     contexts: Mutex<BTreeSet<usize>>,
@@ -159,6 +161,7 @@ impl Team {
             size,
             me,
             list: None,
+            whole: None,
             config,
             contexts: Mutex::new(BTreeSet::new()),
             sync_blocks: internal.wrapping_add(id * SYNC_BLOCK),
@@ -296,7 +299,10 @@ impl World {
     /// The fault of a collective on a team one of whose members is lost: then it has none any more.
     #[inline]
     pub fn lost_member(&self, team: &Team) -> Option<Fault> {
-        self.map.lost_among((0..team.size).map(|member| team.world(member)))
+        match &team.whole {
+            Some(whole) => self.map.lost_among(whole.iter()),
+            None => self.map.lost_among((0..team.size).map(|member| team.world(member))),
+        }
     }
 
     /// As [`Self::team`], where a team must be given.

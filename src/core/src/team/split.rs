@@ -246,13 +246,14 @@ fn make(w: &World, parent: &Team, wanted: &[Wanted]) -> Result<Made, Fault> {
         return Ok(Made::Outside);
     };
     take_id(w, id);
-    let team = if parent.list.is_some() {
+    let pes = if parent.list.is_some() {
         let pes: Vec<i32> = (0..t.size).map(|member| parent.world(t.start + t.stride * member)).collect();
-        Team::of(w.internal, id, PeList::of(&pes), rank, t.config)
+        PeList::of(&pes)
     } else {
-        let range = (parent.world(t.start), parent.stride * t.stride, t.size);
-        Team::placed(&w.hosts, w.internal, id, range, rank, t.config)
+        let (start, stride) = (parent.world(t.start), parent.stride * t.stride);
+        PeList::Strided { start, stride, size: t.size as usize }
     };
+    let team = Team::placed(&w.hosts, w.internal, id, pes, rank, t.config);
     Ok(SLAB.insert(team).map_or(Made::NoRoom, |handle| Made::Member(Handle(handle))))
 }
 

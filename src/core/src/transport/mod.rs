@@ -182,6 +182,17 @@ pub trait Transport: Send + Sync + Debug {
     /// except those who wait here.
     fn drain(&self) {}
 
+    /// The job goes on without PEs that are lost: a connection that ends is no reason to end with it, until it is clear
+    /// that the PE at its other end is there still.
+    fn survive(&self) {}
+
+    /// A PE is lost: what is outstanding to it ends with this fault, and so does all that follows. `with_host`: nothing
+    /// of its host is there any more.
+    fn lose(&self, _pe: i32, _fault: &Fault, _with_host: bool) {}
+
+    /// No quiet tells any more that something was outstanding to a PE that is lost.
+    fn forget_lost(&self, _pe: i32) {}
+
     /// Moves things on; never blocks. Gives whether anything happened. Whoever waits calls this.
     fn progress(&self) -> bool;
 

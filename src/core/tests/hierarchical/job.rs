@@ -8,6 +8,7 @@ use pellucid_core::memory::map::Peer;
 use pellucid_core::memory::segments::INTERNAL;
 use pellucid_core::team::finalizing::FinalizeBarrier;
 use pellucid_core::team::hierarchical::{self, Common};
+use pellucid_core::team::pe_list::PeList;
 use pellucid_core::team::sync_block::{SYNC_BLOCK, TEAMS};
 use pellucid_core::team::{ALWAYS, Config, NUMA_ID, Team, World};
 use pellucid_core::transport::shm::{LaneMemory, SharedMemory};
@@ -155,8 +156,9 @@ fn start(shape: &Shape<'_>, pe: u32, hub: Arc<Hub>, internals: &[usize]) -> Pe {
     assert_eq!(hosts, shape.hosts);
     let host = shape.hosts.partition_point(|first| *first <= pe) - 1;
     let internal = (internals[host] as *const u8).wrapping_sub(local.start as usize * INTERNAL);
+    let all = PeList::Strided { start: 0, stride: 1, size: map.npes as usize };
     let w = World {
-        world: Team::placed(&hosts, internal, 0, (0, 1, map.npes), me, Config::default()),
+        world: Team::placed(&hosts, internal, 0, all, me, Config::default()),
         shared: Team::new(
             internal,
             1,

@@ -33,6 +33,7 @@ use pellucid_profile::companion::Companions;
 use pellucid_profile::output::OutputDir;
 use pellucid_profile::segment::Origin;
 use std::env;
+use std::io;
 use std::sync::Arc;
 
 /// The option that makes an `oshrun` a daemon. Not for users.
@@ -121,6 +122,7 @@ fn remote(order: &Order, link: Link, trace: Option<OutputDir>, snapshots: Option
         told: false,
         lost: false,
         deaf: false,
+        begun: false,
         collect: None,
         over: false,
         snapshots,
@@ -151,7 +153,7 @@ fn prepare(order: &Order) -> Result<Ready, Failure> {
         .and_then(|file| program::check_library(&order.program, &file).map(|()| file))
         .map_err(|error| Failure { status: error.status(), message: at(error.to_string()) })?;
     let pes = order.first..order.first + order.pes;
-    let job = Job::create(pes.clone(), order.npes).map_err(|error| needs("make the job's shared memory", &error))?;
+    let job = job_file(order).map_err(|error| needs("make the job's shared memory", &error))?;
     let origin =
         Origin { counter_ns: order.start_counter_ns, realtime_ns: order.start_realtime, launcher_pid: order.root_pid };
     let profile =
@@ -194,6 +196,15 @@ fn prepare(order: &Order) -> Result<Ready, Failure> {
         None => Arc::default(),
     };
     Ok(Ready { plan, job, profile, trace, companions })
+}
+
+/// The memory in which this host's PEs meet.
+fn job_file(order: &Order) -> io::Result<Job> {
+    let job = Job::create(order.first..order.first + order.pes, order.npes)?;
+    if order.survive {
+        job.survive();
+    }
+    Ok(job)
 }
 
 fn binding(order: &Order, pes: usize) -> Result<Binding, String> {

@@ -3,6 +3,7 @@
 //! Every daemon has its connection to the head: some thousands of hosts are what one process can look after.
 
 mod ending;
+mod losses;
 mod messages;
 mod report;
 mod start;
@@ -28,6 +29,7 @@ use crate::sys::epoll::{Epoll, Interest};
 use crate::sys::process::{self, Ended, Wait};
 use crate::sys::signal::{self, Reader};
 use crate::watchdog::Watchdog;
+use losses::Survival;
 use pellucid_profile::output::OutputDir;
 use report::Asked;
 use std::collections::HashMap;
@@ -80,6 +82,8 @@ struct Host {
     phase: Phase,
     /// All its PEs wait inside the library, and a signal that asks for the end comes to nothing.
     deaf: bool,
+    /// All its PEs are out of `shmem_init`.
+    begun: bool,
     /// That its daemon takes long has been said.
     is_slow: bool,
     link: Option<u64>,
@@ -137,6 +141,7 @@ struct Head<'a> {
     ending: bool,
     interrupted: bool,
     lost: Option<Lost>,
+    survival: Survival,
 }
 
 /// Runs a job on these hosts; returns its exit status.
@@ -151,6 +156,7 @@ pub fn run(options: &Options, placements: &[Placement]) -> Result<i32, Failure> 
     }
     head.agents.signal(libc::SIGTERM);
     watchdog.stop();
+    head.report_losses();
     head.flush().map_err(waited)?;
     Ok(head.conclude())
 }

@@ -76,6 +76,9 @@ impl DaemonKeyValues {
             PeRequest::Hosts => vec![Do::Answer(from, Reply::Hosts(self.hosts.clone()))],
             PeRequest::Abort { status, message } => vec![Do::Abort(from, status, message)],
             PeRequest::Finish => Vec::new(),
+            PeRequest::Agree { id, proposal } => {
+                vec![Do::Tell(ToHead::Agree { pe: from, id, proposal: Bytes(proposal.encode()) })]
+            }
         }
     }
 

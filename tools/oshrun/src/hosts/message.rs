@@ -7,7 +7,7 @@ use pellucid_profile::segment::{Condition, CurrentOp, Phase};
 use std::ffi::OsString;
 
 /// Changes with every change of the messages. The first message of a daemon keeps its form for ever.
-pub const PROTOCOL: u32 = 6;
+pub const PROTOCOL: u32 = 7;
 /// Version of this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -66,6 +66,8 @@ packed! {
         pub start_counter_ns: u64,
         /// Process of the head.
         pub root_pid: u32,
+        /// Whether the job goes on without PEs that are lost.
+        pub survive: bool,
     }
 }
 
@@ -104,6 +106,11 @@ packed! {
         Kept = 14 { number: u32, }
         /// The job is over.
         Bye = 15 {}
+        /// The job goes on without a PE, which a signal has ended, or whose host is lost (0).
+        Lost = 16 { pe: u32, signal: i32, }
+        /// PEs of this host have agreed with others, in requests of these names, on an outcome
+        /// ([`pellucid_core::bootstrap::agreement`]).
+        Agreed = 17 { waiting: Vec<(u32, u32)>, outcome: Bytes, }
     }
 }
 
@@ -144,6 +151,13 @@ packed! {
         /// Whether the signal comes to nothing with all PEs of this host: their handlers take a note of it, and they
         /// wait inside the library.
         Deaf = 16 { number: i32, deaf: bool, }
+        /// All PEs of this host are out of `shmem_init`.
+        Begun = 17 {}
+        /// A signal has ended a PE, without which the job goes on; what to say of it.
+        Lost = 18 { pe: u32, signal: i32, text: String, }
+        /// A PE has come to an agreement: the request's name, and the PE's word
+        /// ([`pellucid_core::bootstrap::agreement`]).
+        Agree = 19 { pe: u32, id: u32, proposal: Bytes, }
     }
 }
 

@@ -15,10 +15,12 @@
 //! | [`head`] | the head's loop |
 //! | [`daemon`] | a daemon up to where its PEs run, and after they have ended |
 //! | [`key_values`] | the key-value space of the PEs' wire-up, in a daemon and in the head |
+//! | [`agreements`] | what PEs agree on that go on without others, in the head |
 //! | [`clock`] | how far the hosts' clocks are apart |
 //! | [`gather`], [`snapshots`] | bringing profiles and traces to the head |
 
 pub mod agent;
+pub mod agreements;
 pub mod allocation;
 pub mod clock;
 pub mod daemon;

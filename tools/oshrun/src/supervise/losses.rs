@@ -1,6 +1,7 @@
 //! PEs that are killed in a job that goes on without them (`--survive`).
 
 use super::Supervisor;
+use crate::hosts::message::ToHead;
 use crate::report::Place;
 use crate::sys::process::Ended;
 use pellucid_core::bootstrap::job::{Loss, PeState};
@@ -14,6 +15,27 @@ pub struct Losses {
     status: i32,
 }
 
+impl Losses {
+    /// The job goes on without somebody; `status` would be that of a job that ends with them.
+    pub fn add(&mut self, text: String, status: i32) {
+        if self.lines.is_empty() {
+            self.status = status;
+        }
+        self.lines.push(text);
+    }
+
+    /// What there is to say at the end of so many of all PEs, and the status where none is left.
+    pub fn summary(&self, lost: usize, pes: usize) -> Option<(String, Option<i32>)> {
+        let text = format!("{lost} of {pes} PEs were lost:{}", self.text());
+        (lost > 0).then(|| (text, (lost == pes).then_some(self.status)))
+    }
+
+    /// A line for each, as lines that follow others.
+    pub fn text(&self) -> String {
+        crate::report::listed(&self.lines)
+    }
+}
+
 impl Supervisor {
     /// Takes note of a PE that was killed, where the job goes on without it; false where it does not. All have to be
     /// out of `shmem_init`, where each waits for all others.
@@ -25,30 +47,27 @@ impl Supervisor {
         // First: to find words takes a while.
         self.job.lose(pe, Loss::Killed(signal));
         let text = self.death(pe, ended, place);
-        self.output.say(&format!("{text}; the job goes on without it (--survive)"));
-        let losses = &mut self.verdict.losses;
-        if losses.lines.is_empty() {
-            losses.status = 128 + signal;
+        if let Some(remote) = self.remote.as_mut().filter(|remote| !remote.lost) {
+            remote.link.send(&ToHead::Lost { pe, signal, text }, &self.epoll);
+            return true;
         }
-        losses.lines.push(text);
+        self.output.say(&format!("{text}; the job goes on without it (--survive)"));
+        self.verdict.losses.add(text, 128 + signal);
         true
     }
 
     /// Says at the end which PEs were lost. Where none is left, the status is that of the first.
     pub(super) fn report_losses(&mut self) {
         let losses = &self.verdict.losses;
-        let (lost, pes) = (losses.lines.len(), self.pes.all().len());
-        if lost == 0 {
-            return;
+        let Some((text, status)) = losses.summary(losses.lines.len(), self.pes.all().len()) else { return };
+        if let Some(status) = status {
+            self.verdict.status.get_or_insert(status);
         }
-        if lost == pes {
-            self.verdict.status.get_or_insert(losses.status);
-        }
-        self.output.say(&format!("{lost} of {pes} PEs were lost:{}", self.lost_lines()));
+        self.output.say(&text);
     }
 
     /// A line for each PE that is lost, as lines that follow others.
     pub(super) fn lost_lines(&self) -> String {
-        crate::report::listed(&self.verdict.losses.lines)
+        self.verdict.losses.text()
     }
 }

@@ -15,8 +15,9 @@ use crate::signals::{self, Meaning};
 use crate::sink::To;
 use crate::sys::epoll::Interest;
 use crate::sys::process;
-use pellucid_core::bootstrap::job::PeState;
-use pellucid_core::bootstrap::talk::PeRequest;
+use pellucid_core::bootstrap::agreement::Agreement;
+use pellucid_core::bootstrap::job::{Loss, PeState};
+use pellucid_core::bootstrap::talk::{PeRequest, Reply};
 use pellucid_core::os::packet;
 use pellucid_profile::output::OutputDir;
 use std::io;
@@ -46,6 +47,8 @@ pub struct Remote {
     pub lost: bool,
     /// What the head was told of the PEs: that a signal comes to nothing with them.
     pub deaf: bool,
+    /// The head was told that all PEs are out of `shmem_init`.
+    pub begun: bool,
     /// The head wants profile and trace: drift of the clock, when, and whether a profile.
     pub collect: Option<(i64, u64, bool)>,
     /// The job is over.
@@ -120,8 +123,20 @@ impl Supervisor {
             remote.link.send(&ToHead::Beat {}, &self.epoll);
         }
         if remote.link.is_silent(now) {
-            self.root_lost("nothing was heard of it for 6 s");
+            return self.root_lost("nothing was heard of it for 6 s");
         }
+        let is_out = |pe| self.job.pe(pe).state() != PeState::NotStarted;
+        if self.job.survives() && !remote.begun && self.job.pes().all(is_out) {
+            remote.begun = true;
+            remote.link.send(&ToHead::Begun {}, &self.epoll);
+        }
+    }
+
+    /// PEs have agreed with those of other hosts.
+    fn agreed(&mut self, waiting: &[(u32, u32)], outcome: &[u8]) {
+        let Some(outcome) = Agreement::decode(outcome) else { return };
+        let answer = |(pe, id): &(u32, u32)| Do::Answer(*pe, Reply::Agreed { id: *id, outcome: outcome.clone() });
+        self.act(waiting.iter().map(answer).collect());
     }
 
     /// Takes what the head says.
@@ -203,6 +218,10 @@ impl Supervisor {
                 remote.snapshots.iter().for_each(|snapshots| snapshots.kept(number));
             }
             ToDaemon::Bye {} => remote.over = true,
+            ToDaemon::Lost { pe, signal } => {
+                self.job.lose(pe, if signal == 0 { Loss::Host } else { Loss::Killed(signal) });
+            }
+            ToDaemon::Agreed { waiting, outcome } => self.agreed(&waiting, &outcome.0),
         }
     }
 

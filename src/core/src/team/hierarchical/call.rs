@@ -86,9 +86,8 @@ impl<'w> InterHostCall<'w> {
     }
 
     fn heads(&self, lane: u32, instead: Option<(usize, u32)>) -> Result<Peers<'w>, Fault> {
-        let (start, stride) = (self.team.start, self.team.stride);
-        let layout = &self.hierarchy.layout;
-        self.peers(Ranks::Heads { start, stride, heads: &layout.heads, lane, instead }, layout.host)
+        let (pes, layout) = (self.team.pes(), &self.hierarchy.layout);
+        self.peers(Ranks::Heads { pes, heads: &layout.heads, lane, instead }, layout.host)
     }
 
     /// The first members of all hosts.
@@ -108,8 +107,8 @@ impl<'w> InterHostCall<'w> {
 
     /// The last members of all hosts.
     pub fn tails(&self) -> Result<Peers<'w>, Fault> {
-        let (start, stride) = (self.team.start, self.team.stride);
-        self.peers(Ranks::Tails { start, stride, layout: &self.hierarchy.layout }, self.hierarchy.layout.host)
+        let pes = self.team.pes();
+        self.peers(Ranks::Tails { pes, layout: &self.hierarchy.layout }, self.hierarchy.layout.host)
     }
 
     /// All members.

@@ -1,5 +1,6 @@
 //! Where the members of a team are.
 
+use crate::team::pe_list::PeList;
 use std::ops::Range;
 
 /// The hosts of a team, in the order in which its members are on them.
@@ -16,11 +17,11 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Of a strided range (start, stride, size) of PEs, for its member `me`. `hosts`: first PEs of all hosts,
-    /// ascending.
-    pub fn of(hosts: &[u32], (start, stride, size): (i32, i32, i32), me: i32) -> Self {
+    /// Of PEs in ascending or descending order, for member `me`. `hosts`: first PEs of all hosts, ascending.
+    pub fn of(hosts: &[u32], pes: &PeList, me: i32) -> Self {
+        let size = pes.size() as i32;
         let host_of = |rank: i32| {
-            let pe = i64::from(start) + i64::from(stride) * i64::from(rank);
+            let pe = i64::from(pes.world(rank as usize));
             hosts.partition_point(|first| i64::from(*first) <= pe)
         };
         let mut heads = vec![0];
@@ -65,6 +66,10 @@ impl Layout {
 mod tests {
     use super::*;
 
+    fn strided((start, stride, size): (i32, i32, i32)) -> PeList {
+        PeList::Strided { start, stride, size: size as usize }
+    }
+
     /// By looking at every member.
     fn plain(hosts: &[u32], (start, stride, size): (i32, i32, i32)) -> Vec<u32> {
         let host = |rank: i32| hosts.iter().filter(|first| **first as i32 <= start + stride * rank).count();
@@ -83,7 +88,7 @@ mod tests {
                         let inside = |size: &i32| (0..npes).contains(&(start + stride * (size - 1)));
                         for size in (1..=npes).take_while(inside).filter(|size| stride != 0 || *size == 1) {
                             for me in 0..size {
-                                let layout = Layout::of(&hosts, range(size), me);
+                                let layout = Layout::of(&hosts, &strided(range(size)), me);
                                 assert_eq!(layout.heads, plain(&hosts, range(size)), "{hosts:?} {:?}", range(size));
                                 assert!(layout.ranks(layout.host).contains(&(me as u32)));
                                 assert_eq!(layout.host_of(me), layout.host);
@@ -96,8 +101,14 @@ mod tests {
     }
 
     #[test]
+    fn lists_are_on_hosts_as_ranges_are() {
+        let layout = Layout::of(&[0, 3, 5], &PeList::of(&[1, 2, 4, 7, 8]), 3);
+        assert_eq!((layout.heads.as_slice(), layout.host, layout.fewest), ([0, 2, 3].as_slice(), 2, 1));
+    }
+
+    #[test]
     fn the_smallest_host_is_known() {
-        assert_eq!(Layout::of(&[0, 3, 5], (0, 1, 9), 0).fewest, 2);
-        assert_eq!(Layout::of(&[0, 3, 5], (8, -1, 9), 8).heads, [0, 4, 6]);
+        assert_eq!(Layout::of(&[0, 3, 5], &strided((0, 1, 9)), 0).fewest, 2);
+        assert_eq!(Layout::of(&[0, 3, 5], &strided((8, -1, 9)), 8).heads, [0, 4, 6]);
     }
 }

@@ -130,24 +130,17 @@ impl Common {
 }
 
 impl Team {
-    /// A team of PEs that are on this host, or, where `hosts` (the first PEs of all hosts, ascending) says that they
-    /// are not, of PEs on several. Areas are clean on every member.
-    pub fn placed(
-        hosts: &[u32],
-        internal: *const u8,
-        id: usize,
-        range: (i32, i32, i32),
-        me: i32,
-        config: Config,
-    ) -> Self {
-        let mut team = Self::new(internal, id, range, me, config);
-        let layout = Layout::of(hosts, range, me);
+    /// A team of PEs, in ascending or descending order, that are on this host, or, where `hosts` (the first PEs of all
+    /// hosts, ascending) says that they are not, on several. Areas are clean on every member.
+    pub fn placed(hosts: &[u32], internal: *const u8, id: usize, pes: PeList, me: i32, config: Config) -> Self {
+        let layout = Layout::of(hosts, &pes, me);
+        let mut team = Self::of(internal, id, pes, me, config);
         if layout.heads.len() > 1 {
             let ranks = layout.ranks(layout.host);
-            let (first, size) = (ranks.start as i32, ranks.len() as i32);
-            let range = (team.world(first), team.stride, size);
+            let here: Vec<i32> = ranks.clone().map(|rank| team.world(rank as i32)).collect();
             // The team itself has no use for its sync block.
-            let local = Self::new(internal, id, range, me - first, config);
+            let mut local = Self::of(internal, id, PeList::of(&here), me - ranks.start as i32, config);
+            local.whole = Some(team.pes());
             team.hierarchy = Some(Box::new(Hierarchy { local, layout, counter: CallCounter::default() }));
         }
         team

@@ -24,10 +24,8 @@ pub enum Ranks<'a> {
     All(PeList),
     /// One PE of each host of a team.
     Heads {
-        /// World number of the team's PE 0.
-        start: i32,
-        /// Distance.
-        stride: i32,
+        /// The team.
+        pes: PeList,
         /// First ranks of the hosts.
         heads: &'a [u32],
         /// Which of a host's members it is.
@@ -37,10 +35,8 @@ pub enum Ranks<'a> {
     },
     /// The last PE of each host of a team.
     Tails {
-        /// World number of the team's PE 0.
-        start: i32,
-        /// Distance.
-        stride: i32,
+        /// The team.
+        pes: PeList,
         /// The hosts.
         layout: &'a Layout,
     },
@@ -58,14 +54,14 @@ impl Ranks<'_> {
     pub(in crate::team) fn world(&self, member: usize) -> i32 {
         match self {
             Self::All(pes) => pes.world(member),
-            Self::Heads { start, stride, heads, lane, instead } => {
+            Self::Heads { pes, heads, lane, instead } => {
                 let rank = match instead {
                     Some((host, rank)) if *host == member => *rank,
                     _ => heads[member] + lane,
                 };
-                start + stride * rank as i32
+                pes.world(rank as usize)
             }
-            Self::Tails { start, stride, layout } => start + stride * (layout.ranks(member).end as i32 - 1),
+            Self::Tails { pes, layout } => pes.world(layout.ranks(member).end as usize - 1),
         }
     }
 }
@@ -234,7 +230,11 @@ impl Net for Peers<'_> {
         fence(Ordering::SeqCst);
         match (self.event, self.transport) {
             (Some(event), _) => Ok(event.is_complete()),
-            (None, Some(transport)) => transport.quiet(self.channel).map(|()| true),
+            (None, Some(transport)) => match transport.quiet(self.channel) {
+                // Of a PE that is lost, which an earlier collective had something outstanding to.
+                Err(fault) if fault.is_loss() && self.map.lost_among(self.pes.iter()).is_none() => Ok(true),
+                settled => settled.map(|()| true),
+            },
             (None, None) => Ok(true),
         }
     }

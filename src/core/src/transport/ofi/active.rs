@@ -56,6 +56,13 @@ impl Active {
         flow.used -= credits;
         self.used -= u64::from(credits);
     }
+
+    /// A PE is lost, and handles nothing any more.
+    pub fn lose(&mut self, pe: u32) {
+        if let Some(flow) = self.flows.remove(&pe) {
+            self.used -= u64::from(flow.used);
+        }
+    }
 }
 
 impl EndpointState {
@@ -158,7 +165,11 @@ impl Endpoint {
 
     /// See [`crate::transport::Transport::try_send_message`].
     pub fn try_send_message(&self, lane: Lane, to: i32, message: &Outgoing<'_>) -> Result<bool, Fault> {
-        let mut state = self.reach(to)?;
+        let mut state = match self.reach(to) {
+            // The handler that replies does not know.
+            Err(fault) if fault.is_loss() && lane == Lane::Reply => return Ok(true),
+            reached => reached?,
+        };
         let pe = to as u32;
         if lane == Lane::Request {
             let replies = state.active.arrived[Lane::Reply as usize].len();
@@ -196,7 +207,12 @@ impl Endpoint {
             if lane == Lane::Reply {
                 self.lock()?.active.returned(from, 1);
             } else if !replied {
-                self.reach(from as i32)?.handled(from)?;
+                match self.reach(from as i32) {
+                    Ok(mut state) => state.handled(from)?,
+                    // It need not be told.
+                    Err(fault) if fault.is_loss() => {}
+                    Err(fault) => return Err(fault),
+                }
             }
         }
         Ok(count)

@@ -113,6 +113,8 @@ pub(super) struct Channel {
     open: Vec<u32>,
     /// Peers that were written to since the last quiet, where completions do not say that data have arrived.
     pub dirty: Vec<u32>,
+    /// PEs that were lost with something outstanding, of which no quiet has told yet.
+    pub lost: Vec<u32>,
 }
 
 impl Channel {
@@ -179,6 +181,28 @@ impl Channel {
     /// PEs to which something is outstanding.
     pub fn waits_for(&self) -> impl Iterator<Item = u32> {
         self.lanes.iter().filter(|(_, lane)| !lane.quiet()).map(|(pe, _)| *pe)
+    }
+
+    /// A PE is lost: no request to it is being filled any more, and no writes need be followed by one.
+    pub fn lose(&mut self, pe: u32) {
+        self.dirty.retain(|dirty| *dirty != pe);
+        if let Some(lane) = self.lanes.get_mut(&pe) {
+            lane.dirty = false;
+        }
+        if self.lanes.contains_key(&pe) {
+            self.end(pe);
+        }
+    }
+
+    /// Takes the news that a PE was lost with something outstanding: of one of these, or of any.
+    pub fn take_lost(&mut self, among: Option<&[u32]>) -> Option<u32> {
+        let at = self.lost.iter().position(|pe| among.is_none_or(|among| among.contains(pe)))?;
+        let pe = self.lost[at];
+        match among {
+            Some(_) => drop(self.lost.swap_remove(at)),
+            None => self.lost.clear(),
+        }
+        Some(pe)
     }
 
     /// Whether nothing is outstanding to a PE.

@@ -58,6 +58,8 @@ pub(super) struct Endpoint {
     /// Wakes the progress thread.
     pub wakeup: Arc<Wakeup>,
     pub hosts: Arc<Hosts>,
+    /// The job goes on without PEs that are lost.
+    pub survives: AtomicBool,
     pub oversubscribed: bool,
     pub npes: u32,
 }
@@ -85,6 +87,7 @@ impl Endpoint {
             state: Mutex::new(state),
             wanting: AtomicU32::new(0),
             progress_calls: AtomicU32::new(0),
+            survives: AtomicBool::new(false),
             stop: AtomicBool::new(false),
             active_taken: AtomicU64::new(0),
             oversubscribed,
@@ -167,13 +170,14 @@ impl Endpoint {
     /// The lock, with a PE known to the provider and room for one more operation.
     pub fn enter(&self, pe: i32) -> Result<Guard<'_>, Fault> {
         let state = self.reach(pe)?;
-        if state.ops.in_flight() < MAX_IN_FLIGHT && state.pool.lent() < MAX_LENT {
+        if has_room(&state) {
             return Ok(state);
         }
-        self.wait(state, |state| {
-            Ok((state.ops.in_flight() < MAX_IN_FLIGHT && state.pool.lent() < MAX_LENT).then_some(()))
-        })
-        .map(|(state, ())| state)
+        let (mut state, ()) = self.wait(state, |state| Ok(has_room(state).then_some(())))?;
+        if state.is_lost(pe as u32) {
+            return Err(state.lost_fault(pe as u32));
+        }
+        Ok(state)
     }
 
     /// As [`Self::enter`], on the way to an object: its segment is known, too.
@@ -193,7 +197,8 @@ impl Endpoint {
         let mut state = self.lock()?;
         state.check()?;
         match state.peers.get(pe) {
-            Some(peer) if peer.has(Peer::KNOWN) => return Ok(state),
+            Some(peer) if peer.flags & (Peer::KNOWN | Peer::LOST) == Peer::KNOWN => return Ok(state),
+            Some(peer) if peer.has(Peer::LOST) => return Err(state.lost_fault(pe)),
             Some(_) => {}
             None => return Err(Fault::from(Cause::BadPe { arg: "pe", pe: i64::from(pe as i32), npes: npes.into() })),
         }
@@ -203,6 +208,9 @@ impl Endpoint {
         let endpoint_address = (self.directory.address)(pe)?;
         drop(asking);
         let mut state = self.lock()?;
+        if state.is_lost(pe) {
+            return Err(state.lost_fault(pe));
+        }
         if state.peers.get(pe).is_some_and(|peer| !peer.has(Peer::KNOWN)) {
             state.learn(pe, &endpoint_address)?;
         }
@@ -216,19 +224,36 @@ impl Endpoint {
         op: *mut Op,
         mut call: impl FnMut(&mut EndpointState) -> isize,
     ) -> Result<Guard<'a>, Fault> {
+        let (kind, pe, bytes) = identify(op);
+        if state.is_lost(pe) {
+            return Err(state.refuse(op));
+        }
         let mut result = call(&mut state);
-        if result == fi::EAGAIN {
-            let (_, pe, _) = identify(op);
+        if result == fi::EAGAIN || (result != 0 && state.survives) {
             let since = Instant::now();
-            (state, result) = self.wait(state, |state| {
+            set_posting(op, true);
+            let mut posted;
+            (state, posted) = self.wait(state, |state| {
+                if state.is_lost(pe) {
+                    return Ok(Some(None));
+                }
                 state.counters.add(Counter::retries, 1);
                 state.fail_if_unreachable(pe, since);
                 let result = call(state);
-                Ok((result != fi::EAGAIN).then_some(result))
+                if result != 0 && result != fi::EAGAIN && state.survives {
+                    state.suspect_error(kind, pe, result);
+                    return Ok(None);
+                }
+                Ok((result != fi::EAGAIN).then_some(Some(result)))
             })?;
+            set_posting(op, false);
+            match posted.take() {
+                Some(last) => result = last,
+                None => return Err(state.refuse(op)),
+            }
         }
-        let (kind, pe, bytes) = identify(op);
         if result == 0 {
+            set_posted(op);
             state.note_posted(pe, bytes);
             return Ok(state);
         }
@@ -240,8 +265,16 @@ impl Endpoint {
 
     /// Waits for an operation and gives its record back.
     pub fn finish<'a>(&'a self, state: Guard<'a>, op: *mut Op) -> Result<Guard<'a>, Fault> {
-        self.wait(state, |state| Ok(state.ops.reap(op).then_some(()))).map(|(state, ())| state)
+        let (_, pe, _) = identify(op);
+        let (state, lost) = self.wait(state, |state| Ok(state.ops.reap(op)))?;
+        if lost { Err(state.lost_fault(pe)) } else { Ok(state) }
     }
+}
+
+/// Whether there is room for one more operation.
+fn has_room(state: &EndpointState) -> bool {
+    let (ops, buffers) = state.held;
+    state.ops.in_flight() < MAX_IN_FLIGHT + ops && state.pool.lent() < MAX_LENT + buffers
 }
 
 #[cold]
@@ -284,4 +317,18 @@ impl Nudge {
 fn identify(op: *mut Op) -> (Kind, u32, usize) {
     // SAFETY: callers pass the record of an operation that they are posting.
     unsafe { ((*op).kind, (*op).pe, if (*op).waited || (*op).kind == Kind::Read { 0 } else { (*op).bytes }) }
+}
+
+/// A thread hands a record to the provider, or does not any more.
+#[allow(unsafe_code)]
+fn set_posting(op: *mut Op, posting: bool) {
+    // SAFETY: callers pass the record of an operation that they are posting.
+    unsafe { (*op).posting = posting };
+}
+
+/// The provider has a record.
+#[allow(unsafe_code)]
+fn set_posted(op: *mut Op) {
+    // SAFETY: as above.
+    unsafe { (*op).posted = true };
 }

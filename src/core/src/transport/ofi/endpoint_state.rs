@@ -12,7 +12,7 @@ use crate::os::wakeup::Wakeup;
 use crate::transport::Directory;
 use crate::transport::{EventSlot, RemoteAddress, SegmentId, Tag};
 use libfabric_sys as fi;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -57,6 +57,14 @@ pub(super) struct EndpointState {
     /// What it sleeps on: [`Domain::pollfds_change`].
     pub slept_on: u64,
     pub wakeup: Arc<Wakeup>,
+    /// The job goes on without PEs that are lost.
+    pub survives: bool,
+    /// PEs that are lost, and what operations to them come to.
+    pub lost: BTreeMap<u32, Fault>,
+    /// Records that the provider has still of operations that were ended, and buffers in them.
+    pub held: (usize, usize),
+    /// PEs that may be lost.
+    pub suspects: Vec<super::losses::Suspect>,
     /// The fault that ended it all.
     pub broken: Option<Fault>,
     /// This PE's endpoint address.
@@ -144,6 +152,9 @@ impl EndpointState {
                 self.post_receive(op);
             }
         }
+        if !self.suspects.is_empty() {
+            self.check_suspects();
+        }
         something
     }
 
@@ -173,6 +184,12 @@ impl EndpointState {
         if let Some(peer) = self.peers.get(record.pe) {
             peer.in_flight -= 1;
             peer.flags |= Peer::REACHED;
+        }
+        record.posted = false;
+        if record.abandoned {
+            self.held.0 -= 1;
+            self.held.1 -= usize::from(record.buffer.is_some());
+            return self.clear_abandoned(op);
         }
         if record.kind == Kind::Request
             && let Some(buffer) = record.buffer.take()
@@ -316,6 +333,10 @@ impl EndpointState {
         let record = unsafe { &mut *op };
         let Some(buffer) = record.buffer else { return true };
         let (pe, bytes) = (record.pe, record.bytes);
+        if self.survives && self.is_lost(pe) {
+            self.abandon(op);
+            return true;
+        }
         let address = self.peers.get(pe).map_or(fi::FI_ADDR_UNSPEC, |peer| peer.address);
         let inject = bytes <= self.domain.inject;
         // SAFETY: the buffer holds the message, and belongs to the provider until the completion, or to nobody after an
@@ -346,6 +367,9 @@ impl EndpointState {
             let why = self.domain.library.strerror(result as i64);
             if record.kind == Kind::Reply {
                 self.counters.add(Counter::lost, 1);
+            } else if self.survives {
+                self.suspect_error(record.kind, pe, result);
+                return false;
             } else {
                 let fault = self.fault(pe, &what, &why);
                 self.fail(fault);
@@ -353,6 +377,7 @@ impl EndpointState {
             return true;
         }
         self.counters.add(Counter::bytes_out, bytes as u64);
+        record.posted = true;
         self.note_posted(pe, bytes);
         if inject {
             self.counters.add(Counter::injects, 1);

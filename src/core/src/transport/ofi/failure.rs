@@ -10,6 +10,7 @@ use super::op::{Kind, Op};
 use super::peers::Peer;
 use crate::base::{Cause, Fault};
 use libfabric_sys as fi;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// How long a connection to a PE is waited for that was never reached, and to one whose connection was lost.
@@ -24,6 +25,12 @@ impl Endpoint {
         let Lost { pe, host, silent } = lost;
         let text = format!("lost host {host}, where PE {pe} is: nothing has come from it for {} s", silent.as_secs());
         let fault = Fault::from(Cause::Network(text));
+        if self.survives.load(Ordering::Acquire) {
+            if let Ok(mut state) = self.lock() {
+                state.suspect(*pe, fault);
+            }
+            return;
+        }
         (self.directory.lost)(fault.clone());
         if let Ok(mut state) = self.lock() {
             state.fail(fault);
@@ -64,7 +71,7 @@ impl EndpointState {
         let what = if reached { "lost the connection to" } else { "cannot reach" };
         let why = format!("no connection for {} seconds", patience.as_secs());
         let fault = self.fault(pe, what, &why);
-        self.fail(fault);
+        if self.survives { self.suspect(pe, fault) } else { self.fail(fault) }
     }
 
     /// PEs to which something is outstanding, on any channel.
@@ -128,6 +135,10 @@ impl EndpointState {
             Kind::Reply => {
                 self.counters.add(Counter::lost, 1);
                 self.sent(op);
+            }
+            _ if self.survives => {
+                let fault = self.fault(pe, &format!("{} of {bytes} bytes to", kind.text()), &why);
+                self.transfer_failed(op, fault);
             }
             _ => {
                 let fault = self.fault(pe, &format!("{} of {bytes} bytes to", kind.text()), &why);

@@ -35,6 +35,12 @@ impl Hosts {
         }
     }
 
+    /// The address of a PE, where its host was not known by another PE's before.
+    pub fn address_of(&self, pe: u32) -> Option<IpAddr> {
+        let hosts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        hosts.iter().find(|(_, (known, _))| *known == pe).map(|(ip, _)| *ip)
+    }
+
     fn is_empty(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }

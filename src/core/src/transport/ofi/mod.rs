@@ -11,6 +11,7 @@
 //! | `endpoint_state`, `op`, `channel` | the state behind the lock: completions, records in flight, what is outstanding |
 //! | `rma`, `requests`, `nic`, `order` | operations on their way out, and what orders them |
 //! | `failure`, `liveness` | what goes wrong, and how it is noticed |
+//! | `losses` | PEs that are lost, in a job that goes on without them |
 //! | `message`, `serve` | what PEs send each other, and how it is carried out |
 //! | `active` | active messages to handlers of a front end |
 //! | `endpoint`, `progress` | threads: how they wait, and the one that serves while the program computes |
@@ -27,6 +28,7 @@ mod endpoint;
 mod endpoint_state;
 mod failure;
 mod liveness;
+mod losses;
 mod message;
 mod nic;
 mod op;
@@ -58,6 +60,7 @@ use endpoint_state::{EndpointState, RECEIVES};
 use message::{HEADER, Header, What, encode_tag};
 use op::Kind;
 use peers::Peer;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -126,6 +129,10 @@ impl Fabric {
             asleep: false,
             slept_on: 0,
             wakeup: Arc::new(Wakeup::new()?),
+            survives: false,
+            lost: BTreeMap::new(),
+            held: (0, 0),
+            suspects: Vec::new(),
             broken: None,
             endpoint_address: endpoint_address.clone(),
             token,
@@ -225,6 +232,18 @@ impl Transport for Fabric {
         // The thread looks at the flag behind the lock: from here on it does not enter libfabric any more, whose exit
         // handlers would fail under it.
         drop(self.endpoint.lock());
+    }
+
+    fn survive(&self) {
+        self.endpoint.survive();
+    }
+
+    fn lose(&self, pe: i32, fault: &Fault, with_host: bool) {
+        self.endpoint.lose(pe as u32, fault, with_host);
+    }
+
+    fn forget_lost(&self, pe: i32) {
+        self.endpoint.forget_lost(pe as u32);
     }
 
     fn progress(&self) -> bool {
@@ -383,6 +402,9 @@ impl Transport for Fabric {
             return Err(Fault::from(Cause::Network(text)));
         }
         let mut state = self.endpoint.enter(pe)?;
+        if state.is_lost(pe as u32) {
+            return Err(state.lost_fault(pe as u32));
+        }
         let Some(peer) = state.peers.get(pe as u32) else { return Ok(()) };
         let token = peer.token;
         if !peer.has(Peer::UNCONFIRMED) {

@@ -73,6 +73,12 @@ pub(super) struct Op {
     pub waited: bool,
     /// Its memory is free again and its results are there.
     pub done: bool,
+    /// The provider has its transfer.
+    pub posted: bool,
+    /// A thread hands it to the provider, again and again.
+    pub posting: bool,
+    /// Its PE is lost: who counts it has been told, and only the provider may have it still.
+    pub abandoned: bool,
     /// Completions still to come: of the transfer, and of a request its reply.
     pub parts: u8,
     /// Its number among the records.
@@ -124,6 +130,9 @@ impl Ops {
                 kind,
                 waited: false,
                 done: false,
+                posted: false,
+                posting: false,
+                abandoned: false,
                 parts: 0,
                 index: self.all.len() as u32,
                 channel: 0,
@@ -160,6 +169,9 @@ impl Ops {
         let record = unsafe { &mut *op };
         record.waited = false;
         record.done = false;
+        record.posted = false;
+        record.posting = false;
+        record.abandoned = false;
         record.parts = 0;
         record.bytes = 0;
         record.entries = 0;
@@ -177,16 +189,29 @@ impl Ops {
         unsafe { (*op).waited = true };
     }
 
-    /// Gives a record back that somebody waits for, once it is done.
-    pub fn reap(&mut self, op: *mut Op) -> bool {
-        // SAFETY: a record that is waited for is given back by its waiter only, here.
+    /// Gives a record back that somebody waits for, once it is done; gives whether its PE is lost.
+    pub fn reap(&mut self, op: *mut Op) -> Option<bool> {
+        // SAFETY: a record that is waited for is given back by its waiter only, here; or, where the provider has it
+        // still, at the end of its transfer.
         unsafe {
-            let done = (*op).done;
-            if done {
+            if !(*op).done {
+                return None;
+            }
+            let abandoned = (*op).abandoned;
+            if (*op).posted {
+                (*op).waited = false;
+            } else {
                 self.give(op);
             }
-            done
+            Some(abandoned)
         }
+    }
+
+    /// Records of operations to a PE that are in flight.
+    pub fn to(&self, pe: u32) -> Vec<*mut Op> {
+        // SAFETY: records live as long as self.
+        let is_to = |op: &&*mut Op| unsafe { (***op).pe == pe && (***op).parts > 0 && (***op).kind != Kind::Receive };
+        self.all.iter().filter(is_to).copied().collect()
     }
 
     /// The record of a number that a message names, where it is a request in flight.

@@ -95,9 +95,9 @@ impl Endpoint {
             state = self.send_flush(state, channel, pe)?;
         }
         if state.channel(channel).outstanding > 0 {
-            drop(self.wait(state, |e| Ok((e.channel(channel).outstanding == 0).then_some(())))?);
+            (state, ()) = self.wait(state, |e| Ok((e.channel(channel).outstanding == 0).then_some(())))?;
         }
-        Ok(())
+        state.tell_of_losses(channel, None)
     }
 
     /// Sends a request without entries behind the writes to a PE that was taken off the list of dirty ones.
@@ -125,7 +125,7 @@ impl Endpoint {
         for pe in &pes {
             (state, ()) = self.wait(state, |e| Ok(e.channel(channel).quiet_to(*pe).then_some(())))?;
         }
-        Ok(())
+        state.tell_of_losses(channel, Some(&pes))
     }
 
     /// Waits until the messages that this PE has sent are with their receivers, but no longer than `limit`: what is

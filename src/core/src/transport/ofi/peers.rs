@@ -38,6 +38,8 @@ impl Peer {
     pub const REACHED: u16 = 4;
     /// A message was sent to it that it may not have taken in yet.
     pub const UNCONFIRMED: u16 = 8;
+    /// It is lost, in a job that goes on without it.
+    pub const LOST: u16 = 16;
 
     /// Whether all of some flags are set.
     pub fn has(&self, flags: u16) -> bool {

@@ -25,6 +25,10 @@ impl EndpointState {
         self.counters.add(Counter::received, 1);
         self.counters.add(Counter::bytes_in, len as u64);
         let Some((header, body)) = Header::decode(bytes) else { return self.garbled(None) };
+        if self.survives && self.is_lost(header.from) {
+            // On its way when its sender was lost: what that had to say is settled.
+            return;
+        }
         let understood = match header.what {
             What::Request => self.request(header, body),
             What::Reply => self.reply(body),

@@ -106,11 +106,15 @@ impl Head<'_> {
         let host = &mut self.hosts[number];
         let agent = host.agent.map_or(String::new(), |ended| format!("; `{}` {}", host.command, describe(ended)));
         let text = format!("lost {}: {why}{agent}", host.who());
+        let goes_on = host.phase == Phase::Running && host.begun && self.options.survive && !self.ending;
         host.phase = Phase::Lost;
         host.gone = None;
         host.reap_from(Instant::now() + GRACE);
         if let Some(token) = host.link {
             self.drop_link(token);
+        }
+        if goes_on {
+            return self.go_on_without_host(number, text);
         }
         self.decide_exit(Some(text), 1);
     }

@@ -111,7 +111,6 @@ impl Head<'_> {
     /// A message of a host's daemon.
     fn handle_message(&mut self, number: usize, message: ToHead) {
         match message {
-            ToHead::Hello { .. } | ToHead::Beat {} => {}
             ToHead::Note { text } => {
                 let host = &self.hosts[number].place.host;
                 self.output.say(&format!("host {host}: {text}"));
@@ -167,6 +166,7 @@ impl Head<'_> {
                     self.end(128 + signal);
                 }
             }
+            other => self.handle_losses(number, other),
         }
     }
 

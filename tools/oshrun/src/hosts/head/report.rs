@@ -72,7 +72,8 @@ impl Head<'_> {
         let Some(mut asked) = self.asked.take_if(|asked| now >= asked.until || silent(asked)) else { return };
         asked.pes.sort_by_key(|pe| pe.pe);
         let lines: Vec<String> = asked.lines.into_values().flatten().collect();
-        let all = |text: String| text + &report::listed(&lines) + &report::waits(&asked.pes);
+        let all =
+            |text: String| text + &report::listed(&lines) + &report::waits(&asked.pes) + &self.survival.losses.text();
         match asked.why {
             Why::Signal(number) => {
                 if !asked.handled {

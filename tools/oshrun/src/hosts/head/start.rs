@@ -1,5 +1,6 @@
 //! Starting the daemons, and the PEs when all daemons are there.
 
+use super::losses::Survival;
 use super::{Head, Host, LISTENER, Phase, SIGNALS, STREAMS, WAKE};
 use crate::ending::Ending;
 use crate::hosts::agent::{self, Invitation};
@@ -79,7 +80,6 @@ impl<'a> Head<'a> {
         let [secret, answer] = secrets()?;
         let trace = results::take_trace(options)?;
         let kept = matches!(options.profile, Choice::Level(_)).then(|| Kept::new(options).map(Arc::new)).transpose()?;
-        let begin = (clock::counter_ns(), realtime_ns());
 
         let mask = Set::of(&[]).block();
         let signals = signals::take().map_err(|error| needs("read signals", error))?;
@@ -102,7 +102,7 @@ impl<'a> Head<'a> {
             prompt: None,
             key_values: HeadKeyValues::new(placements.len()),
             environment,
-            begin,
+            begin: (clock::counter_ns(), realtime_ns()),
             since,
             deadline: options.timeout.map(|timeout| since + timeout),
             asked: None,
@@ -114,6 +114,7 @@ impl<'a> Head<'a> {
             ending: false,
             interrupted: false,
             lost: None,
+            survival: Survival::default(),
         };
         for host in 0..placements.len() {
             if !head.start_host(host, &oshrun, watchdog.fd(), limit, mask) {
@@ -215,6 +216,7 @@ impl<'a> Head<'a> {
                 start_realtime: self.begin.1,
                 start_counter_ns: self.begin.0.saturating_add_signed(offset.saturating_neg()),
                 root_pid: process::id() as u32,
+                survive: self.options.survive,
             };
             self.hosts[number].phase = Phase::Running;
             self.send(number, &ToDaemon::Start { order });
@@ -230,6 +232,7 @@ impl Host {
             phase: Phase::Starting,
             is_slow: false,
             deaf: false,
+            begun: false,
             link: None,
             clock: Measurement::default(),
             offset: None,
