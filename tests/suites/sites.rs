@@ -43,8 +43,10 @@ fn main() -> ExitCode {
     code
 }
 
+type Case = fn(&Launcher) -> Verdict;
+
 fn add(trials: &mut Vec<Trial>, name: &str, launcher: &Arc<Launcher>) {
-    let cases: [(&str, fn(&Launcher) -> Verdict); 6] = [
+    let cases: [(&str, Case); 6] = [
         ("what does not fit is named", what_does_not_fit_is_named),
         ("few files, little stack, no home", with_little),
         ("an odd machine", on_an_odd_machine),

@@ -71,8 +71,8 @@ pub fn site(routine: usize, returns_to: usize, mut registers: Registers) -> Opti
     through_register.then_some(returns_to)
 }
 
-/// Where code that `is_inside` was called from elsewhere, given an address in it and the registers there: what the first
-/// call that goes there returns to. `None`: not known.
+/// Where code that `is_inside` was called from elsewhere, given an address in it and the registers there: what the
+/// first call that goes there returns to. `None`: not known.
 pub fn outside(at: usize, registers: Registers, is_inside: impl Fn(usize) -> bool) -> Option<usize> {
     let (mut at, mut registers) = (at, registers);
     for _ in 0..DEPTH {

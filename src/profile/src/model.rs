@@ -167,8 +167,9 @@ impl Pe {
 const ALONE: f64 = 0.8;
 /// See [`ALONE`].
 const BY_PEER: f64 = 1.25;
-/// The recorder's part of the instructions of a short call, which is its part of the time where the processor's window
-/// of instructions bounds how many calls are under way (`./x bench cost updates`): without call sites, and with.
+/// The part of a short call's time that recording takes where the processor overlaps calls: without call sites, and
+/// with. As [`ALONE`], measured on one kind of processor (`./x bench cost updates`); for tables that fit into a cache
+/// it is more, up to a half, for those that fit into none less.
 const OF_WINDOW: f64 = 0.25;
 /// Most bytes of a call for which that holds: beyond, moving them is what fills the window.
 const WORDS: u64 = 64;
