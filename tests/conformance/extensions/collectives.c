@@ -8,7 +8,11 @@
 
 #include <shmemx.h>
 
-enum { N = 700, AT_A_TIME = 64, ROUNDS = 2 };
+/* More of them in a soak. */
+#ifndef ROUNDS
+#define ROUNDS 2
+#endif
+enum { N = 700, AT_A_TIME = 64 };
 
 static long target[N * 16], source[N * 16], more[AT_A_TIME][16], given[AT_A_TIME];
 static long work[AT_A_TIME][SHMEM_SYNC_SIZE];

@@ -9,7 +9,11 @@
 #include <fcntl.h>
 #include <shmemx.h>
 
-enum { LIVES = 5, N = 256 };
+/* More of them in a soak. */
+#ifndef LIVES
+#define LIVES 5
+#endif
+enum { N = 256 };
 
 static long target[N], source[N], counter;
 static unsigned char block[N];

@@ -6,6 +6,11 @@
 #include "check.h"
 
 #include <shmemx.h>
+
+/* Spaces of more than 4 PEs at a time; more in a soak. */
+#ifndef MOST_OF_MANY
+#define MOST_OF_MANY 200
+#endif
 #include <string.h>
 
 static long pSync[SHMEM_REDUCE_SYNC_SIZE];
@@ -155,7 +160,7 @@ static void many(void) {
     enum { MANY = 1000 };
     static shmemx_space_t spaces[MANY];
     static long *objects[MANY];
-    int count = npes > 4 ? 200 : MANY;
+    int count = npes > 4 ? MOST_OF_MANY : MANY;
     for (int k = 0; k < count; k++) {
         size_t bytes = 64 + (size_t)k * 977 % 100000;
         spaces[k] = space_of(SHMEM_TEAM_WORLD, bytes, NULL);

@@ -7,7 +7,11 @@
 
 #include <shmemx.h>
 
-enum { MANY = 65536, N = 3000 };
+/* More of them in a soak. */
+#ifndef MANY
+#define MANY 65536
+#endif
+enum { N = 3000 };
 
 static long counter, cell, table[N], read_back[N];
 static float real;
