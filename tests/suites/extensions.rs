@@ -118,8 +118,8 @@ fn the_examples_of_the_page_compile() {
             true => format!("{block}\nint main(void) {{ return 0; }}\n"),
             false => {
                 // What a program does in between.
-                let lines: Vec<&str> = block.lines().map(|line| if line.trim() == "..." { ";" } else { line }).collect();
-                let body = lines.join("\n");
+                let filled = block.lines().map(|line| if line.trim() == "..." { ";" } else { line });
+                let body = filled.collect::<Vec<&str>>().join("\n");
                 format!("{AROUND}#include <shmemx.h>\nint main(void) {{\ncompute();\n{body}\nreturn 0;\n}}\n")
             }
         };
@@ -136,9 +136,8 @@ fn with_counts(name: &str, counts: &[&str]) -> (PathBuf, Program) {
     let source = tree::package().join("conformance").join(&title).with_extension("c");
     let include = format!("-I{}", tree::package().join("include").display());
     let options = counts.iter().map(|count| format!("-D{count}")).chain([include]);
-    let binary =
-        Build::source(&format!("extensions-{name}-{}", counts.join("-")), &source).options(options).libraries(["-pthread"]);
-    (binary.build(), program)
+    let of = format!("extensions-{name}-{}", counts.join("-"));
+    (Build::source(&of, &source).options(options).libraries(["-pthread"]).build(), program)
 }
 
 /// So much takes minutes.

@@ -1,6 +1,8 @@
 //! What the profile, traces, metrics and looks at jobs that hang say of programs that use GASNet-EX.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use harness::report::Report;
@@ -11,8 +13,15 @@ use serde_json::Value;
 /// Longer than anything here takes.
 const LONG: Duration = Duration::from_secs(30);
 
+/// Programs that were built: another test may run them.
+static BUILT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
 fn build(name: &str) -> PathBuf {
+    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
     let to = tree::scratch("gasnet-profile").join(name);
+    if !built.insert(name.to_string()) {
+        return to;
+    }
     let source = tree::package().join("programs/gasnet").join(format!("{name}.c"));
     let line = "cc -std=c11 -O1 -Wall -Wextra -Werror -o \"$1\" \"$2\" \
                 $(PKG_CONFIG_PATH=\"$3\" pkg-config --cflags --libs gasnet-pellucid-par)";
