@@ -2,6 +2,10 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use libtest_mimic::{Arguments, Failed, Trial};
 
 use crate::hosts::{Hosts, write_script};
 use crate::run::Job;
@@ -224,6 +228,40 @@ pub fn srun(cluster: &Cluster, protocol: &'static str) -> Result<Launcher, Strin
         return Err("Slurm's pmix plugin finds no libpmix.so (libpmix-dev)".into());
     }
     Ok(launcher)
+}
+
+/// The `main` of a suite with cases for each launcher: so many at a time, unless the command line says otherwise.
+/// `launchers` has them, as far as they are there; `add` adds the cases of one, and `add_slurm` those of Slurm alone.
+pub fn run_suite<L: IntoIterator<Item = (&'static str, Result<Launcher, String>)>>(
+    threads: usize,
+    launchers: impl FnOnce(&Result<Cluster, String>) -> L,
+    add: impl Fn(&mut Vec<Trial>, &'static str, &Arc<Launcher>),
+    add_slurm: impl FnOnce(&mut Vec<Trial>, &Cluster),
+) -> ExitCode {
+    let mut arguments = Arguments::from_args();
+    arguments.test_threads.get_or_insert(threads);
+    if arguments.list {
+        return ExitCode::SUCCESS;
+    }
+    let mut trials = Vec::new();
+    let cluster = Cluster::start().unwrap_or_else(|error| {
+        // Installed, and yet not to be had: that is no reason to skip.
+        let reason = error.clone();
+        trials.push(Trial::test("Slurm starts", move || Err(Failed::from(error))));
+        Err(reason)
+    });
+    for (name, launcher) in launchers(&cluster) {
+        match launcher {
+            Ok(launcher) => add(&mut trials, name, &Arc::new(launcher)),
+            Err(reason) => println!("not tested: {name}: {reason}"),
+        }
+    }
+    if let Ok(cluster) = &cluster {
+        add_slurm(&mut trials, cluster);
+    }
+    let code = libtest_mimic::run(&arguments, trials).exit_code();
+    drop(cluster);
+    code
 }
 
 /// Runs a command "on another host", in place of ssh: `AGENT [OPTION...] HOST COMMAND...`.

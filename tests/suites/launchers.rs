@@ -10,35 +10,17 @@ use harness::launchers::{self, Family, Launcher};
 use harness::program::{self, Program};
 use harness::report::Report;
 use harness::run::{Job, Outcome};
-use harness::slurm::Cluster;
 use harness::{system, tree};
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Failed, Trial};
 
 type Verdict = Result<(), String>;
 
 fn main() -> ExitCode {
-    let mut arguments = Arguments::from_args();
-    arguments.test_threads.get_or_insert(2);
-    if arguments.list {
-        return ExitCode::SUCCESS;
-    }
-    let mut trials = Vec::new();
-    let cluster = Cluster::start().unwrap_or_else(|error| {
-        // Installed, and yet not to be had: that is no reason to skip.
-        let reason = error.clone();
-        trials.push(Trial::test("Slurm starts", move || Err(Failed::from(error))));
-        Err(reason)
-    });
-    let by_port = launchers::hydra().map(|hydra| hydra.with(&["-pmi-port"]));
-    for (name, launcher) in launchers::all(&cluster).into_iter().chain([("mpiexec.hydra -pmi-port", by_port)]) {
-        match launcher {
-            Ok(launcher) => add(&mut trials, name, &Arc::new(launcher)),
-            Err(reason) => println!("not tested: {name}: {reason}"),
-        }
-    }
-    let code = libtest_mimic::run(&arguments, trials).exit_code();
-    drop(cluster);
-    code
+    let with_port = |cluster: &Result<_, _>| {
+        let by_port = launchers::hydra().map(|hydra| hydra.with(&["-pmi-port"]));
+        launchers::all(cluster).into_iter().chain([("mpiexec.hydra -pmi-port", by_port)])
+    };
+    launchers::run_suite(2, with_port, add, |_, _| ())
 }
 
 fn add(trials: &mut Vec<Trial>, name: &'static str, launcher: &Arc<Launcher>) {

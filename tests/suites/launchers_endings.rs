@@ -13,7 +13,7 @@ use harness::launchers::{self, Family, Launcher};
 use harness::run::{Job, Outcome};
 use harness::slurm::Cluster;
 use harness::{system, tree};
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Failed, Trial};
 
 type Verdict = Result<(), String>;
 
@@ -21,30 +21,8 @@ type Verdict = Result<(), String>;
 const SOON: Duration = Duration::from_secs(10);
 
 fn main() -> ExitCode {
-    let mut arguments = Arguments::from_args();
     // They wait, most of the time.
-    arguments.test_threads.get_or_insert(3);
-    if arguments.list {
-        return ExitCode::SUCCESS;
-    }
-    let mut trials = Vec::new();
-    let cluster = Cluster::start().unwrap_or_else(|error| {
-        let reason = error.clone();
-        trials.push(Trial::test("Slurm starts", move || Err(Failed::from(error))));
-        Err(reason)
-    });
-    for (name, launcher) in launchers::all(&cluster) {
-        match launcher {
-            Ok(launcher) => add(&mut trials, name, &Arc::new(launcher)),
-            Err(reason) => println!("not tested: {name}: {reason}"),
-        }
-    }
-    if let Ok(cluster) = &cluster {
-        add_allocations(&mut trials, cluster);
-    }
-    let code = libtest_mimic::run(&arguments, trials).exit_code();
-    drop(cluster);
-    code
+    launchers::run_suite(3, launchers::all, add, add_allocations)
 }
 
 fn add(trials: &mut Vec<Trial>, name: &'static str, launcher: &Arc<Launcher>) {

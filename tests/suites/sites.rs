@@ -9,9 +9,8 @@ use std::time::Duration;
 use harness::compile::Build;
 use harness::launchers::{self, Family, Launcher};
 use harness::run::{Job, Outcome};
-use harness::slurm::Cluster;
 use harness::{system, tree};
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Failed, Trial};
 
 type Verdict = Result<(), String>;
 
@@ -21,26 +20,7 @@ const SOON: Duration = Duration::from_secs(10);
 const LONG_NAME: &str = "a-host-whose-name-has-as-many-characters-as-the-system-lets-it-h";
 
 fn main() -> ExitCode {
-    let mut arguments = Arguments::from_args();
-    arguments.test_threads.get_or_insert(3);
-    if arguments.list {
-        return ExitCode::SUCCESS;
-    }
-    let mut trials = Vec::new();
-    let cluster = Cluster::start().unwrap_or_else(|error| {
-        let reason = error.clone();
-        trials.push(Trial::test("Slurm starts", move || Err(Failed::from(error))));
-        Err(reason)
-    });
-    for (name, launcher) in launchers::all(&cluster) {
-        match launcher {
-            Ok(launcher) => add(&mut trials, name, &Arc::new(launcher)),
-            Err(reason) => println!("not tested: {name}: {reason}"),
-        }
-    }
-    let code = libtest_mimic::run(&arguments, trials).exit_code();
-    drop(cluster);
-    code
+    launchers::run_suite(3, launchers::all, add, |_, _| ())
 }
 
 type Case = fn(&Launcher) -> Verdict;
