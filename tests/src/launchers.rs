@@ -8,9 +8,23 @@ use std::sync::Arc;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 use crate::hosts::{Hosts, write_script};
-use crate::run::Job;
+use crate::run::{Job, Outcome};
 use crate::slurm::Cluster;
 use crate::{system, tree, wheels};
+
+/// What a case of a launcher ends with. Error: what is wrong, with what the job has said.
+pub type Verdict = Result<(), String>;
+
+/// Fails a case, with what the job has said, unless the condition holds.
+pub fn ensure(condition: bool, outcome: &Outcome, what: &str) -> Verdict {
+    if condition { Ok(()) } else { Err(format!("{what}\n{}", outcome.describe())) }
+}
+
+/// Says why a case cannot be run here.
+pub fn skip(reason: &str) -> Verdict {
+    println!("skipped: {reason}");
+    Ok(())
+}
 
 /// Launchers that take the same options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

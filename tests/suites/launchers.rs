@@ -6,14 +6,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use harness::compile::Build;
-use harness::launchers::{self, Family, Launcher};
+use harness::launchers::{self, Family, Launcher, Verdict, ensure};
 use harness::program::{self, Program};
 use harness::report::Report;
 use harness::run::{Job, Outcome};
 use harness::{system, tree};
 use libtest_mimic::{Failed, Trial};
-
-type Verdict = Result<(), String>;
 
 fn main() -> ExitCode {
     let with_port = |cluster: &Result<_, _>| {
@@ -67,10 +65,6 @@ fn add(trials: &mut Vec<Trial>, name: &'static str, launcher: &Arc<Launcher>) {
             trials.push(Trial::test(title, move || conformance(&launcher, &program).map_err(Failed::from)));
         }
     }
-}
-
-fn ensure(condition: bool, outcome: &Outcome, what: &str) -> Verdict {
-    if condition { Ok(()) } else { Err(format!("{what}\n{}", outcome.describe())) }
 }
 
 fn ends_with(outcome: Outcome, code: i32) -> Result<Outcome, String> {

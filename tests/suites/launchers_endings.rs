@@ -9,13 +9,11 @@ use std::time::{Duration, Instant};
 
 use harness::cgroup::MemoryLimit;
 use harness::compile::Build;
-use harness::launchers::{self, Family, Launcher};
-use harness::run::{Job, Outcome};
+use harness::launchers::{self, Family, Launcher, Verdict, ensure, skip};
+use harness::run::Job;
 use harness::slurm::Cluster;
 use harness::{system, tree};
 use libtest_mimic::{Failed, Trial};
-
-type Verdict = Result<(), String>;
 
 /// How soon a job is over after something went wrong: 2 s, and what a busy machine adds to that.
 const SOON: Duration = Duration::from_secs(10);
@@ -56,10 +54,6 @@ fn add(trials: &mut Vec<Trial>, name: &'static str, launcher: &Arc<Launcher>) {
         let launcher = launcher.clone();
         trials.push(Trial::test("srun without PMI", move || without_pmi(&launcher).map_err(Failed::from)));
     }
-}
-
-fn ensure(condition: bool, outcome: &Outcome, what: &str) -> Verdict {
-    if condition { Ok(()) } else { Err(format!("{what}\n{}", outcome.describe())) }
 }
 
 fn nobody_is_left(binary: &Path, what: &str) -> Verdict {
@@ -168,11 +162,6 @@ fn one_pe_a_host_ends(launcher: &Launcher) -> Verdict {
         nobody_is_left(&ending, &what)?;
         Ok((outcome.elapsed, outcome.code()))
     })
-}
-
-fn skip(reason: &str) -> Verdict {
-    println!("skipped: {reason}");
-    Ok(())
 }
 
 /// Starts a program that waits for ever at so many PEs; gives its file.

@@ -7,12 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use harness::compile::Build;
-use harness::launchers::{self, Family, Launcher};
+use harness::launchers::{self, Family, Launcher, Verdict, ensure, skip};
 use harness::run::{Job, Outcome};
 use harness::{system, tree};
 use libtest_mimic::{Failed, Trial};
-
-type Verdict = Result<(), String>;
 
 /// How soon a job is over after something went wrong: 2 s, and what a busy machine adds to that.
 const SOON: Duration = Duration::from_secs(10);
@@ -38,15 +36,6 @@ fn add(trials: &mut Vec<Trial>, name: &str, launcher: &Arc<Launcher>) {
         let launcher = launcher.clone();
         trials.push(Trial::test(format!("{name}: {title}"), move || case(&launcher).map_err(Failed::from)));
     }
-}
-
-fn ensure(condition: bool, outcome: &Outcome, what: &str) -> Verdict {
-    if condition { Ok(()) } else { Err(format!("{what}\n{}", outcome.describe())) }
-}
-
-fn skip(reason: &str) -> Verdict {
-    println!("skipped: {reason}");
-    Ok(())
 }
 
 /// Whether somebody says it: launchers send what PEs write to either stream.

@@ -3,9 +3,15 @@
 //! PEs are in process groups of their own, and a terminal stops a group that reads from it in the background. Input
 //! that is not a terminal needs none of this: PE 0 inherits it.
 
+use crate::sys::epoll::{Epoll, Interest};
 use crate::sys::file;
 use std::io;
 use std::os::fd::AsRawFd;
+
+/// The terminal, among what the launcher waits for.
+pub const TERMINAL: u64 = 2;
+/// The relay's pipe to PE 0, among the same.
+pub const RELAY: u64 = 3;
 
 /// What comes next.
 #[derive(Debug, PartialEq, Eq)]
@@ -90,5 +96,23 @@ impl Relay {
                 self.ended = true;
             }
         }
+    }
+}
+
+/// Waits for what the relay needs next. One that can pass on no more is dropped.
+pub fn poll(relay: &mut Option<Relay>, epoll: &Epoll) {
+    let Some(open) = relay else { return };
+    let next = open.next();
+    let terminal = io::stdin();
+    epoll.remove(&terminal);
+    epoll.remove(open.pipe());
+    let watched = match next {
+        Next::Read => epoll.add(&terminal, TERMINAL, Interest::Read),
+        Next::Write => epoll.add(open.pipe(), RELAY, Interest::Write),
+        Next::Pause => Ok(()),
+        Next::Stop => Err(io::ErrorKind::BrokenPipe.into()),
+    };
+    if watched.is_err() {
+        *relay = None;
     }
 }

@@ -7,7 +7,7 @@ pub mod losses;
 pub mod remote;
 
 use crate::ending::{Ending, Step};
-use crate::input::{Next, Relay};
+use crate::input::{self, RELAY, Relay, TERMINAL};
 use crate::output::{Output, StreamFailure};
 use crate::pes::Pes;
 use crate::profile::Profile;
@@ -25,11 +25,9 @@ use remote::Remote;
 use std::io;
 use std::time::{Duration, Instant};
 
-/// Tokens of the loop's descriptors. Those of the PEs' streams follow.
+/// Tokens of the loop's descriptors, beside those of [`input`]. Those of the PEs' streams follow.
 const SIGNALS: u64 = 0;
 const WAKE: u64 = 1;
-const TERMINAL: u64 = 2;
-const RELAY: u64 = 3;
 /// The first token of the PEs' streams.
 pub const STREAMS: u64 = 4;
 /// The connection to the head of a job on several hosts.
@@ -358,21 +356,8 @@ impl Supervisor {
         }
     }
 
-    /// Waits for what the relay needs next.
+    /// See [`input::poll`].
     fn poll_input(&mut self) {
-        let Some(relay) = &mut self.relay else { return };
-        let next = relay.next();
-        let terminal = io::stdin();
-        self.epoll.remove(&terminal);
-        self.epoll.remove(relay.pipe());
-        let watched = match next {
-            Next::Read => self.epoll.add(&terminal, TERMINAL, Interest::Read),
-            Next::Write => self.epoll.add(relay.pipe(), RELAY, Interest::Write),
-            Next::Pause => Ok(()),
-            Next::Stop => Err(io::ErrorKind::BrokenPipe.into()),
-        };
-        if watched.is_err() {
-            self.relay = None;
-        }
+        input::poll(&mut self.relay, &self.epoll);
     }
 }

@@ -41,6 +41,16 @@ fn name(what: u64) -> String {
     if what == For::Flag as u64 { "shmemx_agree" } else { "shmemx_team_shrink" }.to_owned()
 }
 
+fn mismatch(mine: For, theirs: u64, pe: i32) -> Fault {
+    Fault::from(Cause::Mismatch { mine: name(mine as u64), theirs: name(theirs), pe })
+}
+
+fn next_number(team: &Team) -> u64 {
+    let number = team.progress.agreements.get() + 1;
+    team.progress.agreements.set(number);
+    number
+}
+
 /// The agreement of a team on several hosts, which the launcher makes ([`crate::bootstrap::agreement`]): which members
 /// were lost before they gave their words, and the bitwise or of these, the same for all who return.
 pub(super) fn by_launcher(
@@ -50,8 +60,7 @@ pub(super) fn by_launcher(
     what: For,
     words: Vec<u64>,
 ) -> Result<Agreement, Fault> {
-    let number = team.progress.agreements.get() + 1;
-    team.progress.agreements.set(number);
+    let number = next_number(team);
     let (group, pes) = (finalizing::group_of(team), team.pes());
     let proposal = Proposal { group, number, what: what as u8, leaves: false, pes, words };
     let outcome = losses.decide(w.map.oversubscribed, proposal)?;
@@ -59,10 +68,7 @@ pub(super) fn by_launcher(
         return Err(Fault::from(Cause::Finalizing { pe: pe as i32 }));
     }
     match outcome.kinds.iter().find(|(_, theirs)| *theirs != what as u8) {
-        Some((pe, theirs)) => {
-            let (mine, theirs) = (name(what as u64), name(u64::from(*theirs)));
-            Err(Fault::from(Cause::Mismatch { mine, theirs, pe: *pe as i32 }))
-        }
+        Some((pe, theirs)) => Err(mismatch(what, u64::from(*theirs), *pe as i32)),
         None => Ok(outcome),
     }
 }
@@ -72,8 +78,7 @@ pub(super) fn by_launcher(
 /// Two slots are enough: a member that gives its next word but one has seen the next of all others, which these gave
 /// after they had seen this one.
 pub(super) fn exchange(w: &World, team: &Team, what: For, word: u64) -> Result<Vec<Option<u64>>, Fault> {
-    let number = team.progress.agreements.get() + 1;
-    team.progress.agreements.set(number);
+    let number = next_number(team);
     let slot_of = |member: i32| -> &AgreementSlot { &team.sync_block(member).agreements[(number % 2) as usize] };
     let mine = slot_of(team.me);
     mine.word.store(word, Ordering::Relaxed);
@@ -91,8 +96,7 @@ pub(super) fn exchange(w: &World, team: &Team, what: For, word: u64) -> Result<V
         if theirs % KINDS == what as u64 {
             return Ok(Some(slot.word.load(Ordering::Relaxed)));
         }
-        let (mine, theirs) = (name(what as u64), name(theirs % KINDS));
-        Err(Fault::from(Cause::Mismatch { mine, theirs, pe }))
+        Err(mismatch(what, theirs % KINDS, pe))
     };
     (0..team.size).map(given_by).collect()
 }

@@ -16,7 +16,7 @@ use super::list::Placement;
 use super::listeners::Listeners;
 use super::message::ToDaemon;
 use crate::ending::Ending;
-use crate::input::{Next, Relay};
+use crate::input::{self, RELAY, Relay, TERMINAL};
 use crate::job::Failure;
 use crate::options::Options;
 use crate::output::{Output, StreamFailure as Stream};
@@ -25,7 +25,7 @@ use crate::results::Kept;
 use crate::signals::{self, Meaning};
 use crate::sink::To;
 use crate::supervise::Lost;
-use crate::sys::epoll::{Epoll, Interest};
+use crate::sys::epoll::Epoll;
 use crate::sys::process::{self, Ended, Wait};
 use crate::sys::signal::{self, Reader};
 use crate::watchdog::Watchdog;
@@ -37,11 +37,9 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Tokens of the loop's descriptors. Those of the agents' streams follow.
+/// Tokens of the loop's descriptors, beside those of [`input`]. Those of the agents' streams follow.
 const SIGNALS: u64 = 0;
 const WAKE: u64 = 1;
-const TERMINAL: u64 = 2;
-const RELAY: u64 = 3;
 const STREAMS: u64 = 4;
 /// Where daemons connect.
 const LISTENER: u64 = 1 << 40;
@@ -277,21 +275,8 @@ impl Head<'_> {
         }
     }
 
-    /// Waits for what the relay of the terminal needs next.
+    /// See [`input::poll`].
     fn poll_input(&mut self) {
-        let Some(relay) = &mut self.relay else { return };
-        let next = relay.next();
-        let terminal = io::stdin();
-        self.epoll.remove(&terminal);
-        self.epoll.remove(relay.pipe());
-        let watched = match next {
-            Next::Read => self.epoll.add(&terminal, TERMINAL, Interest::Read),
-            Next::Write => self.epoll.add(relay.pipe(), RELAY, Interest::Write),
-            Next::Pause => Ok(()),
-            Next::Stop => Err(io::ErrorKind::BrokenPipe.into()),
-        };
-        if watched.is_err() {
-            self.relay = None;
-        }
+        input::poll(&mut self.relay, &self.epoll);
     }
 }

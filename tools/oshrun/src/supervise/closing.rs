@@ -1,7 +1,8 @@
 //! After the last PE: what it has left running, and what it has written.
 
-use super::{RELAY, SIGNALS, Supervisor, TERMINAL, WAKE};
+use super::{SIGNALS, Supervisor, WAKE};
 use crate::ending::{Ending, Step};
+use crate::input::{RELAY, TERMINAL};
 use crate::orphans;
 use crate::signals::{self, Meaning};
 use std::io;
