@@ -73,6 +73,31 @@ fn each_rule_speaks_of_its_program_and_not_when_it_is_followed() {
 }
 
 #[test]
+fn a_slow_algorithm_is_seen_where_this_machine_was_measured() {
+    let binary = Build::program("advice/advice.c").options(["-O2", "-g"]).build();
+    let cache = tree::fresh("advice/cache");
+    let cached = |job: Job| job.env("XDG_CACHE_HOME", &cache.to_string_lossy());
+    let said = |directory: &Path| {
+        let job = cached(Job::new(tree::tool("oshprof"))).args(["advise", "--json"]).arg(directory);
+        let found: Value = serde_json::from_str(&job.run().expect_code(0).stdout).expect("JSON");
+        let all = found["findings"].as_array().cloned().unwrap_or_default();
+        all.into_iter().find(|finding| finding["rule"] == "algorithm")
+    };
+    let directory = profile(&binary, "algorithm", "as-is", 4);
+    assert_eq!(said(&directory), None, "nothing was measured");
+    let job = cached(Job::new(tree::tool("oshrun"))).args(["--calibrate", "-n", "4", "--heap", "300m"]);
+    let told = job.run().expect_code(0).stdout;
+    for collective in ["barrier", "broadcast", "reduce", "scan", "fcollect"] {
+        assert!(told.lines().any(|line| line.trim_start().starts_with(collective)), "{told}");
+    }
+    assert!(told.contains("collectives of 4 PEs on ") && told.lines().all(|line| line.len() <= 80), "{told}");
+    let found = said(&directory).unwrap_or_else(|| panic!("not seen: {told}"));
+    let what = found["what"].as_str().unwrap_or_default();
+    assert!(what.starts_with("shmem_long_sum_reduce takes the algorithm reduce:whole, which reduce:"), "{found}");
+    assert_eq!(said(&profile(&binary, "algorithm", "advised", 4)), None);
+}
+
+#[test]
 fn small_messages_over_the_network_are_seen() {
     let binary = Build::program("advice/advice.c").options(["-O2", "-g"]).build();
     for (how, seen) in [("as-is", true), ("advised", false)] {

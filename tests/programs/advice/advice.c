@@ -17,13 +17,17 @@ static const struct {
     {"locks", locks},                 {"hot-pe", hot_pe},
     {"barrier-late", barrier_late},   {"barriers-per-byte", barriers_per_byte},
     {"serial-pe", serial_pe},         {"larger-team", larger_team},
-    {"waits-for", waits_for},
+    {"waits-for", waits_for},         {"algorithm", algorithm},
 };
 
 int main(int count, char **arguments) {
     if (count < 3) return 2;
     if (count > 3) parts = atol(arguments[3]);
     if (parts < 1) parts = 1;
+    /* As a script sets it that was written for another machine. */
+    if (strcmp(arguments[1], "algorithm") == 0 && strcmp(arguments[2], "advised") != 0) {
+        setenv("SHMEM_COLLECTIVES", "reduce:whole", 1);
+    }
     shmem_init();
     me = shmem_my_pe();
     npes = shmem_n_pes();

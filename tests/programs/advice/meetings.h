@@ -34,6 +34,14 @@ static void serial_pe(int advised) {
     shmem_barrier_all();
 }
 
+/* Large sums, by an algorithm that the environment forces, or by what the library chooses: see main. */
+static void algorithm(int advised) {
+    enum { COUNT = 1 << 17 };
+    long *from = symmetric(COUNT * sizeof *from), *to = symmetric(COUNT * sizeof *to);
+    (void)advised;
+    for (long turn = 0; turn < turns(200); turn++) shmem_long_sum_reduce(SHMEM_TEAM_WORLD, to, from, COUNT);
+}
+
 /* Pairs of PEs that meet all others each turn, or each other. */
 static void larger_team(int advised) {
     long *to = symmetric(sizeof *to);

@@ -9,7 +9,7 @@
 //! | [`hosts`] | a job on several hosts |
 //! | [`report`], [`profile`], [`results`] | what is said of PEs that die or hang; what the job spent its time on |
 //! | [`cost`] | the job once more, without its profile |
-//! | [`calibrate`] | what puts, gets and atomics take on this machine |
+//! | [`calibrate`] | what puts, gets, atomics and algorithms of collectives take on this machine |
 //! | [`source`] | source lines of calls, for these messages: `oshprof` finds them |
 //! | [`handover`], [`metrics`] | the profile, handed over to the host's exporter of metrics, and to one beside the job |
 //! | [`sys`] | system calls |
@@ -67,7 +67,9 @@ fn main() {
     // A PE of the job that `--calibrate` runs.
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next().is_some_and(|first| first == calibrate::OPTION) {
-        exit(calibrate::pe::run(&std::path::PathBuf::from(arguments.next().unwrap_or_default())));
+        let library = std::path::PathBuf::from(arguments.next().unwrap_or_default());
+        let of_collectives = arguments.next().is_some_and(|second| second == calibrate::algorithms::OPTION);
+        exit(if of_collectives { calibrate::collectives::run(&library) } else { calibrate::pe::run(&library) });
     }
     let status = match options::parse(std::env::args_os().skip(1)) {
         Ok(Request::Help) => print(&help::text()),

@@ -1,6 +1,7 @@
 //! What slows a program down, with the evidence, and what to try. Each rule is a file and a row of [`RULES`]; a rule
 //! that is not sure says nothing.
 
+mod algorithm;
 mod barrier_late;
 mod barriers_per_byte;
 mod contended_atomics;
@@ -81,6 +82,7 @@ pub const RULES: &[Rule] = &[
     Rule { name: "network-small", find: network_small::find },
     Rule { name: "network-full", find: network_full::find },
     Rule { name: "first-touch", find: first_touch::find },
+    Rule { name: "algorithm", find: algorithm::find },
 ];
 
 /// Where the time goes, for programs that no rule explains.

@@ -1,6 +1,8 @@
 //! Each rule fires on what it is for, and none on a clean program.
 
-use crate::detail::{Cause, CodePlace, Detail, Peer, Rate, Releaser, Sync, Team, Traffic};
+use crate::calibration::{AlgorithmPoint, AlgorithmTimes};
+use crate::detail::{Algorithm, Cause, CodePlace, Detail, Peer, Rate, Releaser, Sync, Team, Traffic};
+use crate::merge::Merged;
 use crate::model::{Job, Pe, Profile, Progress, Routine, SizeCount};
 use crate::op::{Class, find as op};
 use crate::report::NoSymbols;
@@ -56,7 +58,57 @@ fn with_barriers(mut profile: Profile, late: Option<u32>) -> Profile {
 }
 
 fn findings(profile: &Profile) -> Vec<(&'static str, Finding)> {
-    super::findings(&profile.into(), &NoSymbols)
+    let mut merged: Merged = profile.into();
+    merged.calibrations.add_algorithms(AlgorithmTimes::new(vec!["timed".into()], 4, algorithms()));
+    super::findings(&merged, &NoSymbols)
+}
+
+/// What algorithms take on four PEs of the host `timed`.
+fn algorithms() -> Vec<AlgorithmPoint> {
+    let point = |name: &str, bytes, ns| AlgorithmPoint { name: name.into(), bytes, ns, spread: 0.1 };
+    vec![
+        point("reduce:whole", 8, 1e3),
+        point("reduce:whole", 1 << 20, 9e5),
+        point("reduce:sliced", 8, 9e2),
+        point("reduce:sliced", 1 << 20, 3e5),
+    ]
+}
+
+/// Four PEs on the host `timed` that call a reduction 100 times each, which takes this algorithm.
+fn reductions(bytes: u64, algorithm: &str) -> Profile {
+    let name = "shmem_long_sum_reduce";
+    let mut all = profile(&[routine(name, Class::Collective, 100, bytes, 100 * MS)], 0.25);
+    for pe in &mut all.pes {
+        pe.host = "timed".into();
+        pe.detail.algorithms = vec![Algorithm { routine: name.into(), name: algorithm.into(), calls: 100 }];
+    }
+    all
+}
+
+#[test]
+fn an_algorithm_is_named_where_another_is_measured_to_be_faster() {
+    let found = findings(&reductions(1 << 20, "reduce:whole"));
+    let (name, finding) = &found[0];
+    assert_eq!((*name, finding.what.contains("reduce:whole, which reduce:sliced beats here")), ("algorithm", true));
+    // 100 calls of a PE gain 0.6 ms each, of a second.
+    assert!((finding.share - 0.06).abs() < 1e-6, "{finding:?}");
+    // The other one; a size at which they are near each other; other hosts; choices that nobody can tell apart.
+    let elsewhere = || {
+        let mut all = reductions(1 << 20, "reduce:whole");
+        all.pes.iter_mut().for_each(|pe| pe.host = "another".into());
+        all
+    };
+    let mixed = || {
+        let mut all = reductions(1 << 20, "reduce:whole");
+        all.pes.iter_mut().for_each(|pe| {
+            let other = Algorithm { name: "reduce:sliced".into(), calls: 50, ..pe.detail.algorithms[0].clone() };
+            pe.detail.algorithms.push(other);
+        });
+        all
+    };
+    for clean in [reductions(1 << 20, "reduce:sliced"), reductions(8, "reduce:whole"), elsewhere(), mixed()] {
+        assert!(!names(&clean).contains(&"algorithm"), "{:?}", findings(&clean));
+    }
 }
 
 fn names(profile: &Profile) -> Vec<&'static str> {
@@ -176,6 +228,7 @@ fn each_rule_fires_on_what_it_is_for() {
             first.pes.iter_mut().for_each(|pe| pe.detail.rates = vec![rate.clone()]);
             first
         }),
+        ("algorithm", reductions(1 << 20, "reduce:whole")),
     ];
     assert_eq!(cases.len(), RULES.len(), "a rule without a test");
     for (name, profile) in cases {

@@ -1,6 +1,9 @@
 //! `oshrun --calibrate`: what puts, gets and atomics take here where nothing holds them up. Two PEs measure it, which
-//! are this program; it is kept for `oshprof report --view rates`.
+//! are this program; it is kept for `oshprof report --view rates`. With `-n N` so many PEs measure the algorithms of
+//! collectives, too, which is kept for `oshprof advise`.
 
+pub mod algorithms;
+pub mod collectives;
 pub mod pe;
 
 use std::ffi::OsString;
@@ -26,23 +29,38 @@ pub fn run(options: &Options, arguments: impl Iterator<Item = OsString>) -> Resu
     let oshrun = std::env::current_exe().map_err(|error| Failure::needs("find the file of oshrun", error))?;
     let library = library(&oshrun).ok_or_else(|| failed("there is no lib/libsma.so beside it".to_owned()))?;
     let folder = calibration::folder().ok_or_else(|| failed("neither XDG_CACHE_HOME nor HOME is set".to_owned()))?;
-    let mut job = Command::new(&oshrun);
-    job.args(arguments).args(["-n", "2", "--profile", "off"]);
+    let arguments: Vec<OsString> = arguments.collect();
+    let job = |more: &[&str], measures: &[&str], collectives: Option<&str>| {
+        let mut job = Command::new(&oshrun);
+        job.args(&arguments).args(more).args(["--profile", "off", "--"]);
+        job.arg(&oshrun).arg(OPTION).arg(&library).args(measures);
+        ["SHMEM_PROFILE_DIR", "SHMEM_TRACE", "SHMEM_METRICS"].iter().for_each(|name| _ = job.env_remove(name));
+        job.envs(collectives.map(|value| ("SHMEM_COLLECTIVES", value)));
+        output(job.stdin(Stdio::null()).stderr(Stdio::inherit()))
+    };
+    let over_hosts = options.hosts.is_some() || options.hostfile.is_some();
     // Else both would be on the first host.
-    if options.ppn.is_none() && (options.hosts.is_some() || options.hostfile.is_some()) {
-        job.args(["--ppn", "1"]);
-    }
-    job.arg("--").arg(&oshrun).arg(OPTION).arg(&library);
-    ["SHMEM_PROFILE_DIR", "SHMEM_TRACE", "SHMEM_METRICS"].iter().for_each(|name| _ = job.env_remove(name));
-    let output = job.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
-    let output = output.map_err(|error| Failure::needs("start the job that measures", error))?;
-    if !output.status.success() {
-        return Err(failed(format!("the job that measures ended with {}", output.status)));
-    }
-    let text = String::from_utf8_lossy(&output.stdout);
+    let apart: &[&str] = if options.ppn.is_none() && over_hosts { &["--ppn", "1"] } else { &[] };
+    let text = job(&[&["-n", "2"], apart].concat(), &[], None).map_err(failed)?;
     let found = understood(&text).ok_or_else(|| failed("the job that measures has said nothing of use".to_owned()))?;
     let (path, is_kept) = found.keep(&folder).map_err(failed)?;
-    Ok(summary(&found, &path, is_kept))
+    let mut told = summary(&found, &path, is_kept);
+    if options.pes_given && options.pes > 1 {
+        let of = |value: &str| job(&[], &[algorithms::OPTION], Some(value));
+        let times = algorithms::measure(options.pes, over_hosts, of).map_err(failed)?;
+        let (path, is_kept) = times.keep(&folder).map_err(failed)?;
+        told.push_str(&algorithms::summary(&times, &path, is_kept));
+    }
+    Ok(told)
+}
+
+/// What the job says.
+fn output(job: &mut Command) -> Result<String, String> {
+    let output = job.output().map_err(|error| format!("the job that measures cannot be started: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("the job that measures ended with {}", output.status));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// The library beside this program.

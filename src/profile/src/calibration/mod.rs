@@ -1,5 +1,9 @@
-//! What puts, gets and atomics take on this machine where nothing holds them up: `oshrun --calibrate` measures it, and
-//! keeps it in the user's cache; reports compare with it.
+//! What puts, gets and atomics take on this machine where nothing holds them up, and what the algorithms of collectives
+//! take: `oshrun --calibrate` measures it, and keeps it in the user's cache; reports compare with it.
+
+mod algorithms;
+
+pub use algorithms::{AlgorithmPoint, AlgorithmTimes};
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -138,8 +142,6 @@ impl Calibration {
     }
 
     fn from_json(value: &Value) -> Option<Calibration> {
-        let text = |value: &Value| value.as_str().map(str::to_owned);
-        let sound = |value: &Value| value.as_f64().filter(|n| n.is_finite() && *n >= 0.0);
         let points = value["points"].as_array()?.iter().map(|p| {
             let bytes = p["bytes"].as_u64().filter(|&bytes| bytes > 0)?;
             Some(Point {
@@ -169,22 +171,44 @@ impl Calibration {
     /// # Errors
     /// What cannot be written, and why.
     pub fn keep(&self, folder: &Path) -> Result<(PathBuf, bool), String> {
-        let told = |path: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", visible_path(path));
-        fs::create_dir_all(folder).map_err(|error| told(folder, &error))?;
-        let path = folder.join(file_name(&self.hosts, &self.way));
-        if self.is_loud() && read(&path).is_some_and(|known| known.library == self.library && !known.is_loud()) {
-            return Ok((path, false));
-        }
-        let mut file = OutputFile::create(&path).map_err(|error| error.to_string())?;
-        file.write_all(format!("{:#}\n", self.json()).as_bytes()).map_err(|error| told(&path, &error))?;
-        file.finish().map_err(|error| error.to_string())?;
-        Ok((path, true))
+        let is_better = |known: &Value| {
+            let known = Calibration::from_json(known);
+            known.is_some_and(|known| known.library == self.library && !known.is_loud())
+        };
+        let name = file_name(&self.hosts, &self.way);
+        keep_file(folder, &name, &self.json(), self.is_loud().then_some(&is_better))
     }
 }
 
-fn read(path: &Path) -> Option<Calibration> {
-    let text = fs::read_to_string(path).ok()?;
-    Calibration::from_json(&serde_json::from_str(&text).ok()?)
+/// Writes a file of the folder, unless `is_better` of what is in it. Gives the file, and whether it was written.
+fn keep_file(
+    folder: &Path,
+    name: &str,
+    value: &Value,
+    is_better: Option<&dyn Fn(&Value) -> bool>,
+) -> Result<(PathBuf, bool), String> {
+    let told = |path: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", visible_path(path));
+    fs::create_dir_all(folder).map_err(|error| told(folder, &error))?;
+    let path = folder.join(name);
+    if is_better.is_some_and(|is_better| read(&path).is_some_and(|known| is_better(&known))) {
+        return Ok((path, false));
+    }
+    let mut file = OutputFile::create(&path).map_err(|error| error.to_string())?;
+    file.write_all(format!("{value:#}\n").as_bytes()).map_err(|error| told(&path, &error))?;
+    file.finish().map_err(|error| error.to_string())?;
+    Ok((path, true))
+}
+
+fn read(path: &Path) -> Option<Value> {
+    serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
+}
+
+fn text(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned)
+}
+
+fn sound(value: &Value) -> Option<f64> {
+    value.as_f64().filter(|n| n.is_finite() && *n >= 0.0)
 }
 
 /// What stands in a name of a file for a name of a host or provider.
@@ -192,9 +216,13 @@ fn plain(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '_' }).collect()
 }
 
+/// The library's version, in a name of a file.
+fn version_part() -> String {
+    plain(LIBRARY.rsplit(' ').next().unwrap_or_default())
+}
+
 fn file_name(hosts: &[String; 2], way: &str) -> String {
-    let library = plain(LIBRARY.rsplit(' ').next().unwrap_or_default());
-    format!("{PREFIX}-{}-{}-{}-{library}.json", plain(&hosts[0]), plain(&hosts[1]), plain(way))
+    format!("{PREFIX}-{}-{}-{}-{}.json", plain(&hosts[0]), plain(&hosts[1]), plain(way), version_part())
 }
 
 /// The folder that calibrations are kept in; none without a home.
@@ -204,9 +232,14 @@ pub fn folder() -> Option<PathBuf> {
     Some(cache.or_else(|| Some(of("HOME")?.join(".cache")))?.join("pellucid"))
 }
 
-/// The calibrations of this library in a folder: by hosts (in either order) and way.
+/// The calibrations of this library in a folder.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Calibrations(BTreeMap<(String, String, bool), Calibration>);
+pub struct Calibrations {
+    /// By hosts (in either order), and whether through memory.
+    transfers: BTreeMap<(String, String, bool), Calibration>,
+    /// By hosts and PEs.
+    algorithms: BTreeMap<(Vec<String>, u32), AlgorithmTimes>,
+}
 
 impl Calibrations {
     /// Adds one; of several ways over a network that between the same hosts which comes first by name.
@@ -216,7 +249,7 @@ impl Calibrations {
         if a > b {
             std::mem::swap(&mut a, &mut b);
         }
-        self.0.entry((a, b, is_memory)).or_insert(calibration);
+        self.transfers.entry((a, b, is_memory)).or_insert(calibration);
     }
 
     /// Those in the user's folder.
@@ -230,13 +263,31 @@ impl Calibrations {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
         paths.sort();
-        let is_one = |path: &PathBuf| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            name.starts_with(PREFIX) && name.ends_with(".json")
-        };
-        let all = paths.iter().filter(|path| is_one(path)).filter_map(|path| read(path));
-        all.filter(|calibration| calibration.library == LIBRARY).for_each(|calibration| kept.add(calibration));
+        for path in paths {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let Some(value) = read(&path).filter(|value| value["library"] == LIBRARY) else { continue };
+            match name.split('-').next() {
+                Some(PREFIX) => Calibration::from_json(&value).into_iter().for_each(|found| kept.add(found)),
+                Some(algorithms::PREFIX) => {
+                    AlgorithmTimes::from_json(&value).into_iter().for_each(|found| kept.add_algorithms(found));
+                }
+                _ => {}
+            }
+        }
         kept
+    }
+
+    /// Adds the times of the algorithms of collectives.
+    pub fn add_algorithms(&mut self, times: AlgorithmTimes) {
+        self.algorithms.insert((times.hosts.clone(), times.pes), times);
+    }
+
+    /// The times of the algorithms of collectives at so many PEs on these hosts, each named once or more.
+    pub fn algorithms(&self, hosts: &[&str], pes: u32) -> Option<&AlgorithmTimes> {
+        let mut hosts: Vec<String> = hosts.iter().map(|&host| host.to_owned()).collect();
+        hosts.sort();
+        hosts.dedup();
+        self.algorithms.get(&(hosts, pes))
     }
 
     /// The one for calls through memory or a network, from one of these hosts to another or, where there is one only,
@@ -245,7 +296,7 @@ impl Calibrations {
         let first = *hosts.first()?;
         let of = |a: &str, b: &str| {
             let (a, b) = if a > b { (b, a) } else { (a, b) };
-            self.0.get(&(a.to_owned(), b.to_owned(), is_memory))
+            self.transfers.get(&(a.to_owned(), b.to_owned(), is_memory))
         };
         if is_memory || hosts.len() == 1 {
             return hosts.iter().find_map(|host| of(host, host));
