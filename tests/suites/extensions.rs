@@ -176,6 +176,6 @@ fn sets_and_collectives_reach_over_several_hosts() {
     let Some(net) = Hosts::new(3) else { return };
     for (name, counts) in [("sets", "SETS=1000"), ("collectives", "ROUNDS=20")] {
         let (binary, program) = with_counts(name, &[counts]);
-        program.job_of(net.oshrun(13), &binary).limit(1500).run().expect_code(0);
+        program.job_of(net.oshrun(5), &binary).limit(1500).run().expect_code(0);
     }
 }

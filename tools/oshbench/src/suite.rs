@@ -149,6 +149,12 @@ pub const GROUPS: &[Group] = &[
         only_named: true,
     },
     Group {
+        name: "sets",
+        about: "collectives on an explicit set against the same on (start, stride, size), at 2 and 8 PEs",
+        programs: &[Program { name: "sets", pes: &[2, 8], any_pes: true, runs: Runs::Ours }],
+        only_named: true,
+    },
+    Group {
         name: "interception",
         about: "shmem_X with the profile off and on against pshmem_X: time and instructions",
         programs: &[

@@ -68,9 +68,19 @@ const RULES: &[Rule] = &[
     Rule { pes: Some(8), ..rule(&["malloc+free"], Bound::Peer(1.0)) },
     // 90 % of what dd reaches.
     rule(&["file-write", "file-read"], Bound::Limit { times: 1.0 / 0.9, plus: 0.0 }),
+    rule(&["set-barrier", "set-sync", "set-sum", "set-fcollect"], Bound::Limit { times: 1.05, plus: 0.0 }),
     // 86 % of the time is the program's.
     rule(
-        &["overlap-put", "overlap-fadd", "overlap-bcast-root", "overlap-bcast"],
+        &[
+            "overlap-put",
+            "overlap-fadd",
+            "overlap-bcast-root",
+            "overlap-bcast",
+            "pww-put",
+            "pww-fadd",
+            "pww-bcast-root",
+            "pww-bcast",
+        ],
         Bound::Limit { times: 0.14, plus: 0.0 },
     ),
     rule(&["message-round-trip", "gex-round-trip"], Bound::Limit { times: 2.2, plus: 0.0 }),
