@@ -1,7 +1,7 @@
 //! Which PE, endpoint and memory a call means.
 #![allow(unsafe_code)]
 
-use crate::fail::refuse;
+use crate::fail::{is_unrestricted, refuse};
 use crate::start;
 use crate::team::{self, Team};
 use crate::types::{EpIndex, Flags, Rank, Tm, flag};
@@ -97,6 +97,18 @@ fn as_mine(m: &Map, pe: i32, addr: usize) -> usize {
         None => addr,
         Some(bases) => addr.wrapping_sub(bases[pe as usize]).wrapping_add(m.heap_base),
     }
+}
+
+/// The PE of a transfer, and where its memory is mapped here, for most transfers. `None` where more is to be looked at,
+/// or something is wrong: [`crate::fail::unrestricted`], [`transfer_peer`] and [`locate`] do so and tell.
+#[inline(always)]
+pub fn at_hand(tm: Tm, rank: Rank, addr: *mut u8, bytes: usize, flags: Flags) -> Option<(i32, *mut u8)> {
+    let asserts = flags & (flag::PEER_NEVER_SELF | flag::PEER_NEVER_NBRHD) != 0;
+    if asserts || !is_unrestricted() || start::heap_bases().is_some() {
+        return None;
+    }
+    let pe = team::usual_member(tm, rank)?;
+    Some((pe, runtime::map().heap_mapping(addr, bytes, pe)?))
 }
 
 /// Where `bytes` bytes at `addr` of a PE are.

@@ -59,8 +59,13 @@ fn sampled_fully<R>(op: impl Operation, (peer, addr, bytes): (i32, usize, usize)
 /// Runs a put, a get, or a message with a payload.
 #[inline(always)]
 pub fn sized<R>(op: impl Operation, peer: i32, addr: usize, bytes: usize, f: impl FnOnce() -> R) -> R {
-    let is_counted = is_counted(op, || brief::sized::<false>(op, peer, addr, bytes));
-    if is_counted { f() } else { sized_fully(op, (peer, addr, bytes), f) }
+    if is_only_sized(op, peer, addr, bytes) { f() } else { sized_fully(op, (peer, addr, bytes), f) }
+}
+
+/// As [`is_only_counted`], of what [`sized`] runs.
+#[inline(always)]
+pub fn is_only_sized(op: impl Operation, peer: i32, addr: usize, bytes: usize) -> bool {
+    is_counted(op, || brief::sized::<false>(op, peer, addr, bytes))
 }
 
 #[inline(never)]

@@ -41,10 +41,41 @@ impl Members {
     }
 }
 
+/// The members of a team that is a run of primordial endpoints, for calls that have no time for more.
+#[derive(Debug)]
+struct Run {
+    /// 0: the team is another one, or was destroyed.
+    size: AtomicU32,
+    start: u32,
+    stride: u32,
+}
+
+impl Run {
+    fn of(members: &Members) -> Self {
+        match *members {
+            Members::Strided { start, stride, size } => Self { size: AtomicU32::new(size), start, stride },
+            Members::List(_) => Self { size: AtomicU32::new(0), start: 0, stride: 0 },
+        }
+    }
+}
+
+/// The PE of a member, where that is found at once. `None` where more is to be looked at, or something is wrong:
+/// [`crate::place::peer`] does so and tells. A pair's rank may be none of the job's.
+#[inline(always)]
+pub fn usual_member(tm: Tm, rank: Rank) -> Option<i32> {
+    if pair_index(tm).is_some() {
+        return Some(rank as i32);
+    }
+    // SAFETY: null, or a handle that the library made, says the caller.
+    let run = &unsafe { (tm as *const Team).as_ref() }?.run;
+    (rank < run.size.load(Ordering::Relaxed)).then(|| (run.start + rank * run.stride) as i32)
+}
+
 /// A team, as one of its members sees it.
 #[derive(Debug)]
 #[repr(align(16))]
 pub struct Team {
+    run: Run,
     /// By which messages of its collectives are told apart: the same for all members.
     pub id: u64,
     members: Members,
@@ -80,6 +111,7 @@ impl Team {
         scratch: Option<Memvec>,
     ) -> &'static Self {
         Box::leak(Box::new(Self {
+            run: Run::of(&members),
             id,
             members,
             rank,
@@ -333,6 +365,7 @@ pub unsafe extern "C" fn gex_TM_Destroy(tm: Tm, scratch_p: *mut Memvec, _: Flags
         // SAFETY: a place for it, says the caller.
         unsafe { scratch_p.write(scratch) };
     }
+    team.run.size.store(0, Ordering::Relaxed);
     team.is_gone.store(true, Ordering::Relaxed);
     // SAFETY: made by `Team::make`, and quiet: the caller uses it no more.
     let team = unsafe { Box::from_raw(tm as *mut Team) };

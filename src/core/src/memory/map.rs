@@ -111,6 +111,14 @@ impl Map {
         self.within(self.local_pes, addr, bytes, pe)
     }
 
+    /// As [`Self::local_mapping`], of objects in the heap.
+    #[inline(always)]
+    pub fn heap_mapping<T>(&self, addr: *const T, bytes: usize, pe: i32) -> Option<*mut T> {
+        let peer = self.peer(self.local_pes, pe)?;
+        let (at, len) = ((addr as usize).wrapping_sub(self.heap_base), peer.heap_len.load(Ordering::Relaxed));
+        (at < len && bytes <= len - at).then(|| addr.wrapping_byte_offset(peer.heap).cast_mut())
+    }
+
     /// As [`Self::local_mapping`], for one element.
     #[inline(always)]
     pub fn local_mapping_one<T>(&self, addr: *const T, pe: i32) -> Option<*mut T> {

@@ -25,3 +25,27 @@ pub fn yield_now() {
     // SAFETY: no arguments.
     unsafe { libc::sched_yield() };
 }
+
+/// Asks for the cache line at an address, which is about to be written: a hint.
+#[inline(always)]
+pub fn prefetch_for_writing(at: *const u8) {
+    // SAFETY: a hint for the processor, which does nothing where the address is not mapped, or it knows no such hint.
+    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        core::arch::asm!("prefetchw [{at}]", at = in(reg) at, options(nostack, preserves_flags, readonly));
+        #[cfg(target_arch = "aarch64")]
+        core::arch::asm!("prfm pstl1keep, [{at}]", at = in(reg) at, options(nostack, preserves_flags, readonly));
+    }
+}
+
+/// As [`prefetch_for_writing`], of a line that is about to be read.
+#[inline(always)]
+pub fn prefetch(at: *const u8) {
+    // SAFETY: as above.
+    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        core::arch::asm!("prefetcht0 [{at}]", at = in(reg) at, options(nostack, preserves_flags, readonly));
+        #[cfg(target_arch = "aarch64")]
+        core::arch::asm!("prfm pldl1keep, [{at}]", at = in(reg) at, options(nostack, preserves_flags, readonly));
+    }
+}

@@ -19,8 +19,34 @@ struct Thread {
     stack: Stack,
 }
 
+#[cfg(not(target_arch = "x86_64"))]
 unsafe extern "C" {
     fn pellucid_core_thread_get() -> *mut Thread;
+}
+
+/// The calling thread's, without a call: messages look at it several times each.
+#[inline(always)]
+fn thread() -> *mut Thread {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let thread: *mut Thread;
+        // SAFETY: the address of the initial-exec thread-local variable of shim/thread.c: the same throughout a call,
+        // so that it may be kept in a register.
+        unsafe {
+            core::arch::asm!(
+                "mov {thread}, qword ptr [rip + pellucid_core_thread@GOTTPOFF]",
+                "add {thread}, qword ptr fs:[0]",
+                thread = out(reg) thread,
+                options(pure, nomem, nostack)
+            );
+        }
+        thread
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    // SAFETY: no precondition.
+    unsafe {
+        pellucid_core_thread_get()
+    }
 }
 
 /// Who knows which routine a thread is in, as a number of its own that is not 0, and the name of such a number.
@@ -43,14 +69,14 @@ pub fn name_with(names: Names) {
 #[inline]
 pub fn message_handler() -> u32 {
     // SAFETY: the calling thread's own variable; nobody holds a reference.
-    unsafe { (*pellucid_core_thread_get()).message_handler }
+    unsafe { (*thread()).message_handler }
 }
 
 /// Sets [`message_handler`].
 #[inline]
 pub fn set_message_handler(number: u32) {
     // SAFETY: as above.
-    unsafe { (*pellucid_core_thread_get()).message_handler = number };
+    unsafe { (*thread()).message_handler = number };
 }
 
 /// The calling thread has the lock of the network, or is about to take it.
@@ -62,7 +88,7 @@ impl Inside {
     #[inline]
     pub fn enter() -> Result<Self, Fault> {
         // SAFETY: the calling thread's own variable; nobody holds a reference.
-        let thread = unsafe { &mut *pellucid_core_thread_get() };
+        let thread = unsafe { &mut *thread() };
         if thread.network != 0 {
             return Err(interrupted(thread.routine));
         }
@@ -80,7 +106,7 @@ impl Drop for Inside {
     fn drop(&mut self) {
         compiler_fence(Ordering::SeqCst);
         // SAFETY: as above.
-        unsafe { (*pellucid_core_thread_get()).network = 0 };
+        unsafe { (*thread()).network = 0 };
     }
 }
 

@@ -8,6 +8,7 @@
 
 use super::ring::{Cells, Ring, Stamp};
 use crate::base::{Cause, Fault};
+use crate::os::cpu;
 use crate::transport::{Incoming, Lane, LongTarget, MAX_ARGS, MessageKind, MessageLimits, Outgoing, Owned, SegmentId};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -111,6 +112,14 @@ impl Cells for View {
     #[inline(always)]
     fn stamp(&self, cell: u64) -> &AtomicU64 {
         self.word(2 * CELL + cell as usize * CELL)
+    }
+    #[inline(always)]
+    fn will_write(&self, cell: u64) {
+        cpu::prefetch_for_writing(self.entry(cell));
+    }
+    #[inline(always)]
+    fn will_look(&self, cell: u64) {
+        cpu::prefetch(self.entry(cell));
     }
 }
 
@@ -350,6 +359,7 @@ impl Lanes {
         let mut count = 0;
         while count < most && (lane == Lane::Reply || self.backlog_len.load(Ordering::Relaxed) < MOST_BACKLOG) {
             let Some(stamp) = ring.next(&mut position) else { break };
+            ring.expect(position.wrapping_add(stamp.cells.into()));
             // SAFETY: the entry is whole, and this PE's alone until it is given back below.
             let result =
                 unsafe { self.read(view.entry(position), position, stamp) }.and_then(|mut message| run(&mut message));

@@ -26,6 +26,10 @@ pub trait Cells {
     fn head(&self) -> &Self::Word;
     /// The first word of a cell, below [`Self::cells`].
     fn stamp(&self, cell: u64) -> &Self::Word;
+    /// The first line of a cell is about to be written: a hint.
+    fn will_write(&self, _cell: u64) {}
+    /// A cell is the next to be looked at: a hint.
+    fn will_look(&self, _cell: u64) {}
 }
 
 /// What a stamp says of its entry.
@@ -87,6 +91,8 @@ impl<C: Cells> Ring<'_, C> {
                     return None;
                 }
             }
+            // The line comes over while the exchange takes its time.
+            self.0.will_write(self.index(tail.wrapping_add(skipped)));
             announce(tail, end);
             if self.0.tail().replace(tail, end, Ordering::AcqRel) {
                 if skipped > 0 {
@@ -124,6 +130,12 @@ impl<C: Cells> Ring<'_, C> {
             *position = position.wrapping_add(rest);
             self.0.head().store(*position, Ordering::Release);
         }
+    }
+
+    /// The entry behind one is looked for soon.
+    #[inline]
+    pub fn expect(&self, position: u64) {
+        self.0.will_look(self.index(position));
     }
 
     /// Whether there is something at a position, for a look without obligation.

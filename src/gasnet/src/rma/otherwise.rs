@@ -1,142 +1,14 @@
-//! Puts and gets. On one host they are complete when they return; over the network an event tells.
+//! Puts and gets that are out of the ordinary: over the network, to memory that only its owner reaches, large, recorded
+//! with more than their number, or refused.
 #![allow(unsafe_code)]
 
-use crate::event::{self, Counted, Slot};
-use crate::fail::{need, refuse, unrestricted};
-use crate::place::{self, Place};
+use super::{get, put, with_slot};
+use crate::event::{Counted, Slot};
+use crate::fail::{refuse, unrestricted};
 use crate::types::{EVENT_INVALID, EventHandle, Flags, Rank, Tm, category};
-use crate::{emulated, nbi, op, record};
-use pellucid_core::transport::shm::copy::copy;
-use pellucid_core::transport::{COPIED, Channel, Completion};
+use crate::{nbi, op, place, record};
+use pellucid_core::transport::COPIED;
 use std::ffi::{c_int, c_void};
-
-/// Moves data to or from memory of a PE (address, bytes): by `here` where it is mapped, else by `away`. Gives whether
-/// it is complete.
-#[inline(always)]
-fn transfer(
-    routine: &'static str,
-    (pe, addr, bytes): (i32, *mut u8, usize),
-    here: impl FnOnce(*mut u8),
-    away: impl FnOnce(Place),
-) -> bool {
-    if bytes == 0 {
-        return true;
-    }
-    match place::locate(routine, pe, addr, bytes) {
-        Place::Here(at) => here(at),
-        other => {
-            away(other);
-            return false;
-        }
-    }
-    true
-}
-
-/// Refuses a transfer whose ends overlap, as far as that matters: what is copied in one piece of 16 bytes at most, or
-/// onto itself, comes out as it should.
-#[inline(always)]
-fn check_overlap(routine: &'static str, one: *const u8, other: *const u8, bytes: usize) {
-    let distance = (one as usize).abs_diff(other as usize);
-    if bytes > 16 && distance < bytes && distance > 0 {
-        overlapping(routine, bytes, distance)
-    }
-}
-
-#[cold]
-fn overlapping(routine: &'static str, bytes: usize, distance: usize) -> ! {
-    refuse(
-        routine,
-        format!("source and destination, of {bytes} bytes, begin {distance} bytes apart: they may not overlap"),
-    )
-}
-
-/// Puts; `counted` is asked for where it is not complete at the return. Gives whether it is.
-///
-/// # Safety
-/// The source is readable, until the put is complete.
-#[inline(always)]
-pub unsafe fn put(
-    routine: &'static str,
-    pe: i32,
-    dest: *mut u8,
-    source: *const u8,
-    bytes: usize,
-    counted: impl FnOnce() -> &'static Counted,
-) -> bool {
-    // SAFETY: mapped; the source is the caller's word.
-    let here = |at: *mut u8| unsafe {
-        check_overlap(routine, at, source, bytes);
-        copy(at, source, bytes);
-    };
-    // SAFETY: as above.
-    let away = |place| unsafe { put_away(routine, place, source, bytes, counted()) };
-    transfer(routine, (pe, dest, bytes), here, away)
-}
-
-/// # Safety
-/// As [`put`].
-#[cold]
-#[inline(never)]
-unsafe fn put_away(routine: &'static str, place: Place, source: *const u8, bytes: usize, counted: &'static Counted) {
-    match place {
-        Place::Network(transport, to) => {
-            let completion = Completion::Event(counted.slot());
-            // SAFETY: the caller's.
-            need(routine, unsafe { transport.put(Channel::DEFAULT, to, source, bytes, completion) });
-        }
-        Place::Owner { pe, addr } => {
-            // SAFETY: the caller's.
-            emulated::put(routine, pe, addr, unsafe { std::slice::from_raw_parts(source, bytes) }, counted);
-        }
-        Place::Here(_) => {}
-    }
-}
-
-/// Gets, as [`put`].
-///
-/// # Safety
-/// The destination is writable, until the get is complete.
-#[inline(always)]
-pub unsafe fn get(
-    routine: &'static str,
-    pe: i32,
-    dest: *mut u8,
-    source: *mut u8,
-    bytes: usize,
-    counted: impl FnOnce() -> &'static Counted,
-) -> bool {
-    // SAFETY: mapped; the destination is the caller's word.
-    let here = |at: *mut u8| unsafe {
-        check_overlap(routine, at, dest, bytes);
-        copy(dest, at, bytes);
-    };
-    // SAFETY: as above.
-    let away = |place| unsafe { get_from_afar(routine, place, dest, bytes, counted()) };
-    transfer(routine, (pe, source, bytes), here, away)
-}
-
-/// # Safety
-/// As [`get`].
-#[cold]
-#[inline(never)]
-unsafe fn get_from_afar(routine: &'static str, place: Place, dest: *mut u8, bytes: usize, counted: &'static Counted) {
-    match place {
-        Place::Network(transport, from) => {
-            let completion = Completion::Event(counted.slot());
-            // SAFETY: the caller's.
-            need(routine, unsafe { transport.get(Channel::DEFAULT, dest, from, bytes, completion) });
-        }
-        Place::Owner { pe, addr } => emulated::get(routine, pe, addr, dest, bytes, counted),
-        Place::Here(_) => {}
-    }
-}
-
-/// Runs a transfer with a slot that it may ask for, and gives that.
-pub fn with_slot(transfer: impl FnOnce(&mut dyn FnMut() -> &'static Counted) -> bool) -> Option<&'static Slot> {
-    let mut slot = None;
-    transfer(&mut || slot.get_or_insert_with(event::take).counted);
-    slot
-}
 
 fn blocking(routine: &'static str, transfer: impl FnOnce(&mut dyn FnMut() -> &'static Counted) -> bool) {
     if let Some(slot) = with_slot(transfer) {
@@ -168,8 +40,8 @@ impl LocalCompletion {
 }
 
 /// `gex_RMA_PutBlocking`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn gex_RMA_PutBlocking(
+#[inline(never)]
+pub(super) unsafe extern "C" fn put_blocking(
     tm: Tm,
     rank: Rank,
     dest: *mut c_void,
@@ -188,8 +60,8 @@ pub unsafe extern "C" fn gex_RMA_PutBlocking(
 }
 
 /// `gex_RMA_PutNB`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn gex_RMA_PutNB(
+#[inline(never)]
+pub(super) unsafe extern "C" fn put_nb(
     tm: Tm,
     rank: Rank,
     dest: *mut c_void,
@@ -222,8 +94,8 @@ pub unsafe extern "C" fn gex_RMA_PutNB(
 }
 
 /// `gex_RMA_PutNBI`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn gex_RMA_PutNBI(
+#[inline(never)]
+pub(super) unsafe extern "C" fn put_nbi(
     tm: Tm,
     rank: Rank,
     dest: *mut c_void,
@@ -237,7 +109,7 @@ pub unsafe extern "C" fn gex_RMA_PutNBI(
     let local = LocalCompletion::of(R, lc_opt, true);
     if local == LocalCompletion::Now && bytes > COPIED {
         // SAFETY: the caller's.
-        return unsafe { gex_RMA_PutBlocking(tm, rank, dest, source, bytes, flags) };
+        return unsafe { put_blocking(tm, rank, dest, source, bytes, flags) };
     }
     let pe = place::transfer_peer(R, tm, rank, flags);
     // SAFETY: the caller's.
@@ -248,8 +120,8 @@ pub unsafe extern "C" fn gex_RMA_PutNBI(
 }
 
 /// `gex_RMA_GetBlocking`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn gex_RMA_GetBlocking(
+#[inline(never)]
+pub(super) unsafe extern "C" fn get_blocking(
     tm: Tm,
     dest: *mut c_void,
     rank: Rank,
@@ -268,8 +140,8 @@ pub unsafe extern "C" fn gex_RMA_GetBlocking(
 }
 
 /// `gex_RMA_GetNB`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn gex_RMA_GetNB(
+#[inline(never)]
+pub(super) unsafe extern "C" fn get_nb(
     tm: Tm,
     dest: *mut c_void,
     rank: Rank,
@@ -288,8 +160,8 @@ pub unsafe extern "C" fn gex_RMA_GetNB(
 }
 
 /// `gex_RMA_GetNBI`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn gex_RMA_GetNBI(
+#[inline(never)]
+pub(super) unsafe extern "C" fn get_nbi(
     tm: Tm,
     dest: *mut c_void,
     rank: Rank,
@@ -314,8 +186,14 @@ fn check_value(routine: &'static str, bytes: usize) {
 }
 
 /// `gex_RMA_GetBlockingVal`
-#[unsafe(no_mangle)]
-pub extern "C" fn gex_RMA_GetBlockingVal(tm: Tm, rank: Rank, source: *mut c_void, bytes: usize, flags: Flags) -> usize {
+#[inline(never)]
+pub(super) extern "C" fn get_blocking_val(
+    tm: Tm,
+    rank: Rank,
+    source: *mut c_void,
+    bytes: usize,
+    flags: Flags,
+) -> usize {
     const R: &str = "gex_RMA_GetBlockingVal";
     unrestricted(R);
     check_value(R, bytes);
@@ -329,8 +207,8 @@ pub extern "C" fn gex_RMA_GetBlockingVal(tm: Tm, rank: Rank, source: *mut c_void
 }
 
 /// `gex_RMA_PutBlockingVal`
-#[unsafe(no_mangle)]
-pub extern "C" fn gex_RMA_PutBlockingVal(
+#[inline(never)]
+pub(super) extern "C" fn put_blocking_val(
     tm: Tm,
     rank: Rank,
     dest: *mut c_void,
@@ -351,8 +229,8 @@ pub extern "C" fn gex_RMA_PutBlockingVal(
 }
 
 /// `gex_RMA_PutNBVal`
-#[unsafe(no_mangle)]
-pub extern "C" fn gex_RMA_PutNBVal(
+#[inline(never)]
+pub(super) extern "C" fn put_nb_val(
     tm: Tm,
     rank: Rank,
     dest: *mut c_void,
@@ -373,8 +251,8 @@ pub extern "C" fn gex_RMA_PutNBVal(
 }
 
 /// `gex_RMA_PutNBIVal`
-#[unsafe(no_mangle)]
-pub extern "C" fn gex_RMA_PutNBIVal(
+#[inline(never)]
+pub(super) extern "C" fn put_nbi_val(
     tm: Tm,
     rank: Rank,
     dest: *mut c_void,
