@@ -89,7 +89,7 @@ static inline void gasnet_get(void *dest, gasnet_node_t node, void *src, size_t 
 {
     (void)gex_RMA_GetBlocking(_GEX_TM, dest, node, src, nbytes, 0);
 }
-static inline void gasnet_put(gasnet_node_t node, void *dest, void *src, size_t nbytes)
+static inline void gasnet_put(gasnet_node_t node, void *dest, const void *src, size_t nbytes)
 {
     (void)gex_RMA_PutBlocking(_GEX_TM, node, dest, src, nbytes, 0);
 }
@@ -97,7 +97,7 @@ static inline gasnet_handle_t gasnet_get_nb(void *dest, gasnet_node_t node, void
 {
     return gex_RMA_GetNB(_GEX_TM, dest, node, src, nbytes, 0);
 }
-static inline gasnet_handle_t gasnet_put_nb(gasnet_node_t node, void *dest, void *src, size_t nbytes)
+static inline gasnet_handle_t gasnet_put_nb(gasnet_node_t node, void *dest, const void *src, size_t nbytes)
 {
     return gex_RMA_PutNB(_GEX_TM, node, dest, src, nbytes, GEX_EVENT_NOW, 0);
 }
@@ -105,7 +105,7 @@ static inline void gasnet_get_nbi(void *dest, gasnet_node_t node, void *src, siz
 {
     (void)gex_RMA_GetNBI(_GEX_TM, dest, node, src, nbytes, 0);
 }
-static inline void gasnet_put_nbi(gasnet_node_t node, void *dest, void *src, size_t nbytes)
+static inline void gasnet_put_nbi(gasnet_node_t node, void *dest, const void *src, size_t nbytes)
 {
     (void)gex_RMA_PutNBI(_GEX_TM, node, dest, src, nbytes, GEX_EVENT_NOW, 0);
 }
@@ -113,7 +113,7 @@ static inline void gasnet_get_bulk(void *dest, gasnet_node_t node, void *src, si
 {
     (void)gex_RMA_GetBlocking(_GEX_TM, dest, node, src, nbytes, 0);
 }
-static inline void gasnet_put_bulk(gasnet_node_t node, void *dest, void *src, size_t nbytes)
+static inline void gasnet_put_bulk(gasnet_node_t node, void *dest, const void *src, size_t nbytes)
 {
     (void)gex_RMA_PutBlocking(_GEX_TM, node, dest, src, nbytes, 0);
 }
@@ -121,7 +121,7 @@ static inline gasnet_handle_t gasnet_get_nb_bulk(void *dest, gasnet_node_t node,
 {
     return gex_RMA_GetNB(_GEX_TM, dest, node, src, nbytes, 0);
 }
-static inline gasnet_handle_t gasnet_put_nb_bulk(gasnet_node_t node, void *dest, void *src, size_t nbytes)
+static inline gasnet_handle_t gasnet_put_nb_bulk(gasnet_node_t node, void *dest, const void *src, size_t nbytes)
 {
     return gex_RMA_PutNB(_GEX_TM, node, dest, src, nbytes, GEX_EVENT_DEFER, 0);
 }
@@ -129,7 +129,7 @@ static inline void gasnet_get_nbi_bulk(void *dest, gasnet_node_t node, void *src
 {
     (void)gex_RMA_GetNBI(_GEX_TM, dest, node, src, nbytes, 0);
 }
-static inline void gasnet_put_nbi_bulk(gasnet_node_t node, void *dest, void *src, size_t nbytes)
+static inline void gasnet_put_nbi_bulk(gasnet_node_t node, void *dest, const void *src, size_t nbytes)
 {
     (void)gex_RMA_PutNBI(_GEX_TM, node, dest, src, nbytes, GEX_EVENT_DEFER, 0);
 }
@@ -248,7 +248,8 @@ static inline void gasnet_geti_bulk(size_t dstcount, void *const dstlist[], size
 {
     (void)gex_VIS_IndexedGetBlocking(_GEX_TM, dstcount, dstlist, dstlen, srcnode, srccount, srclist, srclen, 0);
 }
-static inline void gasnet_puts_bulk(gasnet_node_t dstnode, void *dstaddr, const size_t dststrides[], void *srcaddr,
+static inline void gasnet_puts_bulk(gasnet_node_t dstnode, void *dstaddr, const size_t dststrides[], const void
+    *srcaddr,
     const size_t srcstrides[], const size_t count[], size_t stridelevels)
 {
     (void)gex_VIS_StridedPutBlocking(_GEX_TM, dstnode, dstaddr, (const ptrdiff_t *)dststrides, srcaddr, (const
@@ -283,7 +284,7 @@ static inline gasnet_handle_t gasnet_geti_nb_bulk(size_t dstcount, void *const d
     return gex_VIS_IndexedGetNB(_GEX_TM, dstcount, dstlist, dstlen, srcnode, srccount, srclist, srclen, 0);
 }
 static inline gasnet_handle_t gasnet_puts_nb_bulk(gasnet_node_t dstnode, void *dstaddr, const size_t dststrides[],
-    void *srcaddr, const size_t srcstrides[], const size_t count[], size_t stridelevels)
+    const void *srcaddr, const size_t srcstrides[], const size_t count[], size_t stridelevels)
 {
     return gex_VIS_StridedPutNB(_GEX_TM, dstnode, dstaddr, (const ptrdiff_t *)dststrides, srcaddr, (const
         ptrdiff_t *)srcstrides, count[0], count + 1, stridelevels, 0);
@@ -316,7 +317,7 @@ static inline void gasnet_geti_nbi_bulk(size_t dstcount, void *const dstlist[], 
 {
     (void)gex_VIS_IndexedGetNBI(_GEX_TM, dstcount, dstlist, dstlen, srcnode, srccount, srclist, srclen, 0);
 }
-static inline void gasnet_puts_nbi_bulk(gasnet_node_t dstnode, void *dstaddr, const size_t dststrides[], void
+static inline void gasnet_puts_nbi_bulk(gasnet_node_t dstnode, void *dstaddr, const size_t dststrides[], const void
     *srcaddr, const size_t srcstrides[], const size_t count[], size_t stridelevels)
 {
     (void)gex_VIS_StridedPutNBI(_GEX_TM, dstnode, dstaddr, (const ptrdiff_t *)dststrides, srcaddr, (const
@@ -336,21 +337,21 @@ static inline void gasnet_gets_nbi_bulk(void *dstaddr, const size_t dststrides[]
         _GEX_AM_ARRAY(N); \
         return pellucid_gex_request_short(_GEX_TM, dest, handler, 0, N, _gex_args); \
     } \
-    static inline int gasnet_AMRequestMedium##N(gasnet_node_t dest, gasnet_handler_t handler, void *source_addr, \
+    static inline int gasnet_AMRequestMedium##N(gasnet_node_t dest, gasnet_handler_t handler, const void *source_addr, \
         size_t nbytes _GEX_AM_P##N) \
     { \
         _GEX_AM_ARRAY(N); \
         return pellucid_gex_request_medium(_GEX_TM, dest, handler, source_addr, nbytes, GEX_EVENT_NOW, 0, N, \
             _gex_args); \
     } \
-    static inline int gasnet_AMRequestLong##N(gasnet_node_t dest, gasnet_handler_t handler, void *source_addr, \
+    static inline int gasnet_AMRequestLong##N(gasnet_node_t dest, gasnet_handler_t handler, const void *source_addr, \
         size_t nbytes, void *dest_addr _GEX_AM_P##N) \
     { \
         _GEX_AM_ARRAY(N); \
         return pellucid_gex_request_long(_GEX_TM, dest, handler, source_addr, nbytes, dest_addr, GEX_EVENT_NOW, \
             0, N, _gex_args); \
     } \
-    static inline int gasnet_AMRequestLongAsync##N(gasnet_node_t dest, gasnet_handler_t handler, void \
+    static inline int gasnet_AMRequestLongAsync##N(gasnet_node_t dest, gasnet_handler_t handler, const void \
         *source_addr, size_t nbytes, void *dest_addr _GEX_AM_P##N) \
     { \
         _GEX_AM_ARRAY(N); \
@@ -362,13 +363,13 @@ static inline void gasnet_gets_nbi_bulk(void *dstaddr, const size_t dststrides[]
         _GEX_AM_ARRAY(N); \
         return pellucid_gex_reply_short(token, handler, 0, N, _gex_args); \
     } \
-    static inline int gasnet_AMReplyMedium##N(gasnet_token_t token, gasnet_handler_t handler, void *source_addr, \
+    static inline int gasnet_AMReplyMedium##N(gasnet_token_t token, gasnet_handler_t handler, const void *source_addr, \
         size_t nbytes _GEX_AM_P##N) \
     { \
         _GEX_AM_ARRAY(N); \
         return pellucid_gex_reply_medium(token, handler, source_addr, nbytes, GEX_EVENT_NOW, 0, N, _gex_args); \
     } \
-    static inline int gasnet_AMReplyLong##N(gasnet_token_t token, gasnet_handler_t handler, void *source_addr, \
+    static inline int gasnet_AMReplyLong##N(gasnet_token_t token, gasnet_handler_t handler, const void *source_addr, \
         size_t nbytes, void *dest_addr _GEX_AM_P##N) \
     { \
         _GEX_AM_ARRAY(N); \

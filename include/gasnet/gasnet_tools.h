@@ -126,7 +126,7 @@ int gasnett_nsleep(uint64_t ns);
     typedef struct { \
         volatile value pellucid_value; \
     } name##_t; \
-    _GEX_TOOL value name##_read(name##_t *p, int flags) \
+    _GEX_TOOL value name##_read(const name##_t *p, int flags) \
     { \
         (void)flags; \
         return __atomic_load_n(&p->pellucid_value, __ATOMIC_SEQ_CST); \
@@ -217,6 +217,16 @@ typedef pthread_cond_t gasnett_cond_t;
 #define gasnett_threadkey_get_noinit(key) (pellucid_threadkey_##key)
 #define gasnett_threadkey_set(key, value) ((void)(pellucid_threadkey_##key = (void *)(value)))
 #define gasnett_threadkey_set_noinit(key, value) gasnett_threadkey_set(key, value)
+
+/* Functions that clients name to silence warnings. */
+_GEX_TOOL void _gasneti_threadkey_init(void *key)
+{
+    (void)key;
+}
+_GEX_TOOL void _gasnett_trace_printf_noop(const char *format, ...)
+{
+    (void)format;
+}
 
 /* Zero bytes. */
 _GEX_TOOL size_t gasnett_count0s(const void *data, size_t bytes)

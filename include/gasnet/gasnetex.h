@@ -12,10 +12,7 @@
 #include "gasnet_fwd.h"
 #include "pellucid_gex_mode.h"
 
-/* Versions, and what this library is. */
-#define GASNET_RELEASE_VERSION_MAJOR 2024
-#define GASNET_RELEASE_VERSION_MINOR 5
-#define GASNET_RELEASE_VERSION_PATCH 0
+/* Versions (that of the release is in pellucid_gex_platform.h), and what this library is. */
 #define GEX_SPEC_VERSION_MAJOR 0
 #define GEX_SPEC_VERSION_MINOR 18
 #define GASNET_SPEC_VERSION_MAJOR 1
@@ -38,6 +35,12 @@
 #define GASNET_SEGMENT_FAST 1
 #define GASNET_ALIGNED_SEGMENTS 0
 #define GASNET_HIDDEN_AM_CONCURRENCY_LEVEL 0
+/* As gex_System_QueryMaxThreads, for clients that need it when they are compiled. */
+#ifdef GASNET_SEQ
+#define GASNETI_MAX_THREADS 1
+#else
+#define GASNETI_MAX_THREADS (1 << 20)
+#endif
 #define GASNET_SUPPORTS_TI_SRCRANK 1
 #define GASNET_SUPPORTS_TI_EP 1
 #define GASNET_SUPPORTS_TI_ENTRY 1
@@ -194,6 +197,8 @@ uintptr_t gasnet_getMaxGlobalSegmentSize(void);
 
 /* Segments. */
 int gex_Segment_Attach(gex_Segment_t *segment_p, gex_TM_t tm, uintptr_t size);
+/* Called with the segment once it is there, before anyone reaches it. */
+extern void (*gasnet_client_attach_hook)(void *address, uintptr_t size);
 int gex_Segment_Create(gex_Segment_t *segment_p, gex_Client_t client, gex_Addr_t address, uintptr_t length,
                        gex_MK_t kind, gex_Flags_t flags);
 void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags);

@@ -43,12 +43,10 @@ fn main() -> ExitCode {
             let job = move || passes(Job::oshrun(pes), &built, pes);
             trials.push(Trial::test(format!("shm/{} of {pes}", program.name), job));
         }
-        if program.mode == "PAR" {
-            let built = program.clone();
-            let job = move || passes(Job::oshrun(3).env("SHMEM_TRANSPORT", "ofi"), &built, 3);
-            trials.push(Trial::test(format!("ofi/{} of 3", program.name), job).with_ignored_flag(!has_libfabric));
-        }
-        if let Some(hosts) = hosts.clone().filter(|_| program.mode != "PARSYNC") {
+        let built = program.clone();
+        let job = move || passes(Job::oshrun(3).env("SHMEM_TRANSPORT", "ofi"), &built, 3);
+        trials.push(Trial::test(format!("ofi/{} of 3", program.name), job).with_ignored_flag(!has_libfabric));
+        if let Some(hosts) = hosts.clone() {
             let built = program.clone();
             let job = move || passes(hosts.oshrun_with(&["--hosts", &hosts.list(2), "-n", "4"]), &built, 4);
             trials.push(Trial::test(format!("two hosts/{} of 4", program.name), job));
@@ -57,7 +55,7 @@ fn main() -> ExitCode {
     let across = hosts.clone();
     let remote_calls = move || remote_calls(across.as_deref(), has_libfabric);
     trials.push(Trial::test("remote procedure calls in C++", remote_calls));
-    trials.extend(endings(has_libfabric));
+    trials.extend(endings(has_libfabric, hosts.as_ref()));
     trials.extend(damages());
     let cluster = if arguments.list {
         Err("tests are listed only".into())
@@ -138,7 +136,8 @@ fn passes(job: Job, program: &Program, pes: usize) -> Result<(), Failed> {
 }
 
 /// How the program that is told to end or to break a rule does so: its argument, the exit code, words of the message.
-const ENDINGS: [(&str, i32, &str); 58] = [
+type Ending = (&'static str, i32, &'static str);
+const ENDINGS: [Ending; 58] = [
     ("exit", 42, ""),
     ("exit-handler", 43, ""),
     ("exit-signal", 44, ""),
@@ -199,23 +198,46 @@ const ENDINGS: [(&str, i32, &str); 58] = [
     ("unattached", 1, "called before gasnet_attach"),
 ];
 
-fn endings(has_libfabric: bool) -> Vec<Trial> {
+/// Whether a job ended as it should: its words, its time, and, where its launcher hands the code on, that.
+fn ended(job: Job, mode: &'static str, (which, code, words): Ending, hands_on: bool) -> Result<(), Failed> {
+    let outcome = job.arg(Program::new("endings", mode).build()?).arg(which).limit(30).run();
+    let right = if hands_on { outcome.code() == code } else { outcome.code() > 0 };
+    let told = outcome.stderr.contains(words) || !hands_on && outcome.stdout.contains(words);
+    // Who called is a function of the program, not one of the headers that it is compiled with.
+    let named = !outcome.stderr.contains("called from gex_") && !outcome.stderr.contains("called from gasnet_");
+    if right && told && named && outcome.elapsed < Duration::from_secs(20) {
+        Ok(())
+    } else {
+        Err(Failed::from(outcome.describe()))
+    }
+}
+
+fn endings(has_libfabric: bool, hosts: Option<&Arc<Hosts>>) -> Vec<Trial> {
     let mut trials = Vec::new();
-    for (which, code, words) in ENDINGS {
-        let ends = move |job: Job| {
-            let program = Program::new("endings", "PAR").build()?;
-            let outcome = job.arg(program).arg(which).limit(30).run();
-            let good =
-                outcome.code() == code && outcome.stderr.contains(words) && outcome.elapsed < Duration::from_secs(20);
-            // Who called is a function of the program, not one of the headers that it is compiled with.
-            let named = !outcome.stderr.contains("called from gex_") && !outcome.stderr.contains("called from gasnet_");
-            if good && named { Ok(()) } else { Err(Failed::from(outcome.describe())) }
-        };
-        trials.push(Trial::test(format!("ends/{which}"), move || ends(Job::oshrun(3))));
-        if code > 1 {
-            let job = move || ends(Job::oshrun(3).env("SHMEM_TRANSPORT", "ofi"));
-            let over = Trial::test(format!("ends/{which} over libfabric"), job);
-            trials.push(over.with_ignored_flag(!has_libfabric || which == "killed"));
+    for ending in ENDINGS {
+        let which = ending.0;
+        trials.push(Trial::test(format!("ends/{which}"), move || ended(Job::oshrun(3), "PAR", ending, true)));
+    }
+    for ending in ENDINGS.into_iter().filter(|(_, code, _)| *code > 1) {
+        let which = ending.0;
+        for mode in ["SEQ", "PARSYNC"] {
+            let end = move || ended(Job::oshrun(3), mode, ending, true);
+            trials.push(Trial::test(format!("ends/{which} {mode}"), end));
+        }
+        let untold = (ending.0, ending.1, "");
+        trials.push(Trial::test(format!("ends/{which} of 8"), move || ended(Job::oshrun(8), "PAR", untold, true)));
+        if !["quit", "killed"].contains(&which) {
+            trials.push(Trial::test(format!("ends/{which} of 1"), move || ended(Job::oshrun(1), "PAR", ending, true)));
+        }
+        let end = move || ended(Job::oshrun(3).env("SHMEM_TRANSPORT", "ofi"), "PAR", ending, true);
+        let over = Trial::test(format!("ends/{which} over libfabric"), end);
+        trials.push(over.with_ignored_flag(!has_libfabric || which == "killed"));
+        if let Some(hosts) = hosts.cloned() {
+            let end = move || {
+                let job = hosts.oshrun_with(&["--hosts", &hosts.list(2), "-n", "4"]);
+                ended(job, "PAR", untold, true)
+            };
+            trials.push(Trial::test(format!("ends/{which} on two hosts"), end));
         }
     }
     trials
@@ -227,7 +249,8 @@ const CRASHES: [i32; 3] = [4, 7, 11];
 /// Something writes to the queues of messages while they are in use: the job ends, in whatever way but one of these.
 fn damages() -> Vec<Trial> {
     let ends = |seed: u32| {
-        let program = Program::new("damage", "PAR").build()?;
+        let mode = ["PAR", "PARSYNC", "SEQ"][seed as usize % 3];
+        let program = Program::new("damage", mode).build()?;
         let outcome = Job::oshrun(2).arg(program).arg(seed.to_string()).limit(60).run();
         let crashed = CRASHES.iter().any(|signal| outcome.code() == 128 + signal);
         // SIGALRM's handler ends what has lost messages.
@@ -240,7 +263,7 @@ fn damages() -> Vec<Trial> {
 /// Programs under launchers that are installed: on this host, on two nodes of Slurm's, and across two hosts.
 fn other_launchers(cluster: &Result<Cluster, String>, hosts: Option<&Arc<Hosts>>) -> Vec<Trial> {
     let mut trials = Vec::new();
-    let mut add = |title: String, job: Job, program: &Program, pes: usize| {
+    let add = |trials: &mut Vec<Trial>, title: String, job: Job, program: &Program, pes: usize| {
         let (title, program) = (format!("{title}/{} of {pes}", program.name), program.clone());
         trials.push(Trial::test(title, move || passes(job, &program, pes)));
     };
@@ -253,16 +276,25 @@ fn other_launchers(cluster: &Result<Cluster, String>, hosts: Option<&Arc<Hosts>>
             }
         };
         for program in few() {
-            add(name.into(), launcher.job(3), &program, 3);
+            add(&mut trials, name.into(), launcher.job(3), &program, 3);
+        }
+        for ending in ENDINGS.into_iter().filter(|(_, code, _)| *code > 1) {
+            let launcher = launcher.clone();
+            let end = move || ended(launcher.job(3), "PAR", (ending.0, ending.1, ""), false);
+            trials.push(Trial::test(format!("{name}/ends/{}", ending.0), end));
         }
         if launcher.family == Family::Slurm {
             match launcher.on_two_hosts(2) {
-                Ok(two) => few().iter().for_each(|program| add(format!("{name} on two nodes"), two.job(4), program, 4)),
+                Ok(two) => {
+                    for program in few() {
+                        add(&mut trials, format!("{name} on two nodes"), two.job(4), &program, 4);
+                    }
+                }
                 Err(reason) => println!("not tested: {name}: two nodes: {reason}"),
             }
         } else if let Some(Ok(across)) = hosts.map(|hosts| launcher.across(hosts, 2)) {
             for program in few().into_iter().take(2) {
-                add(format!("{name} across two hosts"), across.job(4), &program, 4);
+                add(&mut trials, format!("{name} across two hosts"), across.job(4), &program, 4);
             }
         }
     }
@@ -289,6 +321,7 @@ fn statics() -> Vec<Trial> {
         Trial::test("modes do not mix", modes_do_not_mix),
         Trial::test("without a launcher", without_launcher),
         Trial::test("makefiles", makefiles),
+        Trial::test("under the name of a conduit", as_a_conduit),
         Trial::test("static library", static_library),
         Trial::test("with OpenSHMEM", with_openshmem),
         Trial::test("a client in C++", client_in_cxx),
@@ -319,6 +352,11 @@ fn headers_compile() -> Result<(), Failed> {
             let all: String =
                 HEADERS.iter().rev().fold(String::new(), |text, header| text + &format!("#include <{header}>\n"));
             good(&compile(compiler, version, &format!("{compiler}-all"), &all))?;
+            // The tools alone, of no thread mode: for versions and the like.
+            let tools = "#undef GASNET_PAR\n#define GASNETT_LITE_MODE 1\n#include <gasnet_tools.h>\n\
+                         GASNETT_IDENT(version, _STRINGIFY(GASNET_RELEASE_VERSION_MAJOR));\n\
+                         int main(void) { return sizeof version != 5; }\n";
+            good(&compile(compiler, version, &format!("{compiler}-lite"), tools))?;
         }
     }
     Ok(())
@@ -414,6 +452,28 @@ fn makefiles() -> Result<(), Failed> {
     good(&Job::new("make").arg("-B").directory(&folder).run())?;
     let outcome = Job::oshrun(2).arg(folder.join("program")).run();
     all_is_well(&outcome, 2)
+}
+
+/// Clients that know conduits by name find the libraries, and are told which it is when they are compiled.
+fn as_a_conduit() -> Result<(), Failed> {
+    let prefix = tree::scratch("gasnet").join("conduit");
+    let _ = std::fs::remove_dir_all(&prefix);
+    let install = Job::new(tree::workspace().join("x")).args(["install", "--gasnet-as", "smp", "--prefix"]);
+    good(&install.arg(&prefix).limit(600).run())?;
+    let source = tree::package().join("programs/gasnet/team.c");
+    let text = "#include <gasnetex.h>\n#if !GASNET_CONDUIT_SMP\n#error none\n#endif\nint main(void) { return 0; }\n";
+    let asks = prefix.join("asks.c");
+    std::fs::write(&asks, text)?;
+    let fragment = prefix.join("include/smp-conduit/smp-par.mak");
+    let rule = "\t$(GASNET_CC) $(GASNET_CPPFLAGS) -o $@ $< $(GASNET_LIBS)";
+    let (asks, source) = (asks.display(), source.display());
+    let makefile =
+        format!("include {}\nall: asks team\nasks: {asks}\n{rule}\nteam: {source}\n{rule}\n", fragment.display());
+    std::fs::write(prefix.join("Makefile"), makefile)?;
+    good(&Job::new("make").arg("all").directory(&prefix).run())?;
+    let line = format!("cc -fsyntax-only {asks} $(PKG_CONFIG_PATH=lib/pkgconfig pkg-config --cflags gasnet-smp-seq)");
+    good(&Job::new("sh").arg("-c").arg(line).directory(&prefix).run())?;
+    all_is_well(&Job::oshrun(2).arg(prefix.join("team")).run(), 2)
 }
 
 fn static_library() -> Result<(), Failed> {

@@ -84,10 +84,22 @@ pub extern "C" fn gasnet_getMaxGlobalSegmentSize() -> usize {
     start::room()
 }
 
+/// A function of the client's that is told of its segment: address, bytes.
+pub type Hook = Option<unsafe extern "C" fn(*mut c_void, usize)>;
+
+/// `gasnet_client_attach_hook`
+#[unsafe(no_mangle)]
+pub static mut gasnet_client_attach_hook: Hook = None;
+
 /// Takes memory of different sizes on the PEs of the job and tells all of all. `None` where one has no room.
 pub fn attach(routine: &'static str, team: &'static Team, bytes: usize) -> Option<&'static Segment> {
     let base = if bytes == 0 { ptr::null_mut() } else { start::allocate(bytes) };
     let fits = bytes == 0 || !base.is_null();
+    // SAFETY: a variable of the client's, which it sets before, and a function that takes these.
+    if let Some(hook) = unsafe { (&raw const gasnet_client_attach_hook).read() }.filter(|_| !base.is_null()) {
+        // SAFETY: as above.
+        unsafe { hook(base.cast(), bytes) };
+    }
     let words = [base as usize, if fits { bytes } else { usize::MAX }];
     let mine: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
     let all = coll::gather_all(routine, team, &mine);
