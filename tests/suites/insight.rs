@@ -174,3 +174,60 @@ fn the_head_has_the_factors_and_the_end_the_line_that_matters() {
         |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("no {name}: {text}"));
     assert!(of("shmem_init").ends_with('-') && of("shmem_finalize").ends_with('-'), "{text}");
 }
+
+/// Threads that wait at the same time spend more in the library together than the PE runs: shares are of the time of
+/// each, in every view and form.
+#[test]
+fn threads_are_in_the_library_for_no_longer_than_they_run() {
+    let binary = Build::program("profile/threads_wait.c").options(["-g", "-O1"]).libraries(["-lpthread"]).build();
+    let directory = profile("threads", 2, &binary, &[]);
+    let at_most_all = |what: &str, shares: &mut dyn Iterator<Item = f64>| {
+        let sum: f64 = shares.sum();
+        assert!((0.0..=1.0001).contains(&sum), "{what}: {sum}");
+    };
+    let share = |row: &Value| row["share"].as_f64();
+    for view in ["routines", "callsites"] {
+        at_most_all(view, &mut rows(&directory, view).iter().filter_map(share));
+    }
+    let pes = report(&directory, "all")["per_pe"].as_array().cloned().expect("PEs");
+    for pe in &pes {
+        let (library, run) = (number(pe, "library_ns"), number(pe, "run_ns"));
+        assert!(library <= run && run >= number(pe, "main_ns"), "{pe}");
+        at_most_all("per_pe", &mut pe["routines"].as_array().into_iter().flatten().filter_map(share));
+    }
+    // Four waits of 50 ms each in hardly more: what this test is about.
+    assert!(number(&pes[0], "library_ns") > 2.0 * number(&pes[0], "main_ns"), "{}", pes[0]);
+    for region in rows(&directory, "regions") {
+        assert!(number(&region, "library_ns") <= number(&region, "own_ns"), "{region}");
+    }
+    for row in rows(&directory, "efficiency") {
+        for factor in ["parallel", "balance", "communication", "transfer", "serialisation"] {
+            assert!((0.0..=1.0).contains(&number(&row, factor)), "{row}");
+        }
+    }
+    let oshprof = |args: &[&str]| {
+        let job = Job::new(tree::tool("oshprof")).arg("report").arg(&directory).args(args);
+        job.run().expect_code(0).stdout
+    };
+    let text = oshprof(&[]);
+    for line in text.lines().filter(|line| line.starts_with("PE 0 ") || line.starts_with("all ")) {
+        let percent: f64 = line.split_whitespace().last().and_then(|cell| cell.parse().ok()).expect("% run");
+        assert!(percent <= 100.0, "{text}");
+    }
+    assert!(text.contains("of each thread"), "{text}");
+    let csv = oshprof(&["--view", "pes", "--csv"]);
+    let column = |name: &str| csv.lines().next().and_then(|titles| titles.split(',').position(|title| title == name));
+    let (library, run) = (column("library_ns").expect("a column"), column("run_ns").expect("a column"));
+    for line in csv.lines().skip(1) {
+        let cell = |at: usize| line.split(',').nth(at).and_then(|cell| cell.parse::<f64>().ok()).expect("a number");
+        assert!(cell(library) <= cell(run), "{csv}");
+    }
+    let page = directory.with_extension("html");
+    Job::new(tree::tool("oshprof")).arg("report").arg(&directory).arg("--html").arg(&page).run().expect_code(0);
+    let html = std::fs::read_to_string(&page).expect("the page");
+    // `<span>in the library</span><b>66.1 %</b>`, and what the bars of PEs say: `waits 50 ms (98.1 %)`.
+    let cards = html.split("in the library</span><b>").nth(1).and_then(|rest| rest.split(" %").next());
+    let bars = html.split("<title>PE 0: ").skip(1).filter_map(|rest| rest.split(" %)").next()?.split('(').next_back());
+    let shown: Vec<f64> = cards.into_iter().chain(bars).filter_map(|text| text.parse().ok()).collect();
+    assert!(shown.len() > 1 && shown.iter().all(|percent| *percent <= 100.0), "{shown:?}");
+}

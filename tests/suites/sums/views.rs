@@ -133,6 +133,8 @@ impl Views {
         for pe in self.rows("per_pe") {
             let (library, run) = (number(pe, "library_ns"), number(pe, "main_ns") * number(pe, "threads"));
             assert!(library <= 1.001 * run + 1e4, "{what}: {library} ns in the library of {run} ns: {}", pe["pe"]);
+            let shares_are_of = number(pe, "run_ns");
+            assert!(library <= shares_are_of && shares_are_of <= 1.001 * run + 1e4, "{what}: {pe}");
         }
         let mut ends: BTreeMap<&str, f64> = BTreeMap::new();
         for slice in self.rows("timeline") {

@@ -7,7 +7,7 @@ pub mod style;
 use std::fmt::Write as _;
 
 use pellucid_profile::merge::Merged;
-use pellucid_profile::report::grid::{Cell, Grid, Kind};
+use pellucid_profile::report::grid::{Cell, Column, Grid, Kind};
 use pellucid_profile::report::{self, Options, Symbols, VIEWS, View, shown_count, shown_time};
 
 use pellucid_profile::advice::{self, Finding};
@@ -78,7 +78,7 @@ fn header(out: &mut String, profile: &Merged, problems: &[String], symbols: &dyn
     );
     let calls = profile.routines.iter().map(|r| r.all_calls()).fold(0, u64::saturating_add);
     let bytes = profile.routines.iter().map(|r| r.traffic_bytes()).fold(0, u64::saturating_add);
-    let run: u64 = profile.pes.iter().map(|pe| pe.main_ns()).fold(0, u64::saturating_add);
+    let run: u64 = profile.pes.iter().map(|pe| pe.run_ns()).fold(0, u64::saturating_add);
     let library: u64 = profile.pes.iter().map(|pe| pe.library_ns()).fold(0, u64::saturating_add);
     let waiting: u64 = profile.pes.iter().map(|pe| pe.time_ns(|c| c.waits())).fold(0, u64::saturating_add);
     let own: u64 = profile.pes.iter().map(|pe| pe.overhead_ns).fold(0, u64::saturating_add);
@@ -147,7 +147,9 @@ fn table(out: &mut String, grid: &Grid, has_title: bool) {
         let _ = writeln!(out, "<h3>{}</h3>", escape(&grid.title));
     }
     out.push_str("<div class=\"scroll\"><table><thead><tr>");
-    for column in &grid.columns {
+    // Texts without a title say again what another column says, for programs.
+    let is_shown = |column: &Column| !(column.title.is_empty() && column.kind == Kind::Text);
+    for column in grid.columns.iter().filter(|column| is_shown(column)) {
         let title = if column.title.is_empty() {
             column.name.trim_end_matches("_ns").replace('_', " ")
         } else {
@@ -163,7 +165,9 @@ fn table(out: &mut String, grid: &Grid, has_title: bool) {
     let mosts: Vec<f64> = (0..grid.columns.len()).map(|at| if Some(at) == first { most(at) } else { 0.0 }).collect();
     for row in grid.rows.iter().take(ROWS) {
         out.push_str("<tr>");
-        for (at, (cell, column)) in row.iter().zip(&grid.columns).enumerate() {
+        for (at, (cell, column)) in
+            row.iter().zip(&grid.columns).enumerate().filter(|(_, (_, column))| is_shown(column))
+        {
             cell_html(out, cell, column.kind, mosts[at]);
         }
         out.push_str("</tr>\n");

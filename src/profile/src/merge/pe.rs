@@ -122,6 +122,12 @@ impl PeRow {
         main_ns(self.progress, self.init_ns.max(self.start_ns), self.finalize_ns, self.end_ns)
     }
 
+    /// What shares are of: that, of all its threads together, in nanoseconds. Calls of several threads at a time count
+    /// each.
+    pub fn run_ns(&self) -> u64 {
+        self.main_ns().max(self.system.threads_ns).max(self.library_ns())
+    }
+
     /// Time in the library between initialization and finalization, in nanoseconds.
     pub fn library_ns(&self) -> u64 {
         self.time_ns(Class::is_library_time)

@@ -37,8 +37,8 @@ pub(super) const WAITING: [(&str, Pick); 4] = [
 /// Each kind of time over the PEs. Kinds that took no time anywhere are left out; empty without PEs.
 pub fn balance(pes: &[PeRow]) -> Vec<Balance> {
     let whole: [(&'static str, Pick); 4] = [
-        ("run time", PeRow::main_ns),
-        ("outside the library", |pe| pe.main_ns().saturating_sub(pe.library_ns())),
+        ("run time", PeRow::run_ns),
+        ("outside the library", |pe| pe.run_ns().saturating_sub(pe.library_ns())),
         ("in the library", PeRow::library_ns),
         ("in put, get, atomics", |pe| {
             pe.time_ns(|c| matches!(c, Class::Put | Class::Get | Class::Amo | Class::Signal))

@@ -216,7 +216,7 @@ impl Grid {
     fn stacked(&self, columns: &[Column], shown: &[Vec<String>]) -> String {
         let mut out = String::new();
         for row in shown {
-            out.push_str(&format!("{}\n", row[0]));
+            out.push_str(&format!("{}\n", table::hanging(&row[0])));
             let mut line = String::from(" ");
             for (cell, column) in row.iter().zip(columns).skip(1).filter(|(cell, _)| *cell != "-") {
                 let part = format!(" {} {cell}", column.title);
@@ -293,6 +293,21 @@ mod tests {
         assert_eq!(grid.csv(), "name,bytes,ns\r\n\"a, \"\"b\"\"\",2048,1500\r\n'=1+1,,0.5\r\n,0,0\r\n");
         assert_eq!(grid.json()[0], json!({ "name": "a, \"b\"", "bytes": 2048, "ns": 1500.0 }));
         assert_eq!((&grid.json()[1]["bytes"], &grid.json()[2]["name"]), (&Value::Null, &Value::Null));
+    }
+
+    #[test]
+    fn a_place_that_is_longer_than_a_line_goes_on_in_the_next() {
+        let place =
+            ["receive_edges at stencil.c:97", "inlined in step_with_signals at stencil.c:115", "inlined in main"];
+        let (columns, mut few) = (grid().columns, grid());
+        few.row([place.join(", ").into(), 0_u64.into(), 0.0.into()]);
+        let many: Vec<Column> = columns.iter().copied().cycle().take(30).collect();
+        let mut wide = Grid::new("things", "Things", &many, "nothing");
+        wide.rows.push(std::iter::once(place.join(", ").into()).chain((1..30).map(|n| (n as f64).into())).collect());
+        for text in [few.text(), wide.text()] {
+            assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+            assert!(text.contains("\n    inlined in main") || text.contains("stencil.c:115,\n"), "{text}");
+        }
     }
 
     #[test]

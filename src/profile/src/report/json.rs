@@ -204,9 +204,10 @@ fn pe_object(pe: &Pe, options: &Options) -> Value {
         "last": last,
         "threads": pe.threads,
         "main_ns": pe.main_ns(),
+        "run_ns": row.run_ns(),
         "library_ns": row.library_ns(),
         "waiting_ns": waiting,
-        "routines": routine_list(&routines, pe.main_ns() as f64, None),
+        "routines": routine_list(&routines, row.run_ns() as f64, None),
     })
 }
 

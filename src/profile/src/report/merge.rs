@@ -17,9 +17,10 @@ pub fn hosts(profile: &Merged) -> Vec<&str> {
     hosts
 }
 
-/// Time of all PEs together between initialization and finalization, in nanoseconds: what shares are of.
+/// Time of all PEs, and of their threads, together between initialization and finalization, in nanoseconds: what shares
+/// are of.
 pub(super) fn run_time_ns(pes: &[PeRow]) -> f64 {
-    pes.iter().map(|pe| pe.main_ns() as f64).sum()
+    pes.iter().map(|pe| pe.run_ns() as f64).sum()
 }
 
 /// Whether a routine begins or ends the program: it is outside of the time that shares are of.

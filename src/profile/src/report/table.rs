@@ -51,6 +51,11 @@ pub(super) fn wrapped_to(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// A text that goes on below itself, further right, where it is too long for a line.
+pub(super) fn hanging(text: &str) -> String {
+    if text.chars().count() <= width() { text.to_owned() } else { wrapped_to(text, width() - 4).join("\n    ") }
+}
+
 /// A text whose lines are broken between words where they are too long.
 pub fn filled(text: &str) -> String {
     wrapped(text).iter().map(|line| format!("{line}\n")).collect()
@@ -78,7 +83,7 @@ impl Table {
     pub(super) fn row(&mut self, first: &str, others: &[String]) {
         let mut line = format!("{first:<width$}", width = self.widths[0]);
         if first.chars().count() > self.widths[0] {
-            self.lines.push(line);
+            self.lines.push(hanging(first));
             line = " ".repeat(self.widths[0]);
         }
         for (cell, width) in others.iter().zip(&self.widths[1..]) {

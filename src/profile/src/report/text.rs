@@ -144,9 +144,10 @@ fn by_routine(profile: &Merged, options: &Options) -> String {
         let _ = writeln!(text, "Calls, bytes and totals are sums over {npes} PEs.");
     }
     if !setup.is_empty() {
-        text.push_str(&super::table::filled(
-            "% run is of the time from the end of initialization to the begin of finalization.",
-        ));
+        let threads = if profile.pes.iter().any(|pe| pe.threads > 1) { ", of each thread" } else { "" };
+        text.push_str(&super::table::filled(&format!(
+            "% run is of the time from the end of initialization to the begin of finalization{threads}."
+        )));
     }
     if estimated {
         text.push_str(&super::table::filled(&sampling(&all_routines)));
@@ -264,7 +265,7 @@ fn waiting(profile: &Merged) -> String {
         let pe = &pes[at];
         let mut cells: Vec<String> = WAITING.iter().map(|(_, pick)| units::time(pick(pe) as f64)).collect();
         cells.push(units::time(waiting_ns(pe) as f64));
-        cells.push(units::percent(waiting_ns(pe) as f64, pe.main_ns() as f64));
+        cells.push(units::percent(waiting_ns(pe) as f64, pe.run_ns() as f64));
         table.row(&format!("PE {}", pe.pe), &cells);
     }
     if let Some(least) = waits_least(pes) {
@@ -297,5 +298,5 @@ pub(super) fn shorten(text: &str, width: usize) -> String {
 
 /// Share of its run time that a PE spends in the library, as text.
 pub(super) fn library_share(pe: &PeRow) -> String {
-    units::percent(pe.library_ns() as f64, pe.main_ns() as f64)
+    units::percent(pe.library_ns() as f64, pe.run_ns() as f64)
 }

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use pellucid_profile::merge::{LARGEST_CHART, Matrix, Merged, PeRow};
 use pellucid_profile::model::Routine;
 use pellucid_profile::op::Class;
-use pellucid_profile::report::grid::Grid;
+use pellucid_profile::report::grid::{Grid, Kind};
 use pellucid_profile::report::{View, WHICH, shown_bytes, shown_count, shown_pes, shown_time};
 use pellucid_profile::size::size_bounds;
 
@@ -26,7 +26,7 @@ pub fn of(view: View, profile: &Merged, grids: &[Grid]) -> String {
         View::Phases => phases(grids),
         View::Causes => bars_of(grids, "time in waits", 0, 5),
         View::Locks => bars_of(grids, "time in line", 0, 3),
-        View::Addresses => bars_of(grids, "time by address", 0, 4),
+        View::Addresses => addresses(grids),
         View::Rates => bars_of(grids, "time beyond the best", 0, 7),
         View::Timeline => strip::chart(profile),
         View::Size => sizes(profile),
@@ -112,6 +112,16 @@ fn callsites(grids: &[Grid]) -> String {
     bars_of(&[grid], "time by call site", 0, 5)
 }
 
+/// A bar a word, of which each PE has one of the same name.
+fn addresses(grids: &[Grid]) -> String {
+    let Some(mut grid) = grids.first().cloned() else { return String::new() };
+    for row in &mut grid.rows {
+        let [address, pe] = [0, 1].map(|at| row[at].shown(Kind::Text));
+        row[0] = format!("{address} on PE {pe}").into();
+    }
+    bars_of(&[grid], "time by address", 0, 4)
+}
+
 /// A bar a phase.
 fn phases(grids: &[Grid]) -> String {
     let Some(grid) = grids.first() else { return String::new() };
@@ -160,7 +170,7 @@ fn time(profile: &Merged) -> String {
     );
     for (at, pe) in pes.iter().enumerate() {
         let y = at * 20 + 2;
-        let wall = pe.main_ns().max(1) as f64;
+        let wall = pe.run_ns().max(1) as f64;
         let _ = write!(out, "<text x=\"56\" y=\"{}\" class=\"end\">PE {}</text>", y + 12, pe.pe);
         let _ = write!(out, "<rect x=\"64\" y=\"{y}\" width=\"490\" height=\"15\" rx=\"2\" class=\"grid\"/>");
         let mut x = 64.0;

@@ -4,11 +4,12 @@ use crate::merge::Merged;
 use crate::report::balance::WAITING;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 
-const COLUMNS: [Column; 12] = [
+const COLUMNS: [Column; 13] = [
     column("pe", "PE", Kind::Text),
     column("host", "host", Kind::Text),
     column("wall_ns", "", Kind::Time),
-    column("main_ns", "run time", Kind::Time),
+    column("main_ns", "", Kind::Time),
+    column("run_ns", "run time", Kind::Time),
     column("calls", "calls", Kind::Count),
     column("bytes", "bytes", Kind::Bytes),
     column("library_ns", "library", Kind::Time),
@@ -28,6 +29,7 @@ pub(super) fn grid(profile: &Merged) -> Grid {
             (&*pe.host).into(),
             pe.wall_ns().into(),
             pe.main_ns().into(),
+            pe.run_ns().into(),
             pe.all_calls().into(),
             pe.bytes.into(),
             pe.library_ns().into(),
