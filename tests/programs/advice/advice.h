@@ -27,6 +27,12 @@ static void work(double ms) {
     }
 }
 
+/* As long without a core. */
+static void idle(double ms) {
+    struct timespec pause = {0, (long)(1e6 * ms)};
+    nanosleep(&pause, NULL);
+}
+
 static long turns(long many) { return many / parts; }
 
 static void *symmetric(size_t bytes) {

@@ -5,7 +5,7 @@ enum { BLOCK = 1024 };
 
 static void small_gets(int advised) {
     long *at = symmetric(BLOCK * sizeof *at), buffer[BLOCK], sum = 0;
-    for (long turn = 0; turn < turns(2000); turn++) {
+    for (long turn = 0; turn < turns(20000); turn++) {
         if (advised) shmem_long_get(buffer, at, BLOCK, next_pe);
         for (int i = 0; i < BLOCK; i++) sum += advised ? buffer[i] : shmem_long_g(&at[i], next_pe);
     }
@@ -33,18 +33,19 @@ static void get_and_wait(int advised) {
     }
 }
 
-/* A PE works in parts, the others ask again and again whether it is done with one, or wait. */
+/* PE 0 counts what it has done; the others ask it again and again how far it is, or wait to be told. */
 static void polling(int advised) {
-    long *flag = symmetric(sizeof *flag);
+    enum { STEPS = 500000 };
+    long *count = symmetric(sizeof *count), *flag = symmetric(sizeof *flag);
     shmem_barrier_all();
-    for (long turn = 1; turn <= turns(20); turn++) {
+    for (long turn = 1; turn <= turns(8); turn++) {
         if (me == 0) {
-            work(10);
-            for (int pe = 1; pe < npes; pe++) shmem_long_p(flag, turn, pe);
+            for (long step = 0; step < STEPS; step++) shmem_long_atomic_inc(count, 0);
+            for (int pe = 1; advised && pe < npes; pe++) shmem_long_p(flag, turn, pe);
         } else if (advised) {
             shmem_long_wait_until(flag, SHMEM_CMP_GE, turn);
         } else {
-            while (!shmem_long_test(flag, SHMEM_CMP_GE, turn)) {
+            while (shmem_long_atomic_fetch(count, 0) < turn * STEPS) {
             }
         }
     }
@@ -52,7 +53,7 @@ static void polling(int advised) {
 
 static void heap(int advised) {
     long *kept = advised ? shmem_malloc(BLOCK * sizeof *kept) : NULL;
-    for (long turn = 0; turn < turns(4000); turn++) {
+    for (long turn = 0; turn < turns(20000); turn++) {
         long *memory = advised ? kept : shmem_malloc(BLOCK * sizeof *memory);
         if (memory == NULL) exit(1);
         shmem_long_p(&memory[turn % BLOCK], turn, next_pe);
@@ -80,7 +81,7 @@ static void locks(int advised) {
     static long lock;
     long *counter = symmetric(sizeof *counter);
     shmem_barrier_all();
-    for (long turn = 0; turn < turns(20000); turn++) {
+    for (long turn = 0; turn < turns(40000); turn++) {
         if (advised) {
             shmem_long_atomic_inc(counter, 0);
             continue;

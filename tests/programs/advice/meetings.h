@@ -20,7 +20,7 @@ static void barriers_per_byte(int advised) {
 /* PE 1 has more to do in each turn, or all have the same. */
 static void barrier_late(int advised) {
     for (long turn = 0; turn < turns(40); turn++) {
-        work(advised ? 1 + 6.0 / npes : me == 1 ? 7 : 1);
+        work(advised ? 8.0 / npes : me == 1 ? 6 + 2.0 / npes : 2.0 / npes);
         shmem_barrier_all();
     }
 }
@@ -28,7 +28,7 @@ static void barrier_late(int advised) {
 /* What PE 0 does for all once, or each its part. */
 static void serial_pe(int advised) {
     double all = 400.0 / (double)(parts > 4 ? 4 : parts);
-    work(20);
+    work(40.0 / npes);
     shmem_barrier_all();
     work(advised ? all / npes : me == 0 ? all : 0);
     shmem_barrier_all();
@@ -53,8 +53,8 @@ static void larger_team(int advised) {
         if (team != SHMEM_TEAM_INVALID) pair = team;
     }
     for (long turn = 0; turn < turns(1000); turn++) {
-        /* In each turn another pair has more to do. */
-        work(me / 2 == turn % (npes / 2) ? 0.2 : 0.02);
+        /* In each turn another pair has to wait for a device, which takes no core. */
+        if (me / 2 == turn % (npes / 2)) idle(0.5);
         shmem_long_p(to, turn, partner);
         if (advised) {
             shmem_quiet();
@@ -65,7 +65,8 @@ static void larger_team(int advised) {
     }
 }
 
-/* PE 0 sends what the others wait for after work of its own, or before. */
+/* PE 0 sends what the others wait for after work of its own, or before. They
+ * bring it to a device, which takes no core. */
 static void waits_for(int advised) {
     long *to = symmetric(sizeof *to), *done = symmetric(sizeof *done);
     shmem_barrier_all();
@@ -77,7 +78,7 @@ static void waits_for(int advised) {
             shmem_long_wait_until(done, SHMEM_CMP_GE, turn * (npes - 1));
         } else {
             shmem_long_wait_until(to, SHMEM_CMP_GE, turn);
-            work(4);
+            idle(4);
             shmem_long_atomic_inc(done, 0);
         }
     }

@@ -6,7 +6,7 @@ enum { WORDS = 1024, PAGE = 4096 };
 /* Values one by one, or a buffer of them. */
 static void small_puts(int advised) {
     long *to = symmetric(WORDS * sizeof *to), buffer[WORDS];
-    for (long turn = 0; turn < turns(2000); turn++) {
+    for (long turn = 0; turn < turns(20000); turn++) {
         for (long i = 0; i < WORDS; i++) {
             if (advised) {
                 buffer[i] = turn + i;
@@ -21,27 +21,35 @@ static void small_puts(int advised) {
 /* A quiet for each put, or for each thousand. */
 static void quiet_often(int advised) {
     long *to = symmetric(WORDS * sizeof *to);
-    for (long turn = 0; turn < turns(1000000); turn++) {
+    for (long turn = 0; turn < turns(10000000); turn++) {
         shmem_long_p(&to[turn % WORDS], turn, (int)(turn % npes));
         if (!advised || turn % WORDS == 0) shmem_quiet();
     }
 }
 
-/* Data, a fence and a flag, or a put with a signal. */
+/* Messages to the next PE, each as data, a fence and a flag, or as a put with a signal; then those that come here. */
 static void put_then_flag(int advised) {
-    char *to = symmetric(512), from[512];
-    uint64_t *flag = symmetric(sizeof *flag);
+    enum { MESSAGES = 16, BYTES = 512 };
+    char *to = symmetric(MESSAGES * BYTES), from[BYTES];
+    uint64_t *flag = symmetric(MESSAGES * sizeof *flag);
     memset(from, 1, sizeof from);
     shmem_barrier_all();
-    for (uint64_t turn = 1; turn <= (uint64_t)turns(200000); turn++) {
-        if (advised) {
-            shmem_putmem_signal(to, from, sizeof from, flag, turn, SHMEM_SIGNAL_SET, next_pe);
-            shmem_signal_wait_until(flag, SHMEM_CMP_GE, turn);
-        } else {
-            shmem_putmem(to, from, sizeof from, next_pe);
-            shmem_fence();
-            shmem_uint64_p(flag, turn, next_pe);
-            shmem_uint64_wait_until(flag, SHMEM_CMP_GE, turn);
+    for (uint64_t turn = 1; turn <= (uint64_t)turns(100000); turn++) {
+        for (int i = 0; i < MESSAGES; i++) {
+            if (advised) {
+                shmem_putmem_signal(to + i * BYTES, from, BYTES, &flag[i], turn, SHMEM_SIGNAL_SET, next_pe);
+            } else {
+                shmem_putmem(to + i * BYTES, from, BYTES, next_pe);
+                shmem_fence();
+                shmem_uint64_p(&flag[i], turn, next_pe);
+            }
+        }
+        for (int i = 0; i < MESSAGES; i++) {
+            if (advised) {
+                shmem_signal_wait_until(&flag[i], SHMEM_CMP_GE, turn);
+            } else {
+                shmem_uint64_wait_until(&flag[i], SHMEM_CMP_GE, turn);
+            }
         }
     }
 }
@@ -50,7 +58,7 @@ static void put_then_flag(int advised) {
 static void strided(int advised) {
     enum { ELEMENTS = 64, STRIDE = 64, COLUMNS = 8 };
     long *to = symmetric(ELEMENTS * STRIDE * sizeof *to), *from = calloc(ELEMENTS * STRIDE, sizeof *from);
-    for (long turn = 0; turn < turns(40000); turn++) {
+    for (long turn = 0; turn < turns(200000); turn++) {
         if (advised) {
             shmem_long_ibput(to, from, STRIDE, STRIDE, COLUMNS, ELEMENTS, next_pe);
             continue;

@@ -23,6 +23,10 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     if pes < 2 || barriers / pes < MANY || share < DOMINATES || each >= FEW_BYTES {
         return None;
     }
+    // Where fewer PEs could meet, that comes first.
+    if super::larger_team::find(profile, symbols).is_some() {
+        return None;
+    }
     Some(Finding {
         what: format!(
             "barriers around little: {} a PE, {} sent between two of them",

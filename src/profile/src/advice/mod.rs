@@ -105,13 +105,16 @@ pub fn findings(profile: &Merged, symbols: &dyn Symbols) -> Vec<(&'static str, F
 
 /// Time of all PEs between initialization and finalization. Threads of a PE have more of it together than the PE.
 pub(crate) fn run_ns(profile: &Merged) -> f64 {
-    let time = |pe: &PeRow| pe.main_ns().max(pe.system.threads_ns).max(pe.library_ns()) as f64;
-    profile.pes.iter().map(time).sum::<f64>().max(1.0)
+    profile.pes.iter().map(|pe| pe.run_ns() as f64).sum::<f64>().max(1.0)
 }
 
 /// Time of all PEs in which they had a core, as far as there are any for them: what calls that do not wait are a share
 /// of. Where PEs outnumber cores, most of their run they stand in line.
 fn core_ns(profile: &Merged) -> f64 {
+    // Over a network they wait as well.
+    if !profile.network.is_empty() {
+        return run_ns(profile);
+    }
     // By host: PEs, cores, and the time of the PEs.
     let mut hosts: BTreeMap<&str, (f64, f64, f64)> = BTreeMap::new();
     for pe in &profile.pes {

@@ -27,7 +27,11 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let mean = bytes / operations.max(1);
     let alone = entries as f64 <= ALONE * requests as f64;
     let many = operations / (profile.pes.len() as u64).max(1) >= MANY;
-    if !many || !alone || mean >= SMALL || share < DOMINATES {
+    // A message that somebody waits for cannot be sent with the next one.
+    let (waits, _) = sum(profile, |r| r.class == Class::Wait);
+    let (calls, _) = sum(profile, |r| moves(r.class) && r.class != Class::Order);
+    let awaited = 2 * waits >= calls;
+    if awaited || !many || !alone || mean >= SMALL || share < DOMINATES {
         return None;
     }
     let is_transfer = |name: &str| crate::op::lookup(name).and_then(crate::op::get).is_some_and(|row| moves(row.class));

@@ -19,18 +19,29 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
     let crowd = |host: &str| {
         let pes = on(host);
         let cores = pes.iter().map(|pe| pe.system.cores).max().unwrap_or(u32::MAX);
-        (pes.len() as u64, u64::from(cores))
+        // Threads that run at the same time each want one.
+        (pes.iter().map(|pe| threads(pe)).sum::<u64>(), u64::from(cores))
     };
-    let (host, (pes, cores)) =
+    let (host, (workers, cores)) =
         hosts.iter().map(|host| (*host, crowd(host))).max_by(|a, b| (a.1.0 * b.1.1).cmp(&(b.1.0 * a.1.1)))?;
     let waiting: f64 = known().map(|pe| pe.time_ns(Class::waits) as f64).sum();
     let switches: u64 = known().map(|pe| pe.system.usage.involuntary_switches).sum();
     let on_core: f64 = known().map(|pe| (pe.system.usage.user_ns + pe.system.usage.system_ns) as f64).sum();
     let run = run_ns(profile);
-    if pes > cores {
-        let share = (waiting / run).min(1.0 - cores as f64 / pes as f64);
+    let pes = on(host).len();
+    if workers > cores {
+        // With a core for each, the run takes as long as the PE that has most to do.
+        let alone = on(host).into_iter().map(busy_share).fold(0.0, f64::max);
+        let share =
+            (waiting / run).min(taken(&on(host), cores) * (1.0 - cores as f64 / workers as f64)).min(1.0 - alone);
         return (share >= WAITING).then(|| Finding {
-            what: format!("{pes} PEs share {cores} cores on {host}: waits include time without a core"),
+            what: if workers > pes as u64 {
+                format!(
+                    "{pes} PEs with {workers} threads share {cores} cores on {host}: waits include time without one"
+                )
+            } else {
+                format!("{pes} PEs share {cores} cores on {host}: waits include time without a core")
+            },
             evidence: format!(
                 "{} waiting over all PEs; {} on processors; {} times a PE had to leave its core",
                 shown_time(waiting),
@@ -54,4 +65,23 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
         try_this: "run where nothing else runs; oshrun --bind-to core keeps PEs from moving",
         share: without,
     })
+}
+
+/// The part of the run in which cores were taken, as far as is known: while one is free nobody lacks any.
+fn taken(pes: &[&PeRow], cores: u64) -> f64 {
+    let on_core: u64 = pes.iter().map(|pe| pe.system.usage.user_ns + pe.system.usage.system_ns).sum();
+    let elapsed = pes.iter().map(|pe| pe.main_ns()).max().unwrap_or(0).max(1);
+    if on_core == 0 { 1.0 } else { (on_core as f64 / cores as f64 / elapsed as f64).min(1.0) }
+}
+
+/// How many threads of a PE ran at a time, in the mean.
+fn threads(pe: &PeRow) -> u64 {
+    ((pe.run_ns() as f64 / pe.main_ns().max(1) as f64).round() as u64).max(1)
+}
+
+/// The part of its run in which a PE was on a core and did not wait.
+fn busy_share(pe: &PeRow) -> f64 {
+    let on_core = pe.system.usage.user_ns + pe.system.usage.system_ns;
+    let own = pe.run_ns().saturating_sub(pe.time_ns(Class::waits));
+    (own.min(on_core) as f64 / pe.run_ns().max(1) as f64).min(1.0)
 }

@@ -3,7 +3,7 @@
 use crate::merge::{Merged, is_ask};
 use crate::report::{Symbols, shown_count, shown_time};
 
-use super::{Finding, busiest, by_pe, run_ns, sum};
+use super::{Finding, busiest, by_pe, core_ns, sum};
 
 /// Share of the run time that has to go into asking.
 const DOMINATES: f64 = 0.10;
@@ -12,7 +12,7 @@ const MANY: u64 = 100_000;
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let (calls, ns) = sum(profile, is_ask);
-    let share = ns / run_ns(profile);
+    let share = (ns / core_ns(profile)).min(1.0);
     if calls < MANY || share < DOMINATES {
         return None;
     }

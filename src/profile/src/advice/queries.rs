@@ -4,7 +4,7 @@ use crate::merge::Merged;
 use crate::op::Class;
 use crate::report::{Symbols, shown_count, shown_time};
 
-use super::{Finding, WORTH, busiest, run_ns, sum};
+use super::{Finding, WORTH, busiest, core_ns, sum};
 
 /// Calls of a PE before they are many.
 const MANY: u64 = 100_000;
@@ -12,7 +12,7 @@ const MANY: u64 = 100_000;
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let (calls, ns) = sum(profile, |r| r.class == Class::Query);
-    let share = ns / run_ns(profile);
+    let share = (ns / core_ns(profile)).min(1.0);
     let a_pe = calls / (profile.pes.len() as u64).max(1);
     if a_pe < MANY || share < WORTH {
         return None;

@@ -4,7 +4,7 @@ use crate::merge::Merged;
 use crate::op::Class;
 use crate::report::{Symbols, shown_count, shown_time};
 
-use super::{Finding, WORTH, busiest, is_quiet, run_ns, sum};
+use super::{Finding, WORTH, busiest, core_ns, is_quiet, sum};
 
 const MANY: u64 = 10_000;
 
@@ -13,7 +13,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let (quiets, ns) = sum(profile, is_quiet);
     let (puts, put_ns) = sum(profile, |r| r.class == Class::Put);
     // What a quiet costs is in the puts too, which cannot be under way together.
-    let share = (ns + put_ns) / run_ns(profile);
+    let share = ((ns + put_ns) / core_ns(profile)).min(1.0);
     let ratio = quiets as f64 / puts.max(1) as f64;
     if quiets < MANY || puts < MANY || !(0.5..=2.0).contains(&ratio) || share < WORTH {
         return None;

@@ -80,7 +80,9 @@ fn crowds(profile: &Merged) -> BTreeMap<&str, u32> {
 fn work_ns(pe: &PeRow, is_crowded: bool) -> u64 {
     let outside = pe.main_ns().saturating_sub(pe.library_ns());
     let on_core = pe.system.usage.user_ns + pe.system.usage.system_ns;
-    if is_crowded && on_core > 0 { outside.min(on_core) } else { outside }
+    // Calls that do not wait are on it, too.
+    let calls = pe.time_ns(|class| class.is_library_time() && !class.waits());
+    if is_crowded && on_core > 0 { outside.min(on_core.saturating_sub(calls)) } else { outside }
 }
 
 /// Whether the PE was without a processor for a good part of what it seems to have worked more.

@@ -1,9 +1,10 @@
 //! Many small blocking puts to one PE.
 
 use crate::merge::{Merged, is_blocking_put};
+use crate::op::Class;
 use crate::report::{Symbols, shown_count, shown_time};
 
-use super::{Finding, WORTH, busiest, run_ns, sum};
+use super::{Finding, WORTH, busiest, core_ns, sum};
 
 /// Calls a PE makes before they are many.
 const MANY: u64 = 10_000;
@@ -12,10 +13,15 @@ const ONE_PEER: f64 = 0.5;
 
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
-    let (_, ns) = sum(profile, is_blocking_put);
-    let share = ns / run_ns(profile);
+    let (puts, ns) = sum(profile, is_blocking_put);
+    let share = (ns / core_ns(profile)).min(1.0);
     let worst = profile.pes.iter().max_by_key(|pe| (pe.small_puts, std::cmp::Reverse(pe.pe)))?;
     let (calls, (to, most)) = (worst.small_puts, worst.most_puts?);
+    // What is sent between two meetings, or before each wait, is a message already.
+    let (meetings, _) = sum(profile, |r| matches!(r.class, Class::Wait | Class::Barrier | Class::Collective));
+    if 2 * meetings >= puts {
+        return None;
+    }
     // Scattered small puts are a program's nature; a run of them to one peer can be one message.
     if share < WORTH || calls < MANY || (most.calls as f64) < ONE_PEER * worst.puts as f64 || Some(worst.pe) == to {
         return None;

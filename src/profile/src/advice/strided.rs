@@ -4,7 +4,7 @@ use crate::merge::Merged;
 use crate::model::Routine;
 use crate::report::{Symbols, is_strided, shown_count, shown_time};
 
-use super::{Finding, WORTH, busiest, run_ns, sum};
+use super::{Finding, WORTH, busiest, core_ns, sum};
 
 /// Calls of a PE before they are many.
 const MANY: u64 = 1000;
@@ -16,7 +16,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let of = |r: &Routine| is_strided(&r.name);
     let (calls, ns) = sum(profile, of);
     let bytes = profile.routines.iter().filter(|r| of(r)).map(|r| r.all_bytes()).fold(0, u64::saturating_add);
-    let share = ns / run_ns(profile);
+    let share = (ns / core_ns(profile)).min(1.0);
     if calls / (profile.pes.len() as u64).max(1) < MANY || bytes / calls.max(1) >= SMALL || share < 2.0 * WORTH {
         return None;
     }

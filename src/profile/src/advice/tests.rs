@@ -294,9 +294,80 @@ fn one_pe_works_alone_in_a_crowd() {
         (pe.host, pe.detail.system.cores) = ("vm".into(), 2);
         pe.detail.system.usage.user_ns = if pe.pe == 0 { 300 * MS } else { 50 * MS };
     }
-    assert_eq!(names(&crowd), ["oversubscribed", "serial-pe"]);
-    crowd.pes.iter_mut().for_each(|pe| pe.detail.system.usage.user_ns = 50 * MS);
+    // Much of the time a core is free.
+    assert_eq!(names(&crowd), ["serial-pe", "oversubscribed"]);
+    crowd.pes.iter_mut().for_each(|pe| pe.detail.system.usage.user_ns = 450 * MS);
     assert_eq!(names(&crowd), ["oversubscribed"]);
+}
+
+/// Threads that wait at the same time want a core each, and no other program is to blame.
+#[test]
+fn threads_share_cores_as_pes_do() {
+    let mut many = profile(&[routine("shmem_long_wait_until", Class::Wait, 400, 0, 3000 * MS)], 0.25);
+    for pe in &mut many.pes {
+        (pe.host, pe.detail.system.cores) = ("vm".into(), 4);
+        pe.detail.system.threads_ns = 4000 * MS;
+        (pe.detail.system.usage.user_ns, pe.detail.system.usage.involuntary_switches) = (1000 * MS, 9000);
+    }
+    let found = findings(&many);
+    assert_eq!(found[0].0, "oversubscribed");
+    assert!(found[0].1.what.starts_with("4 PEs with 16 threads share 4 cores on vm"), "{:?}", found[0].1);
+}
+
+/// More cores cannot help a program in which one PE works all the time.
+#[test]
+fn a_crowd_that_waits_for_one_that_works_has_cores_enough() {
+    let mut crowd = uneven(950 * MS, 100 * MS);
+    for pe in &mut crowd.pes {
+        (pe.host, pe.detail.system.cores) = ("vm".into(), 2);
+        pe.detail.system.usage.user_ns = if pe.pe == 0 { 950 * MS } else { 100 * MS };
+    }
+    assert_eq!(names(&crowd), ["serial-pe"]);
+}
+
+/// What somebody waits for, or what stands between two meetings, cannot be sent with the next.
+#[test]
+fn messages_that_are_awaited_are_not_small_ones_to_be_collected() {
+    let put = |calls| routine("shmem_long_put", Class::Put, calls, 32, 150 * MS);
+    let wait = |calls| routine("shmem_long_wait_until", Class::Wait, calls, 0, 20 * MS);
+    let barrier = |calls| routine("shmem_barrier_all", Class::Barrier, calls, 0, 20 * MS);
+    let numbers = [("requests", 8000), ("request_entries", 8100), ("bytes_out", 512_000)];
+    let over = |routines: &[Routine]| names(&on_network(profile(routines, 0.25), &numbers));
+    assert_eq!(over(&[put(8000), wait(8000)]), [""; 0]);
+    assert_eq!(over(&[put(8000), wait(800)]), ["network-small"]);
+    let within = |routines: &[Routine]| names(&profile(routines, 0.9));
+    assert_eq!(within(&[put(20_000), wait(20_000)]), [""; 0]);
+    assert_eq!(within(&[put(20_000), barrier(20_000)]), [""; 0]);
+    assert_eq!(within(&[put(20_000), wait(200)]), ["small-puts"]);
+}
+
+/// Barriers around little among PEs of groups are barriers of too many first.
+#[test]
+fn barriers_of_all_that_groups_need_are_found_once() {
+    let barrier = routine("shmem_barrier_all", Class::Barrier, 5000, 0, 300 * MS);
+    let pairs = in_pairs(profile(&[barrier, routine("shmem_long_p", Class::Put, 5000, 8, MS)], 0.25), |pe| pe ^ 1);
+    assert_eq!(names(&pairs), ["larger-team"]);
+}
+
+/// Calls that do not wait are a share of the time with a core.
+#[test]
+fn short_calls_in_a_crowd_are_a_share_of_the_time_on_cores() {
+    let mut crowd = profile(&[routine("shmem_long_p", Class::Put, 100_000, 8, 100 * MS)], 0.9);
+    crowd.pes.iter_mut().for_each(|pe| (pe.host, pe.detail.system.cores) = ("vm".into(), 1));
+    let found = findings(&crowd);
+    assert_eq!(found[0].0, "small-puts");
+    assert!((found[0].1.share - 0.4).abs() < 1e-9, "{:?}", found[0].1);
+}
+
+/// A PE is blamed for what it did while others waited, not for all that they waited.
+#[test]
+fn a_wait_that_is_explained_in_part_counts_in_part() {
+    let mut part = late_flags();
+    for pe in &mut part.pes[1..] {
+        let by = pe.detail.causes[0].by.as_mut().unwrap();
+        (by.work_ns, by.library_ns) = (20 * MS, 60 * MS);
+    }
+    assert!(!names(&part).contains(&"waits-for"), "{:?}", findings(&part));
 }
 
 /// A PE that has a bit more to do before each barrier is found once.

@@ -28,7 +28,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         if let Some(by) = &row.by {
             let last = *chain(&rows, row.pe, by.pe).last().unwrap_or(&by.pe);
             let sum = of.entry(last).or_default();
-            *sum = sum.saturating_add(row.ns);
+            *sum = sum.saturating_add(explained_ns(row));
         }
     }
     let (&late, &lost) = of.iter().max_by_key(|(pe, ns)| (**ns, std::cmp::Reverse(**pe)))?;
@@ -53,6 +53,14 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
                    to do; let the others work on what they have",
         share,
     })
+}
+
+/// How much of a wait what is known of its end explains: what the other did meanwhile can be less.
+fn explained_ns(row: &Cause) -> u64 {
+    match row.because {
+        Because::Worked(ns) | Because::Library(ns) | Because::Held(ns) => row.ns.min(ns),
+        Because::NotKnown | Because::Waited(..) | Because::More(..) => row.ns,
+    }
 }
 
 /// Who is waited for, by one who waits for `first`: the PEs, the first in line last.
