@@ -168,8 +168,8 @@ const ALONE: f64 = 0.8;
 /// See [`ALONE`].
 const BY_PEER: f64 = 1.25;
 /// The part of a short call's time that recording takes where the processor overlaps calls: without call sites, and
-/// with. As [`ALONE`], measured on one kind of processor (`./x bench cost updates`, and `oshrun --profile-cost` of the same
-/// loop); for tables that fit into no cache it is less.
+/// with. As [`ALONE`], measured on one kind of processor (`./x bench cost updates`, and `oshrun --profile-cost` of the
+/// same loop); for tables that fit into no cache it is less.
 const OF_WINDOW: f64 = 0.25;
 /// Most bytes of a call for which that holds: beyond, moving them is what fills the window.
 const WORDS: u64 = 64;

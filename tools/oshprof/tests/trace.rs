@@ -98,7 +98,14 @@ fn trace(name: &str) -> Scratch {
             ("shmem_ctx_long_p", 800, 801, Some(1), HEAP + 8, 8),
             ("shmem_barrier_all", 900, 1000, None, 0, 0),
         ],
-        &[note(6, 400, 0x21, "team 3"), note(2, 400, 0, "halo, \"x\""), note(4, 450, -3, "step")].concat(),
+        &[
+            note(9, 400, 0x1000, "2000 0 - /nowhere/a.out"),
+            note(8, 400, 0x1234, ""),
+            note(6, 400, 0x21, "team 3"),
+            note(2, 400, 0, "halo, \"x\""),
+            note(4, 450, -3, "step"),
+        ]
+        .concat(),
     );
     let short = [folded("shmem_long_p", 90, 37, 296), folded("shmem_quiet", 90, 2, 0)].concat();
     let second = file(1, &[("shmem_signal_wait_until", 100, 650, None, 0x71_0040, 0)], &short);
@@ -122,15 +129,15 @@ fn csv() {
     let dir = trace("trace-csv");
     assert_eq!(
         stdout(&oshprof(dir.path(), &["--to", "csv"])),
-        "kind,name,class,pe,host,thread,start_ns,duration_ns,peer,bytes,address,value,calls,context,root,team\n\
-         region begin,\"halo, \"\"x\"\"\",region,0,node7,900,400,0,,,,,,,,\n\
-         marker,step,marker,0,node7,900,450,0,,,,-3,,,,\n\
-         call,shmem_long_put_signal,signal,0,node7,900,500,200,1,512,0x700040,,1,,,\n\
-         call,shmem_ctx_long_p,put,0,node7,900,800,1,1,8,0x100008,,1,0x21,,team 3\n\
-         call,shmem_barrier_all,barrier,0,node7,900,900,100,,0,,,1,,,\n\
-         calls,shmem_long_p,put,1,node7,901,0,90,,296,,,37,,,\n\
-         calls,shmem_quiet,order,1,node7,901,0,90,,0,,,2,,,\n\
-         call,shmem_signal_wait_until,wait,1,node7,901,100,550,,0,0x710040,,1,,,\n"
+        "kind,name,class,pe,host,thread,start_ns,duration_ns,peer,bytes,address,value,calls,context,root,team,site\n\
+         region begin,\"halo, \"\"x\"\"\",region,0,node7,900,400,0,,,,,,,,,\n\
+         marker,step,marker,0,node7,900,450,0,,,,-3,,,,,\n\
+         call,shmem_long_put_signal,signal,0,node7,900,500,200,1,512,0x700040,,1,,,,a.out+0x1234\n\
+         call,shmem_ctx_long_p,put,0,node7,900,800,1,1,8,0x100008,,1,0x21,,team 3,a.out+0x1234\n\
+         call,shmem_barrier_all,barrier,0,node7,900,900,100,,0,,,1,,,,a.out+0x1234\n\
+         calls,shmem_long_p,put,1,node7,901,0,90,,296,,,37,,,,\n\
+         calls,shmem_quiet,order,1,node7,901,0,90,,0,,,2,,,,\n\
+         call,shmem_signal_wait_until,wait,1,node7,901,100,550,,0,0x710040,,1,,,,\n"
     );
     let output = oshprof(dir.path(), &["--to", "csv"]);
     assert!(
@@ -182,7 +189,10 @@ fn chrome() {
     };
     let put = find("shmem_long_put_signal", "X");
     assert_eq!((put["ts"].as_f64(), put["dur"].as_f64()), (Some(0.5), Some(0.2)));
-    assert_eq!(put["args"], serde_json::json!({ "peer": 1, "bytes": 512, "address": "0x700040" }));
+    assert_eq!(
+        put["args"],
+        serde_json::json!({ "peer": 1, "bytes": 512, "address": "0x700040", "site": "a.out+0x1234" })
+    );
     assert_eq!(find("shmem_long_p", "X")["args"], serde_json::json!({ "calls": 37, "bytes": 296 }));
     let context = find("shmem_ctx_long_p", "X")["args"].clone();
     assert_eq!((&context["context"], &context["team"]), (&"0x21".into(), &"team 3".into()));
@@ -429,8 +439,9 @@ fn otf2() {
     let transfer = |bytes: u64, number: u64| serde_json::json!({ "to": "PE 1", "bytes": bytes, "matching_id": number });
     let met = serde_json::json!({ "bytes_sent": 0, "bytes_received": 0, "root": u32::MAX, "sync_level": 3 });
     let (first, thread) = ("PE 0", "thread 900");
-    let put = serde_json::json!({ "peer": 1, "bytes": 512, "address": 0x70_0040 });
-    let p = serde_json::json!({ "peer": 1, "bytes": 8, "address": 0x10_0008, "context": 0x21 });
+    let site = "a.out+0x1234";
+    let put = serde_json::json!({ "peer": 1, "bytes": 512, "address": 0x70_0040, "site": site });
+    let p = serde_json::json!({ "peer": 1, "bytes": 8, "address": 0x10_0008, "context": 0x21, "site": site });
     assert_eq!(
         of(first),
         [
@@ -446,7 +457,7 @@ fn otf2() {
             event(first, thread, 800, "RmaPut", memory, transfer(8, 2)),
             event(first, thread, 801, "RmaOpCompleteBlocking", memory, serde_json::json!({ "matching_id": 2 })),
             event(first, thread, 801, "Leave", "shmem_ctx_long_p", none()),
-            event(first, thread, 900, "Enter", "shmem_barrier_all", none()),
+            event(first, thread, 900, "Enter", "shmem_barrier_all", serde_json::json!({ "site": site })),
             event(first, thread, 900, "RmaCollectiveBegin", "", none()),
             event(first, thread, 1000, "RmaCollectiveEnd", memory, met),
             event(first, thread, 1000, "Leave", "shmem_barrier_all", none()),

@@ -3,6 +3,7 @@
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_int, c_void};
+use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::elf;
@@ -42,6 +43,51 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, names: *mut 
         }
     }
     1
+}
+
+/// What of the loaded objects an address is in.
+pub(crate) struct Object {
+    /// Which of them.
+    pub(crate) number: u32,
+    /// Where its code begins.
+    pub(crate) start: u64,
+    /// How long that is.
+    pub(crate) length: u64,
+    region: &'static Region,
+}
+
+impl Object {
+    /// Where it ends, what is added to addresses of its file, its build id and its path: as a trace has them.
+    pub(crate) fn words(&self) -> String {
+        let module = &self.region.names.modules[self.number as usize];
+        let (end, base, id) = (module.end.load(Relaxed), module.base.load(Relaxed), module.build_id.get());
+        let id = if id.is_empty() { "-" } else { &id };
+        format!("{end:x} {base:x} {id} {}", module.path.get())
+    }
+}
+
+/// Looks for an address among those that are noted, and then among those that were loaded since.
+#[cold]
+pub(crate) fn object_of(address: u64) -> Option<Object> {
+    /// Looks among what is loaded are this many: code that no file has would ask for one at each of its calls.
+    const LOOKS: u32 = 64;
+    static LOOKED: AtomicU32 = AtomicU32::new(0);
+    let region = super::claim::region_unchecked().filter(|_| address != 0)?;
+    let find = || {
+        let noted = region.names.modules.iter().take_while(|module| module.start.load(Relaxed) != 0);
+        let (number, module) = noted
+            .enumerate()
+            .find(|(_, module)| (module.start.load(Relaxed)..module.end.load(Relaxed)).contains(&address))?;
+        let start = module.start.load(Relaxed);
+        Some(Object { number: number as u32, start, length: module.end.load(Relaxed) - start, region })
+    };
+    find().or_else(|| {
+        if LOOKED.fetch_add(1, Relaxed) >= LOOKS {
+            return None;
+        }
+        note(region);
+        find()
+    })
 }
 
 /// The build id that the linker gave an object, in hexadecimal digits; empty where there is none.

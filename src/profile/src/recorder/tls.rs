@@ -39,7 +39,7 @@ pub(super) fn slot() -> Option<&'static Slot> {
 
 /// Where the call returns to that the calling thread's last armed entry was for; 0 before the first.
 #[inline(always)]
-pub(super) fn site() -> u64 {
+pub(crate) fn site() -> u64 {
     #[cfg(target_arch = "x86_64")]
     {
         let site: u64;

@@ -3,7 +3,7 @@
 //! ```text
 //! file     TraceHead (4096 bytes) | chunk 0 | chunk 1 | ...
 //! chunk    ChunkHead (64 bytes) | records, as many bytes as the head says
-//! call     routine (11 bits) and kind (5) | five lengths of 3 bits | gap | time | address | bytes | peer
+//! call     routine (12 bits) and kind (4) | five lengths of 3 bits, a bit | gap | time | address | bytes | peer | site
 //! calls    kind (as above), routine | three lengths of 3 bits | time | number | bytes
 //! note     kind (as above, routine 0) | length of the text | ticks (8 bytes) | value (8 bytes) | text
 //! ```
@@ -14,6 +14,10 @@
 //!
 //! The peer of a collective with a root is the root. Collectives of a chunk are on the world until a note names another
 //! team.
+//!
+//! The site is where the call returns to. It is there, in 4 bytes, where the bit is set: as the signed difference to
+//! that of the call before. Where the one before is too far away, or none, a note tells it; one of [`KIND_MODULE`]
+//! tells which file it is in, at the first site of each file in a chunk.
 //!
 //! A length of 0 to 6 is that many bytes, 7 stands for 8. `gap` is the time in ticks from the end of the call before
 //! (first: from the chunk's base) to the begin of this one, `time` from begin to end. `address` is the difference to
@@ -35,7 +39,7 @@ use crate::segment::layout::Text;
 /// First eight bytes of a file, written last.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"PELLTRAC");
 /// Version of the format.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 /// The first with checksums.
 pub const CHECKED: u32 = 3;
 /// The first whose heads say why events are not there ([`TraceHead::lost`]).
@@ -44,6 +48,8 @@ pub const WITH_REASONS: u32 = 4;
 pub const WITH_TEAMS: u32 = 4;
 /// The first whose records have [`OP_BITS`] bits for the routine; before, there were [`OP_BITS_BEFORE`].
 pub const WITH_MORE_ROUTINES: u32 = 5;
+/// The first with sites; before, the bit [`MOVED`] is 0.
+pub const WITH_SITES: u32 = 6;
 /// The oldest that is read.
 pub const OLDEST: u32 = 2;
 /// [`TraceHead::state`] of a file that is closed.
@@ -57,10 +63,10 @@ pub const HEAD_BYTES: usize = 4096;
 pub const CHUNK_BYTES: usize = 64 << 10;
 /// Bytes of a chunk's head.
 pub const CHUNK_HEAD_BYTES: usize = 64;
-/// Longest record of a call: stores are 8 bytes wide whatever the length.
-pub const CALL_BYTES: usize = 4 + 5 * 8;
+/// Longest record of a call: stores are 8 bytes wide whatever the length, and those of a site 4.
+pub const CALL_BYTES: usize = 4 + 5 * 8 + 4;
 /// Longest text of a note.
-pub const TEXT_BYTES: usize = 200;
+pub const TEXT_BYTES: usize = 340;
 /// Longest record.
 pub const NOTE_BYTES: usize = 20 + TEXT_BYTES;
 
@@ -88,6 +94,14 @@ pub const KIND_CONTEXT: u16 = 6;
 /// Record: collectives from here on are on the team whose members agree on this number; the text is its first PE,
 /// stride and size as decimal numbers with a space between, or nothing where that is not known.
 pub const KIND_TEAM: u16 = 7;
+
+/// Record: the call that follows returns to the address that is the value.
+pub const KIND_SITE: u16 = 8;
+/// Record: what is loaded from the address on that is the value; the text is where it ends, what is added to addresses
+/// of its file (both in hexadecimal digits), its build id or `-`, and its path, with spaces between.
+pub const KIND_MODULE: u16 = 9;
+/// Bit of a call's first word: it has a site.
+pub const MOVED: u32 = 1 << 31;
 
 /// First page of a file.
 #[repr(C, align(4096))]

@@ -28,6 +28,7 @@ mod note;
 #[cfg(feature = "report")]
 pub mod read;
 mod room;
+mod site;
 mod switch;
 mod writer;
 

@@ -102,7 +102,7 @@ impl Writer {
         record[4..12].copy_from_slice(&now.to_le_bytes());
         record[12..20].copy_from_slice(&value.to_le_bytes());
         record[20..20 + length].copy_from_slice(&text.as_bytes()[..length]);
-        if matches!(kind, KIND_THREAD | KIND_CONTEXT | KIND_TEAM) {
+        if matches!(kind, KIND_THREAD | KIND_CONTEXT | KIND_TEAM | KIND_SITE | KIND_MODULE) {
             self.stands_for(0);
         }
         // SAFETY: the record fits between `at` and the end of the chunk, and the end is within the chunk.

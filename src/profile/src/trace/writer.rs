@@ -8,6 +8,7 @@ use super::fold::Fold;
 use super::format::*;
 use super::note;
 use super::room::Room;
+use super::site::Place as Sites;
 use super::switch::{self, Job};
 use crate::op::{self, ALL, ON_CONTEXT, TOGETHER, Timing};
 use crate::output::no_room;
@@ -51,12 +52,14 @@ pub(super) struct Writer {
     pub(super) context: u64,
     /// The team that it says collectives are on, as the row of the slot.
     pub(super) team: usize,
+    /// Where calls of this chunk returned to.
+    pub(super) sites: Sites,
     /// `None`: the file could not be made.
     room: Option<Room>,
     head: *const TraceHead,
     /// Chunk in use, and how many were begun.
     index: u32,
-    sequence: u64,
+    pub(super) sequence: u64,
     /// Short calls.
     pub(super) fold: Fold,
 }
@@ -84,10 +87,12 @@ pub(crate) fn event(slot: &Slot, op: u16, peer: i32, start: u64, end: u64) {
         is_ready = is_ready && writer.on_team(slot, team, start);
         peer = note::root(slot, op, team);
     }
-    if !is_ready || (traits & ON_CONTEXT != 0 && !writer.on(slot, start)) {
+    is_ready = is_ready && (traits & ON_CONTEXT == 0 || writer.on(slot, start));
+    let site = crate::recorder::site();
+    if !is_ready || !writer.at_site(site, start) {
         writer.drop_one();
     } else {
-        writer.call(op, peer, slot.head.current.addr.load(Relaxed), bytes, start, end);
+        writer.call(op, peer, slot.head.current.addr.load(Relaxed), bytes, (start, end), site);
     }
     if !switch::is_full() && ALL.get(usize::from(op)).is_some_and(|row| row.timing == Timing::Timed) {
         writer.fold.wake(slot, end);
@@ -203,7 +208,7 @@ fn difference(to: u64, from: u64) -> u64 {
 
 impl Writer {
     #[inline(always)]
-    fn call(&mut self, op: u16, peer: i32, addr: u64, bytes: u64, start: u64, end: u64) {
+    fn call(&mut self, op: u16, peer: i32, addr: u64, bytes: u64, (start, end): (u64, u64), site: u64) {
         let begin = self.at;
         // SAFETY: `prepare` left room for the longest record from here on.
         let mut at = unsafe { begin.add(4) };
@@ -213,7 +218,17 @@ impl Writer {
         lengths |= put(&mut at, difference(addr, self.addr)) << 6;
         lengths |= put(&mut at, bytes ^ self.bytes) << 9;
         lengths |= put(&mut at, u64::from(peer ^ self.peer)) << 12;
-        let head = u32::from(op) | u32::from(lengths) << 16;
+        let mut head = u32::from(op) | u32::from(lengths) << 16;
+        if site != self.sites.last {
+            head |= MOVED;
+            let moved = site.wrapping_sub(self.sites.last) as u32;
+            // SAFETY: as above, with four bytes behind all others.
+            unsafe {
+                at.cast::<[u8; 4]>().write(moved.to_le_bytes());
+                at = at.add(4);
+            }
+            self.sites.last = site;
+        }
         // SAFETY: as above; bytes have no alignment.
         unsafe { begin.cast::<[u8; 4]>().write(head.to_le_bytes()) };
         (self.end_ticks, self.addr, self.bytes, self.peer) = (start.max(end), addr, bytes, peer);
@@ -334,6 +349,7 @@ impl Writer {
         }
         (self.progress, self.end_ticks, self.addr, self.bytes, self.peer) = (0, base, 0, 0, 0);
         (self.thread, self.context, self.team) = (thread, 0, 0);
+        self.sites = Sites::default();
         true
     }
 
@@ -439,6 +455,7 @@ fn open(slot: &Slot, index: usize) -> Option<*mut Writer> {
         thread: 0,
         context: 0,
         team: 0,
+        sites: Sites::default(),
         room,
         head,
         index: 0,

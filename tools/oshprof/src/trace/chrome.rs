@@ -9,10 +9,11 @@ use serde_json::{Value, json};
 
 use super::flows::Flows;
 use super::rows;
+use super::sites::Sites;
 
 /// Writes the JSON object.
 pub(super) fn write(trace: &Trace, problems: &mut Vec<ReadError>, out: &mut dyn Write) -> io::Result<()> {
-    let flows = Flows::find(trace, problems);
+    let (flows, sites) = (Flows::find(trace, problems), Sites::default());
     write!(out, "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
     let mut threads = BTreeSet::new();
     let mut first = true;
@@ -33,7 +34,7 @@ pub(super) fn write(trace: &Trace, problems: &mut Vec<ReadError>, out: &mut dyn 
             if threads.insert((facts.pe, event.thread)) {
                 result = names(facts, event.thread).into_iter().try_for_each(|value| put(value, out));
             }
-            result = std::mem::replace(&mut result, Ok(())).and_then(|()| put(body(facts, event), out));
+            result = std::mem::replace(&mut result, Ok(())).and_then(|()| put(body(facts, event, &sites), out));
             let flow = |phase: &str, id: u64, ns: u64| {
                 json!({ "ph": phase, "bp": "e", "id": id, "name": "release", "cat": "flow",
                         "ts": us(ns), "pid": facts.pe, "tid": event.thread })
@@ -65,7 +66,7 @@ fn us(ns: u64) -> f64 {
     ns as f64 / 1000.0
 }
 
-fn body(facts: &Facts, event: &Event) -> Value {
+fn body(facts: &Facts, event: &Event, sites: &Sites) -> Value {
     let mut value = json!({ "name": rows::name(event), "cat": rows::category(event), "ts": us(event.start_ns),
                             "pid": facts.pe, "tid": event.thread });
     match &event.what {
@@ -90,6 +91,9 @@ fn body(facts: &Facts, event: &Event) -> Value {
             }
             if let Some(team) = rows::team(call, facts) {
                 args["team"] = team.into();
+            }
+            if let Some(site) = sites.of(call) {
+                args["site"] = (*site).into();
             }
             value["args"] = args;
         }

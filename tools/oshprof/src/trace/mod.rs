@@ -9,6 +9,7 @@ mod otlp;
 mod perfetto;
 mod protobuf;
 mod rows;
+mod sites;
 mod summary;
 mod waits;
 

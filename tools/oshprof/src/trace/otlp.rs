@@ -13,9 +13,10 @@ use opentelemetry_proto::transform::trace::tonic::group_spans_by_resource_and_sc
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanExporter as _, SpanLinks};
 use pellucid_profile::file::ReadError;
-use pellucid_profile::trace::read::{Event, Facts, Trace, TraceFile, What};
+use pellucid_profile::trace::read::{Call, Event, Facts, Trace, TraceFile, What};
 
 use super::flows::{At, Flows};
+use super::sites::Sites;
 use super::{Failure, http, rows};
 
 /// Spans sent at a time.
@@ -114,6 +115,7 @@ struct Spans<'a> {
     markers: SpanEvents,
     scope: InstrumentationScope,
     ready: Vec<SpanData>,
+    sites: Sites,
 }
 
 /// Each event of the trace has a number of its own.
@@ -133,6 +135,7 @@ impl<'a> Spans<'a> {
             markers: SpanEvents::default(),
             scope: InstrumentationScope::builder("pellucid").with_version(env!("CARGO_PKG_VERSION")).build(),
             ready: Vec::new(),
+            sites: Sites::default(),
         }
     }
 
@@ -144,27 +147,34 @@ impl<'a> Spans<'a> {
         self.open.iter().rev().find(|open| open.thread == thread).map_or(self.whole, |open| open.id)
     }
 
+    fn attributes(&self, call: &Call, thread: u32) -> Vec<KeyValue> {
+        let op = rows::routine(call);
+        let mut attributes = vec![
+            KeyValue::new("shmem.routine", op.name()),
+            KeyValue::new("shmem.class", op.class.name()),
+            KeyValue::new("shmem.context", rows::context(call)),
+            KeyValue::new("thread.id", i64::from(thread)),
+        ];
+        attributes.extend(rows::team(call, self.facts).map(|team| KeyValue::new("shmem.team", team)));
+        attributes.extend(call.root.map(|root| KeyValue::new("shmem.root", i64::from(root))));
+        attributes.extend(call.peer.map(|peer| KeyValue::new("shmem.peer", i64::from(peer))));
+        attributes.extend(self.sites.of(call).map(|site| KeyValue::new("shmem.site", site.to_string())));
+        if call.bytes != 0 {
+            attributes.push(KeyValue::new("shmem.bytes", call.bytes as i64));
+        }
+        if call.addr != 0 {
+            attributes.push(KeyValue::new("shmem.address", format!("{:#x}", call.addr)));
+        }
+        attributes
+    }
+
     fn add(&mut self, at: At, event: &Event, released_by: Option<At>) {
         let (first, last) = self.time.unwrap_or((event.start_ns, event.end_ns));
         self.time = Some((first.min(event.start_ns), last.max(event.end_ns)));
         match &event.what {
             What::Call(call) => {
                 let op = rows::routine(call);
-                let mut attributes = vec![
-                    KeyValue::new("shmem.routine", op.name()),
-                    KeyValue::new("shmem.class", op.class.name()),
-                    KeyValue::new("shmem.context", rows::context(call)),
-                    KeyValue::new("thread.id", i64::from(event.thread)),
-                ];
-                attributes.extend(rows::team(call, self.facts).map(|team| KeyValue::new("shmem.team", team)));
-                attributes.extend(call.root.map(|root| KeyValue::new("shmem.root", i64::from(root))));
-                attributes.extend(call.peer.map(|peer| KeyValue::new("shmem.peer", i64::from(peer))));
-                if call.bytes != 0 {
-                    attributes.push(KeyValue::new("shmem.bytes", call.bytes as i64));
-                }
-                if call.addr != 0 {
-                    attributes.push(KeyValue::new("shmem.address", format!("{:#x}", call.addr)));
-                }
+                let attributes = self.attributes(call, event.thread);
                 let mut links = SpanLinks::default();
                 links.links.extend(released_by.map(|from| Link::with_context(self.context(span_id(from)))));
                 let parent = self.parent(event.thread);

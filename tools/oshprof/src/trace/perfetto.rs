@@ -9,6 +9,7 @@ use pellucid_profile::trace::read::{Event, Facts, Trace, What};
 use super::flows::Flows;
 use super::protobuf::Message;
 use super::rows;
+use super::sites::Sites;
 
 // Field numbers of perfetto/trace/trace.proto, trace_packet.proto, track_event/*.proto and interned_data.proto.
 const TRACE_PACKET: u32 = 1;
@@ -52,12 +53,14 @@ const CLEARED: u64 = 1;
 const NEEDS: u64 = 2;
 
 /// Names of annotations, interned under their number plus 1.
-const ANNOTATIONS: [&str; 8] = ["peer", "bytes", "address", "value", "calls", "context", "root", "team"];
+const ANNOTATIONS: [&str; 9] = ["peer", "bytes", "address", "value", "calls", "context", "root", "team", "site"];
 const TEAM: u64 = 8;
+const SITE: u64 = 9;
 
 /// A sequence of packets: one a file of the trace. Names are sent once and referred to.
 struct Sequence<'a> {
     facts: &'a Facts,
+    sites: &'a Sites,
     id: u64,
     names: HashMap<String, u64>,
     categories: HashMap<&'static str, u64>,
@@ -66,10 +69,11 @@ struct Sequence<'a> {
 
 /// Writes the trace.
 pub(super) fn write(trace: &Trace, problems: &mut Vec<ReadError>, out: &mut dyn Write) -> io::Result<()> {
-    let flows = Flows::find(trace, problems);
+    let (flows, sites) = (Flows::find(trace, problems), Sites::default());
     for (number, file) in trace.files.iter().enumerate() {
         let mut sequence = Sequence {
             facts: &file.facts,
+            sites: &sites,
             id: number as u64 + 1,
             names: HashMap::new(),
             categories: HashMap::new(),
@@ -162,11 +166,13 @@ impl Sequence<'_> {
             let annotation = Message::default().number(ANNOTATION_NAME, name).number(field, value);
             body = body.message(EVENT_ANNOTATION, &annotation);
         }
-        if let What::Call(call) = &event.what
-            && let Some(team) = rows::team(call, self.facts)
-        {
-            let annotation = Message::default().number(ANNOTATION_NAME, TEAM).text(ANNOTATION_TEXT, &team);
-            body = body.message(EVENT_ANNOTATION, &annotation);
+        if let What::Call(call) = &event.what {
+            let team = rows::team(call, self.facts).map(|team| (TEAM, team));
+            let site = self.sites.of(call).map(|site| (SITE, site.to_string()));
+            for (name, text) in team.into_iter().chain(site) {
+                let annotation = Message::default().number(ANNOTATION_NAME, name).text(ANNOTATION_TEXT, &text);
+                body = body.message(EVENT_ANNOTATION, &annotation);
+            }
         }
         for &id in from {
             body = body.fixed(EVENT_FLOW, id);

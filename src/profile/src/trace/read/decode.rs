@@ -1,12 +1,13 @@
 //! Chunks and records.
 
+use std::collections::HashMap;
 use std::fs;
 use std::mem::offset_of;
 use std::sync::Arc;
 
 use super::super::check;
 use super::super::format::*;
-use super::{Call, Calls, Event, EventContext, TraceFile, What};
+use super::{Call, Calls, Event, EventContext, EventSite, TraceFile, What};
 use crate::detail::TeamKey;
 use crate::file::ReadError;
 use crate::file::cursor::Cursor;
@@ -176,7 +177,12 @@ impl TraceFile {
             if kind == KIND_CALLS {
                 return Ok(Some(self.calls(op, fields(cursor, lengths)?, last)));
             }
-            return Ok(Some(self.call(op, fields(cursor, lengths)?, last)));
+            let values = fields(cursor, lengths)?;
+            if head & MOVED != 0 {
+                let moved = cursor.u32("a call's site")? as i32;
+                last.sites.last = last.sites.last.wrapping_add_signed(i64::from(moved));
+            }
+            return Ok(Some(self.call(op, values, last)));
         }
         let length = lengths as usize;
         if length > TEXT_BYTES || op != 0 {
@@ -197,6 +203,14 @@ impl TraceFile {
             }
             KIND_TEAM => {
                 last.team = team(value, &text);
+                return Ok(None);
+            }
+            KIND_SITE => {
+                last.sites.last = value as u64;
+                return Ok(None);
+            }
+            KIND_MODULE => {
+                last.sites.add(value as u64, &text);
                 return Ok(None);
             }
             KIND_REGION_BEGIN => What::RegionBegin(text),
@@ -224,7 +238,8 @@ impl TraceFile {
         let context = last.context.clone().filter(|_| op::traits(op) & op::ON_CONTEXT != 0);
         let (team, peer) = (last.team.filter(|_| op::traits(op) & op::TOGETHER != 0), last.peer.checked_sub(1));
         let (peer, root) = if team.is_some() { (None, peer) } else { (peer, None) };
-        let call = Call { op, peer, addr: last.addr, bytes: last.bytes, context, team, root };
+        let site = last.sites.now();
+        let call = Call { op, peer, addr: last.addr, bytes: last.bytes, context, team, root, site };
         let (start_ns, end_ns) = (self.facts.ns(start), self.facts.ns(end));
         Event { start_ns, end_ns: end_ns.max(start_ns), thread: last.thread, what: What::Call(call) }
     }
@@ -259,4 +274,51 @@ struct Last {
     peer: u32,
     context: Option<Arc<EventContext>>,
     team: Option<TeamKey>,
+    sites: Sites,
+}
+
+/// What is loaded where.
+struct Module {
+    start: u64,
+    end: u64,
+    /// What is added to addresses of its file.
+    base: u64,
+    build_id: Arc<str>,
+    path: Arc<str>,
+}
+
+/// Where the calls of a chunk return to.
+#[derive(Default)]
+struct Sites {
+    last: u64,
+    modules: Vec<Module>,
+    known: HashMap<u64, Option<Arc<EventSite>>>,
+}
+
+impl Sites {
+    /// What a note says of a module; nothing where it makes no sense.
+    fn add(&mut self, start: u64, text: &str) {
+        let mut words = text.splitn(4, ' ');
+        let mut next = || words.next();
+        let number = |word: &str| u64::from_str_radix(word, 16).ok();
+        if let (Some(end), Some(base), Some(id), Some(path)) =
+            (next().and_then(number), next().and_then(number), next(), next())
+        {
+            let id = if id == "-" { "" } else { id };
+            self.modules.push(Module { start, end, base, build_id: id.into(), path: path.into() });
+            self.known.clear();
+        }
+    }
+
+    /// Where the call at hand returns to, in the terms of its file.
+    fn now(&mut self) -> Option<Arc<EventSite>> {
+        let (site, modules) = (self.last, &self.modules);
+        let find = || {
+            let module = modules.iter().rev().find(|module| (module.start..module.end).contains(&site))?;
+            let address = site.checked_sub(module.base)?;
+            let (path, build_id) = (module.path.clone(), module.build_id.clone());
+            Some(Arc::new(EventSite { path, build_id, address }))
+        };
+        self.known.entry(site).or_insert_with(find).clone()
+    }
 }

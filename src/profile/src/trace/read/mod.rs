@@ -78,6 +78,19 @@ pub struct Call {
     pub team: Option<TeamKey>,
     /// Of a collective with a root: the root's world number.
     pub root: Option<u32>,
+    /// Where it returns to; `None` where that is not known.
+    pub site: Option<Arc<EventSite>>,
+}
+
+/// Where a call returns to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct EventSite {
+    /// The file that it is in.
+    pub path: Arc<str>,
+    /// The build id of that file when it was loaded; empty where it had none.
+    pub build_id: Arc<str>,
+    /// The address in that file.
+    pub address: u64,
 }
 
 /// A context.

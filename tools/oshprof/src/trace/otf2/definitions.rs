@@ -8,11 +8,12 @@ use pellucid_profile::trace::read::Trace;
 
 use super::super::rows;
 use super::library::Library;
-use super::{ATTRIBUTES, Archive, Failure, PARADIGM_SHMEM, WINDOW, collectives};
+use super::{ATTRIBUTES, Archive, Failure, PARADIGM_SHMEM, SITE, WINDOW, collectives};
 
 // Values of OTF2_Definitions.h and OTF2_GeneralDefinitions.h.
 const UNDEFINED: u32 = u32::MAX;
 const TYPE_UINT64: u8 = 4;
+const TYPE_STRING: u8 = 11;
 const GROUP_PROCESS: u8 = 1;
 const GROUP_LOCATIONS: u8 = 4;
 const GROUP_MEMBERS: u8 = 5;
@@ -34,10 +35,16 @@ impl Archive<'_> {
         let mut strings = Strings { library, writer, known: HashMap::new() };
         // SAFETY: the writer is the archive's; every number was defined before.
         library.check("the clock", unsafe { (library.clock)(writer, 1_000_000_000, 0, end + 1, start) })?;
+        // Events have their numbers.
+        let mut places: Vec<_> = self.places.iter().collect();
+        places.sort_by_key(|(_, number)| **number);
+        for (place, _) in places {
+            strings.id(place)?;
+        }
         for (id, name) in (0..).zip(ATTRIBUTES) {
-            let name = strings.id(name)?;
+            let (name, kind) = (strings.id(name)?, if id == SITE { TYPE_STRING } else { TYPE_UINT64 });
             // SAFETY: the writer is the archive's; every number was defined before.
-            library.check("an attribute", unsafe { (library.attribute)(writer, id, name, name, TYPE_UINT64) })?;
+            library.check("an attribute", unsafe { (library.attribute)(writer, id, name, name, kind) })?;
         }
         let mut regions: Vec<_> = self.regions.iter().collect();
         regions.sort_by_key(|(_, (number, ..))| *number);

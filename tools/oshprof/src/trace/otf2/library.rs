@@ -66,6 +66,7 @@ functions! {
     new_attributes = c"OTF2_AttributeList_New": fn() -> Handle;
     delete_attributes = c"OTF2_AttributeList_Delete": fn(Handle) -> Code;
     add_u64 = c"OTF2_AttributeList_AddUint64": fn(Handle, u32, u64) -> Code;
+    add_text = c"OTF2_AttributeList_AddStringRef": fn(Handle, u32, u32) -> Code;
     clock = c"OTF2_GlobalDefWriter_WriteClockProperties": fn(Handle, u64, u64, u64, u64) -> Code;
     string = c"OTF2_GlobalDefWriter_WriteString": fn(Handle, u32, *const c_char) -> Code;
     attribute = c"OTF2_GlobalDefWriter_WriteAttribute": fn(Handle, u32, u32, u32, u8) -> Code;

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::{CString, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::Arc;
 
 use pellucid_profile::detail::TeamKey;
 use pellucid_profile::file::ReadError;
@@ -20,6 +21,7 @@ use pellucid_profile::output::{Error, OutputTree};
 use pellucid_profile::text::visible_path;
 use pellucid_profile::trace::read::{Call, Event, Trace, What};
 
+use super::sites::Sites;
 use super::{Failure, rows};
 use collectives::{Kind, Parts};
 use library::{FlushCallbacks, Library};
@@ -47,7 +49,9 @@ const ROLE_RMA: u8 = 29;
 const WINDOW: u32 = 0;
 const NO_ATTRIBUTES: *mut c_void = std::ptr::null_mut();
 
-const ATTRIBUTES: [&str; 5] = ["peer", "bytes", "address", "calls", "context"];
+const ATTRIBUTES: [&str; 6] = ["peer", "bytes", "address", "calls", "context", "site"];
+/// The one that is a text.
+const SITE: u32 = 5;
 
 extern "C" fn flush(_: *mut c_void, _: u8, _: u64, _: *mut c_void, _: bool) -> u8 {
     FLUSH
@@ -115,6 +119,9 @@ struct Archive<'a> {
     windows: BTreeMap<TeamKey, u32>,
     parts: Parts,
     npes: u32,
+    sites: Sites,
+    /// Call sites, by the numbers of their strings.
+    places: HashMap<Arc<str>, u32>,
 }
 
 impl<'a> Archive<'a> {
@@ -130,6 +137,8 @@ impl<'a> Archive<'a> {
             windows: BTreeMap::new(),
             parts: Parts::default(),
             npes: 0,
+            sites: Sites::default(),
+            places: HashMap::new(),
         }
     }
 
@@ -169,6 +178,12 @@ impl<'a> Archive<'a> {
             What::Call(call) => self.meeting(call, pe, event.start_ns),
             _ => None,
         };
+        let site = match &event.what {
+            What::Call(call) => self.sites.of(call),
+            _ => None,
+        };
+        let next = self.places.len() as u32;
+        let site = site.map(|site| *self.places.entry(site).or_insert(next));
         let (library, attributes) = (self.library, self.attributes);
         let location = &mut self.locations[index];
         // Folded calls of several routines lie between the same two events: here one after another.
@@ -180,6 +195,10 @@ impl<'a> Archive<'a> {
                 // SAFETY: the list is ours; the library empties it when it writes the next event.
                 library.check("an attribute", unsafe { (library.add_u64)(attributes, id, value) })?;
             }
+        }
+        if let Some(site) = site {
+            // SAFETY: as above; the string is defined with the others at the end.
+            library.check("an attribute", unsafe { (library.add_text)(attributes, SITE, site) })?;
         }
         match &event.what {
             What::Call(call) => {
