@@ -128,9 +128,10 @@ mkdir -p "$(dirname "$output")"
 
 Written by \`./x proof\`: each program of \`tests/programs/advice\` runs as it is and without its bottleneck, $rounds
 times each in alternation, without a profile (medians, in milliseconds); then once more with a profile as it is. *Head*
-is the first finding of \`oshprof report\`, *advise* are the rules of \`oshprof advise\` with what each could save at most, in
-percent of the run. A row agrees where the head names the rule of the bottleneck; with more PEs than cores, that there are
-too few cores may come before it. Where removing the bottleneck gains less than $least_gain %, it is none with so many PEs:
+is the first finding of \`oshprof report\`, *advise* are the rules of \`oshprof advise\` with what each could save at most,
+in percent of the run. A row agrees where the head names the rule of the bottleneck; with more PEs than cores, that
+there are too few cores may come before it. Where removing the bottleneck gains less
+than $least_gain %, it is none with so many PEs:
 there the head should name something else. "Over the network" is libfabric between all PEs, on one host.
 
 **$(head_line "$work/table").**
