@@ -39,7 +39,7 @@
 #define SHMEMX_PCONTROL_MARKER 4103
 
 /* shmem_pcontrol(SHMEMX_PCONTROL_SAMPLING, int calls)
- * Threshold: of short calls, time one in so many at most; 1 times each (default 128). */
+ * Threshold: of short calls, time one in so many at most; 1 times each (default 1024). */
 #define SHMEMX_PCONTROL_SAMPLING 4104
 
 /* shmem_pcontrol(SHMEMX_PCONTROL_LONG, int nanoseconds)

@@ -11,12 +11,13 @@ use pellucid_core::bootstrap::Profiles;
 use pellucid_core::collectives::table;
 use pellucid_core::memory::heap;
 use pellucid_core::os::crash::Crashed;
-use pellucid_core::os::{python, stack};
+use pellucid_core::os::python;
 use pellucid_core::runtime::{self, Level, Start};
 use pellucid_profile::recorder::{self, Mark, Stamp};
 use pellucid_profile::segment::{self, Segment};
 use pellucid_profile::{op, trace};
 
+use crate::caller;
 use crate::check;
 use crate::errors;
 use crate::fault_site;
@@ -195,7 +196,8 @@ fn profile(start: &Start) -> bool {
             recorder::set_sampling(Some(start.sampling.0), Some(start.sampling.1));
             set_level(start.profile_level);
             prepare(start, segment);
-            recorder::stack_source(stack::calls_into);
+            caller::prepare();
+            recorder::stack_source(caller::calls_into);
             if env::python_lines().unwrap_or(false) && python::is_there() {
                 recorder::script_source(python::lines);
             }

@@ -185,7 +185,7 @@ pub const LEVELS: &[Level] = &[
         name: "SHMEMX_PCONTROL_SAMPLING",
         value: 4104,
         call: "int calls",
-        help: "Threshold: of short calls, time one in so many at most; 1 times each (default 128).",
+        help: "Threshold: of short calls, time one in so many at most; 1 times each (default 1024).",
     },
     Level {
         name: "SHMEMX_PCONTROL_LONG",

@@ -31,6 +31,36 @@ pub struct Registers {
     pub frame: usize,
 }
 
+/// An address in the function that this is inlined into, and the registers there.
+#[inline(always)]
+pub fn here() -> (usize, Registers) {
+    let (at, stack, frame);
+    // SAFETY: reads registers.
+    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        std::arch::asm!(
+            "lea {at}, [rip]",
+            "mov {stack}, rsp",
+            "mov {frame}, rbp",
+            at = out(reg) at,
+            stack = out(reg) stack,
+            frame = out(reg) frame,
+            options(nomem, nostack, preserves_flags)
+        );
+        #[cfg(target_arch = "aarch64")]
+        std::arch::asm!(
+            "adr {at}, . + 4",
+            "mov {stack}, sp",
+            "mov {frame}, x29",
+            at = out(reg) at,
+            stack = out(reg) stack,
+            frame = out(reg) frame,
+            options(nomem, nostack, preserves_flags)
+        );
+    }
+    (at, Registers { stack, frame })
+}
+
 /// What is known of a return address.
 #[derive(Clone, Copy, Default)]
 pub struct Frame {
@@ -42,6 +72,8 @@ pub struct Frame {
     pub called: usize,
     /// Whether that is a routine which the executable defines.
     pub called_defined: bool,
+    /// Whether nothing has called the function: a thread begins in it.
+    pub is_outermost: bool,
     /// How to get to the caller.
     rule: Option<Rule>,
 }
@@ -103,6 +135,8 @@ const HAS_RULE: usize = 1;
 const FRAME_POINTER: usize = 2;
 const START_DEFINED: usize = 4;
 const CALLED_DEFINED: usize = 8;
+/// Where there is no rule.
+const OUTERMOST: usize = 16;
 /// Bits for the end of the frame, in words.
 const END_BITS: u32 = 28;
 
@@ -144,13 +178,14 @@ impl Slot {
             start_defined: word & START_DEFINED != 0,
             called: self.called.load(Relaxed),
             called_defined: word & CALLED_DEFINED != 0,
+            is_outermost: word & (HAS_RULE | OUTERMOST) == OUTERMOST,
             rule: (word & HAS_RULE != 0).then_some(rule),
         }
     }
 
     fn store(&self, frame: &Frame) {
         let flag = |set: bool, bit: usize| if set { bit } else { 0 };
-        let numbers = frame.rule.map_or(0, |rule| {
+        let numbers = frame.rule.map_or(flag(frame.is_outermost, OUTERMOST), |rule| {
             HAS_RULE
                 | flag(rule.from_frame_pointer, FRAME_POINTER)
                 | (rule.end as usize / 8) << 4
@@ -193,8 +228,7 @@ fn is_loaded(address: usize) -> bool {
 fn read(address: usize) -> Option<Frame> {
     lasting().iter().find(|object| object.contains(address))?;
     let called = instruction::called(address, is_loaded);
-    let (start, rule) = look_up(address).unwrap_or((0, None));
-    Some(Frame { start, called, rule, ..Frame::default() })
+    Some(Frame { called, ..look_up(address).unwrap_or_default() })
 }
 
 /// `struct dwarf_eh_bases` of the compiler's library.
@@ -211,7 +245,7 @@ unsafe extern "C" {
 }
 
 /// Where the function begins that a call before `address` is in, and how to get to its caller.
-fn look_up(address: usize) -> Option<(usize, Option<Rule>)> {
+fn look_up(address: usize) -> Option<Frame> {
     // The call may be the last instruction.
     let inside = address - 1;
     let mut bases = Bases { text: null(), data: null(), function: null() };
@@ -221,14 +255,15 @@ fn look_up(address: usize) -> Option<(usize, Option<Rule>)> {
         return None;
     }
     // SAFETY: the entry of the function that the address is in.
-    Some((bases.function as usize, unsafe { rule_at(entry, inside, &bases) }))
+    let frame = unsafe { frame_at(entry, inside, &bases) }.unwrap_or_default();
+    Some(Frame { start: bases.function as usize, ..frame })
 }
 
-/// The rule of the entry of a function, at an address in it.
+/// What the entry of a function says of an address in it.
 ///
 /// # Safety
 /// The entry is one of a loaded object.
-unsafe fn rule_at(entry: *const u8, inside: usize, bases: &Bases) -> Option<Rule> {
+unsafe fn frame_at(entry: *const u8, inside: usize, bases: &Bases) -> Option<Frame> {
     // SAFETY: an entry begins with its length and the distance to what entries share, which comes before it.
     let (first, length) = unsafe {
         let [length, distance] = entry.cast::<[u32; 2]>().read_unaligned();
@@ -241,7 +276,9 @@ unsafe fn rule_at(entry: *const u8, inside: usize, bases: &Bases) -> Option<Rule
     let addresses = BaseAddresses::default().set_eh_frame(first as u64).set_got(bases.data as u64);
     let entry = section.fde_from_offset(&addresses, offset.into(), EhFrame::cie_from_offset).ok()?;
     let mut context = UnwindContext::<usize, OnStack>::new_in();
-    rule(entry.unwind_info_for_address(&section, &addresses, &mut context, inside as u64).ok()?)
+    let row = entry.unwind_info_for_address(&section, &addresses, &mut context, inside as u64).ok()?;
+    let is_outermost = matches!(row.register(NUMBERS[2]), Some(RegisterRule::Undefined));
+    Some(Frame { is_outermost, rule: rule(row), ..Frame::default() })
 }
 
 /// The rule of a row, where it is one of the usual.

@@ -17,6 +17,8 @@ mod instruction;
 
 use std::sync::OnceLock;
 
+use pellucid_core::os::stack;
+
 pub use frames::Registers;
 
 /// Functions between a tool's `shmem_X` and its `pshmem_X`, at the most, and those below which a tool calls on its own.
@@ -30,6 +32,11 @@ pub fn set_defined(mut addresses: Vec<usize>) {
     addresses.sort_unstable();
     addresses.dedup();
     _ = DEFINED.set(addresses);
+    prepare();
+}
+
+/// Finds out what the process started with, so that no call has to.
+pub fn prepare() {
     frames::prepare();
 }
 
@@ -82,4 +89,49 @@ pub fn outside(at: usize, registers: Registers, is_inside: impl Fn(usize) -> boo
         }
     }
     None
+}
+
+/// The addresses that the calls of the calling thread return to, innermost first, as many as fit; gives how many. The
+/// unwinder, which takes microseconds, is asked where a frame is none of the usual.
+#[cold]
+#[inline(never)]
+pub fn calls_into(calls: &mut [usize]) -> usize {
+    let (mut at, mut registers) = frames::here();
+    for count in 0..calls.len() {
+        let frame = frames::find(at);
+        if frame.is_outermost {
+            return count;
+        }
+        match frame.step(registers) {
+            Some(next) => (at, registers) = next,
+            None => return stack::calls_into(calls),
+        }
+        calls[count] = at;
+    }
+    calls.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stack_is_as_the_unwinder_says() {
+        prepare();
+        let (mut quick, mut slow) = ([0; 128], [0; 128]);
+        // The first time what frames are is found out, the second time it is known.
+        for _ in 0..2 {
+            let (known, told) = (calls_into(&mut quick), stack::calls_into(&mut slow));
+            assert!((4..quick.len()).contains(&known), "{known} frames");
+            // The two are called from different places of this function.
+            let callers = &quick[1..known];
+            assert!(
+                slow[..told].windows(callers.len()).any(|calls| calls == callers),
+                "{callers:x?} {:x?}",
+                &slow[..told]
+            );
+            let mut few = [0; 3];
+            assert_eq!((calls_into(&mut few), few[1..] == quick[1..3]), (3, true));
+        }
+    }
 }

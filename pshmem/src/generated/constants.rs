@@ -91,7 +91,7 @@ pub const SHMEMX_PCONTROL_REGION_BEGIN: c_int = 4101;
 pub const SHMEMX_PCONTROL_REGION_END: c_int = 4102;
 /// Level of shmem_pcontrol: Keep count, sum, least, greatest and last of the values marked under a name: up to 64 names a PE.
 pub const SHMEMX_PCONTROL_MARKER: c_int = 4103;
-/// Level of shmem_pcontrol: Threshold: of short calls, time one in so many at most; 1 times each (default 128).
+/// Level of shmem_pcontrol: Threshold: of short calls, time one in so many at most; 1 times each (default 1024).
 pub const SHMEMX_PCONTROL_SAMPLING: c_int = 4104;
 /// Level of shmem_pcontrol: Threshold: a sampled call at least this long stands for itself only (default 100000).
 pub const SHMEMX_PCONTROL_LONG: c_int = 4105;

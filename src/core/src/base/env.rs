@@ -106,7 +106,7 @@ pub const TABLE: &[Var] = &[
     Var {
         name: "PROFILE_SAMPLING",
         sma: false,
-        default: "128",
+        default: "1024",
         help: "how many short calls one timed call stands for at most; 1: each call is timed",
         wrong: Wrong::Refused,
     },

@@ -27,8 +27,7 @@ use crate::trace;
 #[inline(always)]
 pub fn sampled<const KEPT: bool>(op: impl Operation, peer: i32, addr: usize, bytes: usize) -> bool {
     let Some(slot) = tls::slot() else { return false };
-    let distance = if peer < 0 { Some(Distance::None as usize) } else { slot.head.distance_on_host(peer) };
-    let Some(distance) = distance else { return false };
+    let Some(distance) = distance(slot, op, peer) else { return false };
     if op.traits() & COMPLETES != 0 && slot.extra.nbi.open.load(Relaxed) != 0 {
         return false;
     }
@@ -65,6 +64,16 @@ pub fn sized<const KEPT: bool>(op: impl Operation, peer: i32, addr: usize, bytes
     true
 }
 
+/// The distance of a peer of this host; none where it is on another one.
+#[inline(always)]
+fn distance(slot: &Slot, op: impl Operation, peer: i32) -> Option<usize> {
+    // A transfer has a peer: a negative number is none of this host.
+    if op.traits() & TRANSFER == 0 && peer < 0 {
+        return Some(Distance::None as usize);
+    }
+    slot.head.distance_on_host(peer)
+}
+
 /// What a call is counted by beyond operation, size and distance: call site and peer in a kept profile, else nothing.
 struct Rows<'a>(Option<(&'a Site, Option<&'a Traffic>, u64)>);
 
@@ -79,7 +88,7 @@ impl<'a> Rows<'a> {
         let site = &slot.extra.sites[site_index(key)];
         let mut is_known = site.key.load(Relaxed) == key;
         let mut traffic = None;
-        if op.traits() & TRANSFER != 0 && peer >= 0 {
+        if op.traits() & TRANSFER != 0 {
             let row = &slot.extra.peers[peer as usize & (PEERS - 1)];
             is_known &= row.tag.load(Relaxed) == peer as u64 + 1;
             traffic = Some(&row.kinds[transfer(op)]);
@@ -117,7 +126,8 @@ fn enter(slot: &Slot, op: impl Operation, peer: i32) -> bool {
     let cell = slot.cell(op.id());
     #[cfg(target_arch = "x86_64")]
     // SAFETY: writes to words of the slot that only this thread writes, each in one instruction, as `bump` does. The
-    // carry of the subtraction tells that the countdown was zero, and then it is made zero again.
+    // carry of the subtraction tells that the countdown was zero, and then it is made zero again. The cell's address
+    // is taken from the place that it would have without those in front of the cells, so that it is one addition.
     unsafe {
         core::arch::asm!(
             "sub dword ptr [{cell} + {countdown}], 1",
@@ -125,9 +135,9 @@ fn enter(slot: &Slot, op: impl Operation, peer: i32) -> bool {
             "mov dword ptr [{slot} + {word}], {current:e}",
             "mov dword ptr [{slot} + {word} + 4], {peer:e}",
             slot = in(reg) slot,
-            cell = in(reg) cell,
+            cell = in(reg) std::ptr::from_ref(cell).wrapping_byte_sub(offset_of!(Slot, cells)),
             peer = in(reg) peer,
-            countdown = const offset_of!(Cell, countdown),
+            countdown = const offset_of!(Slot, cells) + offset_of!(Cell, countdown),
             word = const offset_of!(Slot, head) + offset_of!(SlotHead, current) + offset_of!(Current, word),
             current = in(reg) op.entered(),
             due = label {

@@ -18,8 +18,13 @@ use crate::trace::{self, Short};
 
 /// Calls of an operation that are all timed before sampling begins.
 const ALL_TIMED: u64 = 32;
-/// Mean number of calls that one sample stands for in the long run, unless set otherwise.
-pub const MEAN_GAP: u64 = 128;
+/// Mean number of calls that one sample stands for in the long run, unless set otherwise. One in 128 would be a third
+/// of what recording short calls costs.
+pub const MEAN_GAP: u64 = 1024;
+/// The same until there are [`MANY`] samples, and twice as many with each doubling of their number.
+const FIRST_GAP: u64 = 128;
+/// So many samples say what calls take, unless they differ much.
+const MANY: u64 = 512;
 /// Largest mean number that can be set.
 pub const MAX_GAP: u64 = 1 << 20;
 /// A sampled call of this length in nanoseconds stands for itself only, unless set otherwise.
@@ -279,14 +284,14 @@ pub(super) fn add_sample(slot: &Slot, cell: &Cell, raw_ns: u64, overhead_ns: u64
         let ns2 = f64::from_bits(row.sample_ns2.load(Relaxed)) + weight as f64 * raw * raw;
         row.sample_ns2.store(ns2.to_bits(), Relaxed);
     }
-    let gap = next_gap(&slot.head, cell, ns);
+    let gap = next_gap(slot, cell, ns);
     cell.gap.store(gap, Relaxed);
     cell.countdown.store(gap - 1, Relaxed);
 }
 
 /// Calls until the next sample: one at first and while there is credit, then ever more, at random so that no pattern of
 /// the program falls in step with it.
-fn next_gap(head: &SlotHead, cell: &Cell, ns: u64) -> u32 {
+fn next_gap(slot: &Slot, cell: &Cell, ns: u64) -> u32 {
     let bought = (ns / NS_PER_CREDIT).min(u64::from(MAX_CREDIT)) as u32;
     let credit = cell.credit.load(Relaxed).saturating_add(bought).min(MAX_CREDIT);
     cell.credit.store(credit.saturating_sub(1), Relaxed);
@@ -296,14 +301,33 @@ fn next_gap(head: &SlotHead, cell: &Cell, ns: u64) -> u32 {
         return 1;
     }
     // The mean doubles with every eight samples.
-    let mean = (2_u64 << ((samples - ALL_TIMED) / 8).min(20)).min(longest);
-    let mut x = head.random.load(Relaxed) | 1;
+    let mean = (2_u64 << ((samples - ALL_TIMED) / 8).min(20)).min(most(slot, cell, longest));
+    let mut x = slot.head.random.load(Relaxed) | 1;
     x ^= x << 13;
     x ^= x >> 7;
     x ^= x << 17;
-    head.random.store(x, Relaxed);
+    slot.head.random.store(x, Relaxed);
     // Uniform in 1 ..= 2 * mean - 1.
     1 + ((u128::from(x) * u128::from(2 * mean - 1)) >> 64) as u32
+}
+
+/// The largest mean number of calls that a sample stands for now. Whoever has set more wants few.
+fn most(slot: &Slot, cell: &Cell, longest: u64) -> u64 {
+    let samples = cell.samples.load(Relaxed);
+    if longest > MEAN_GAP {
+        return longest;
+    }
+    let doublings =
+        if samples >= MANY && is_known(slot, cell, samples) { (samples / MANY + 1).ilog2().min(20) } else { 0 };
+    longest.min(FIRST_GAP << doublings)
+}
+
+/// Whether the samples say what calls take: the relative standard error of their mean is below 10 %. Where few calls
+/// take most of the time, many samples are needed.
+fn is_known(slot: &Slot, cell: &Cell, samples: u64) -> bool {
+    let (weight, ns) = (cell.sample_weight.load(Relaxed) as f64, cell.sample_ns.load(Relaxed) as f64);
+    let ns2 = f64::from_bits(slot.row(cell.row.load(Relaxed)).sample_ns2.load(Relaxed));
+    weight * ns2 < ns * ns * (1.0 + 0.01 * samples as f64)
 }
 
 /// Counts a call with a payload at its first time, and every time when the slot has no rows left: then without its size

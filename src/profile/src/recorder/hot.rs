@@ -22,7 +22,7 @@ pub(super) fn bump32(word: &AtomicU32, by: u32) {
     word.store(word.load(Relaxed).wrapping_add(by), Relaxed);
 }
 
-/// Records a call of a short routine (p, g, atomics, fence, quiet, test): counted, one in about 128 timed.
+/// Records a call of a short routine (p, g, atomics, fence, quiet, test): counted, few timed.
 ///
 /// `peer` is a world PE, or -1 where the call has none; `bytes` is the payload.
 #[inline(always)]

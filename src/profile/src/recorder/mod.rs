@@ -42,6 +42,8 @@ mod waits;
 #[cfg(test)]
 mod brief_tests;
 #[cfg(test)]
+mod sampling_tests;
+#[cfg(test)]
 pub(crate) mod tests;
 #[cfg(test)]
 mod threads_tests;

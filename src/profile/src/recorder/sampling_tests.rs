@@ -1,0 +1,31 @@
+//! How many calls one sample stands for.
+
+use super::cold::MEAN_GAP;
+use super::tests::{Fixture, op_named, routine};
+use super::{sampled, set_sampling};
+
+/// How many of a million calls are timed where one in so many is at most.
+fn timed_of_a_million(every: u64) -> u64 {
+    const CALLS: u64 = 1_000_000;
+    let fixture = Fixture::new();
+    assert!(set_sampling(Some(every), None));
+    let op = op_named("shmem_long_p");
+    (0..CALLS).for_each(|_| sampled(op, 0, 0, 8, || ()));
+    assert!(set_sampling(Some(MEAN_GAP), None));
+    let pe = fixture.pe();
+    let row = routine(&pe, op);
+    assert_eq!((row.all_calls(), row.all_bytes()), (CALLS, 8 * CALLS));
+    row.timed_calls
+}
+
+#[test]
+fn the_more_samples_there_are_the_rarer_they_become() {
+    // 512 at one in 128, as many at one in 256, 1024 at one in 512, and the rest at one in 1024.
+    let few = timed_of_a_million(MEAN_GAP);
+    assert!((1_700..3_500).contains(&few), "{few} are timed");
+    let many = timed_of_a_million(128);
+    assert!((6_000..12_000).contains(&many), "{many} are timed");
+    // Whoever asks for fewer still gets them from the start.
+    let fewest = timed_of_a_million(8 * MEAN_GAP);
+    assert!((150..900).contains(&fewest), "{fewest} are timed");
+}
