@@ -1,5 +1,5 @@
 /* What the entry layer keeps for each thread. Initial-exec: no call to __tls_get_addr, which could allocate. */
-struct pellucid_gate_thread {
+struct pellucid_entry_thread {
     const void *site;           /* where the call came from that is on its way through the dispatcher */
     int place;                  /* whose code the thread is in */
     unsigned int registration;  /* in a callback: the number of its registration */
@@ -10,14 +10,14 @@ struct pellucid_gate_thread {
     void *last_error;           /* its last error, or null */
 };
 
-__attribute__((visibility("hidden"), tls_model("initial-exec"))) __thread struct pellucid_gate_thread
-    pellucid_gate_thread;
+__attribute__((visibility("hidden"), tls_model("initial-exec"))) __thread struct pellucid_entry_thread
+    pellucid_entry_thread;
 
-__attribute__((visibility("hidden"))) struct pellucid_gate_thread *pellucid_gate_thread_get(void);
+__attribute__((visibility("hidden"))) struct pellucid_entry_thread *pellucid_entry_thread_get(void);
 
-struct pellucid_gate_thread *pellucid_gate_thread_get(void)
+struct pellucid_entry_thread *pellucid_entry_thread_get(void)
 {
-    return &pellucid_gate_thread;
+    return &pellucid_entry_thread;
 }
 
 /* Before main and before the program's own constructors: puts tools in a row. In this file since

@@ -1,6 +1,6 @@
 //! The longer way of a call: past stacked tools and callbacks.
 //!
-//! An entry whose flag says [`pellucid_profile::arm::GATE`] jumps here with the operation in a scratch register and
+//! An entry whose flag says [`pellucid_profile::arm::DISPATCH`] jumps here with the operation in a scratch register and
 //! the arguments in place. [`crate::frame`] keeps them and asks [`choose`] where to go on: mostly to the routine's
 //! `intercepted`, which reads them there with their types and calls [`pass_frame`].
 //!

@@ -24,10 +24,10 @@ use crate::fault_site;
 use crate::finale;
 use crate::handles;
 use crate::info::answer;
-use crate::keep;
 use crate::line;
 use crate::metrics;
 use crate::places;
+use crate::profile_files;
 use crate::stall;
 use crate::thread;
 use crate::tool;
@@ -89,7 +89,7 @@ pub fn start_pes(_npes: c_int) -> Result<(), Fault> {
 #[allow(unsafe_code)] // the name is ours alone
 #[unsafe(no_mangle)]
 extern "C" fn pellucid_left() {
-    keep::at_exit();
+    profile_files::at_exit();
     runtime::left();
 }
 
@@ -140,7 +140,7 @@ fn begun() -> Instant {
 const PROFILES: Profiles = Profiles {
     make: |pes, npes| {
         let is_first = pes.start == 0;
-        let made = recorder::shared_segment(pes, npes, keep::is_brief(), begun().elapsed()).ok()?;
+        let made = recorder::shared_segment(pes, npes, profile_files::counts_only(), begun().elapsed()).ok()?;
         if is_first {
             places::take(made.as_raw_fd());
         }
@@ -184,13 +184,12 @@ fn profile(start: &Start) -> bool {
             recorder::attach(fd, start.pe as u32, start.npes as u32, start.first_local_pe as u32, start.local_pes)
                 .map(|()| fd)
         }
-        None => {
-            recorder::attach_private(start.pe as u32, start.npes as u32, keep::is_brief()).map(IntoRawFd::into_raw_fd)
-        }
+        None => recorder::attach_private(start.pe as u32, start.npes as u32, profile_files::counts_only())
+            .map(IntoRawFd::into_raw_fd),
     };
     match attached {
         Ok(segment) => {
-            keep::begin(start, segment);
+            profile_files::begin(start, segment);
             metrics::begin(start, segment);
             tool::find();
             recorder::set_sampling(Some(start.sampling.0), Some(start.sampling.1));

@@ -137,7 +137,7 @@ pub fn end(status: i32, alone: bool) {
     let readers = READERS.lock().unwrap_or_else(PoisonError::into_inner).take();
     let Some(readers) = readers.filter(|readers| readers.process == std::process::id()) else { return };
     if !alone {
-        crate::keep::await_finalized(readers.segment);
+        crate::profile_files::await_finalized(readers.segment);
     }
     let state = handover::state(status);
     if let Some(handover) = readers.handover {

@@ -14,8 +14,8 @@ use crate::types::Team;
 /// evaluates the expression, `probe` calls it under the recorder. `m`, where named, is the map of this process's
 /// symmetric memory. `failed` tells which results count as errors of the call.
 ///
-/// `brief` functions have two more in front of the probe, which most calls need not go beyond: where the profile is
-/// brief, and where it is kept. They are given the peer without what noting it does, and what notes the call besides.
+/// `short` functions have two more in front of the probe, which most calls need not go beyond: where the profile has
+/// counts only, and where it has call sites. They are given the peer without what noting it does, and what notes the call besides.
 ///
 /// Of `exported` functions the C shim takes the arguments, and of `never` functions the call does not return: each
 /// has an `intercepted` of its own, which the dispatcher jumps to. `through` is the shim's way to a tool.
@@ -71,23 +71,23 @@ macro_rules! routine {
             unsafe { $imp($($arg),*) }
         }
     };
-    (brief $brief:ident, $kept:ident, [$known:expr, $noted:expr], $imp:ident, $probe:ident, $first:literal,
+    (short $count:ident, $count_site:ident, [$known:expr, $noted:expr], $imp:ident, $probe:ident, $first:literal,
      $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
      $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr) => {
-        routine!(@in_front false, $brief, $imp, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
+        routine!(@in_front false, $count, $imp, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
                  $(|$m|)? [$known, $addr, $bytes, $noted]);
-        routine!(@in_front true, $kept, $imp, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
+        routine!(@in_front true, $count_site, $imp, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
                  $(|$m|)? [$known, $addr, $bytes, $noted]);
         routine!($imp, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
                  $(|$m|)? [$peer, $addr, $bytes] $call);
     };
-    (@in_front $is_kept:literal, $name:ident, $imp:ident, $probe:ident, $first:literal, $number:expr, $timing:ident,
+    (@in_front $with_site:literal, $name:ident, $imp:ident, $probe:ident, $first:literal, $number:expr, $timing:ident,
      ($($arg:ident: $type:ty),*) $(-> $ret:ty)?, $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr, $noted:expr]) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name($($arg: $type),*) $(-> $ret)? {
             $(let $m = map();)?
             let op = With::<{ traits($first) }>(word_of($number));
-            if recorder::brief::$timing::<$is_kept>(op, $peer, $addr, $bytes) {
+            if recorder::count::$timing::<$with_site>(op, $peer, $addr, $bytes) {
                 let () = $noted;
                 // A jump: the routine would save registers here that the count leaves alone.
                 // SAFETY: the arguments are the caller's.

@@ -37,7 +37,7 @@ pub enum Ended {
     Leaving = 2,
 }
 
-/// `struct pellucid_gate_thread` of `shim/thread.c`.
+/// `struct pellucid_entry_thread` of `shim/thread.c`.
 #[repr(C)]
 pub struct Thread {
     /// Where the call came from that is on its way through the dispatcher.
@@ -60,7 +60,7 @@ pub struct Thread {
 
 unsafe extern "C" {
     #[cfg(not(target_arch = "x86_64"))]
-    fn pellucid_gate_thread_get() -> *const Thread;
+    fn pellucid_entry_thread_get() -> *const Thread;
 }
 
 /// The calling thread's.
@@ -72,7 +72,7 @@ pub fn get() -> &'static Thread {
     // that it may be kept in a register. No call, which would cost a routine that may wait a nanosecond.
     unsafe {
         core::arch::asm!(
-            "mov {thread}, qword ptr [rip + pellucid_gate_thread@GOTTPOFF]",
+            "mov {thread}, qword ptr [rip + pellucid_entry_thread@GOTTPOFF]",
             "add {thread}, qword ptr fs:[0]",
             thread = out(reg) thread,
             options(pure, nomem, nostack)
@@ -81,7 +81,7 @@ pub fn get() -> &'static Thread {
     #[cfg(not(target_arch = "x86_64"))]
     // SAFETY: no precondition.
     unsafe {
-        thread = pellucid_gate_thread_get();
+        thread = pellucid_entry_thread_get();
     }
     // SAFETY: the calling thread's own variable, which begins as zero: outside, in no routine. The reference is not
     // given to other threads, since `Thread` is not `Sync`.

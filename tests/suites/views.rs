@@ -295,12 +295,12 @@ fn a_region_that_cannot_be_kept_names_pe_and_line() {
     let place = format!("main at regions.c:{line}");
     let directory = fresh("regions");
     let kept = Job::oshrun(2).arg("--profile-dir").arg(&directory).arg(&program).run().expect_code(0);
-    let brief = Job::oshrun(2).arg(&program).run().expect_code(0);
+    let counts_only = Job::oshrun(2).arg(&program).run().expect_code(0);
     let message = format!(
         "pellucid: PE 1: shmem_pcontrol: the end of region \"other\" is ignored: it is not the innermost open one \
          (called from {place})\n"
     );
-    for outcome in [kept, brief] {
+    for outcome in [kept, counts_only] {
         assert!(outcome.stderr.contains(&message), "{}", outcome.describe());
     }
     let report = view(&directory, "regions");

@@ -68,7 +68,7 @@
 .endm
 
 // shmem_X and pshmem_X, 64 bytes each.
-.macro pellucid_entry name, op, register, imp, brief, site
+.macro pellucid_entry name, op, register, imp, count, site
     .org pellucid_entries + 128 * \op
     .weak \name
     .type \name, @function
@@ -79,7 +79,7 @@
     b \imp
 2:  cmp w16, #1
     b.ne 3f
-    b \brief
+    b \count
 3:  b \site
     .size \name, . - \name
 
@@ -96,7 +96,7 @@ p\name:
     .size p\name, . - p\name
 .endm
 
-// From an entry whose byte says neither off nor brief.
+// From an entry whose byte says neither off nor counts only.
 .macro pellucid_site name, op, register, kept
     .p2align 4
 pellucid_site_\name:

@@ -59,7 +59,7 @@
 .endm
 
 // shmem_X and pshmem_X, 32 bytes each.
-.macro pellucid_entry name, op, register, imp, brief, site
+.macro pellucid_entry name, op, register, imp, count, site
     .org pellucid_entries + 64 * \op
     .weak \name
     .type \name, @function
@@ -67,7 +67,7 @@
     pellucid_number_\register \op
     cmp byte ptr [rip + {arm} + \op], 1
     jb \imp
-    je \brief
+    je \count
     jmp \site
     .size \name, . - \name
 
@@ -83,7 +83,7 @@ p\name:
     .size p\name, . - p\name
 .endm
 
-// From an entry whose byte says neither off nor brief.
+// From an entry whose byte says neither off nor counts only.
 .macro pellucid_site name, op, register, kept
     .p2align 4
 pellucid_site_\name:

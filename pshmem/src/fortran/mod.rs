@@ -54,7 +54,7 @@ macro_rules! entry {
                 core::arch::naked_asm!(
                     // Where the call comes from; r10 and r11 belong to nobody between a call and its target.
                     "mov r10, qword ptr [rsp]",
-                    "mov r11, qword ptr [rip + pellucid_gate_thread@GOTTPOFF]",
+                    "mov r11, qword ptr [rip + pellucid_entry_thread@GOTTPOFF]",
                     "mov qword ptr fs:[r11], r10",
                     "jmp {through}",
                     through = sym $through,
@@ -67,8 +67,8 @@ macro_rules! entry {
             unsafe extern "C" fn entry($($arg: $type),*) $(-> $ret)? {
                 core::arch::naked_asm!(
                     "mrs x17, tpidr_el0",
-                    "adrp x16, :gottprel:pellucid_gate_thread",
-                    "ldr x16, [x16, :gottprel_lo12:pellucid_gate_thread]",
+                    "adrp x16, :gottprel:pellucid_entry_thread",
+                    "ldr x16, [x16, :gottprel_lo12:pellucid_entry_thread]",
                     "str x30, [x16, x17]",
                     "b {through}",
                     through = sym $through,

@@ -6,7 +6,7 @@
 use crate::{asked, site};
 use pellucid_profile::arm::{self, ARM, OFF, PROBE};
 use pellucid_profile::op::{self, Operation};
-use pellucid_profile::recorder::{self, Shown, Stamp, brief};
+use pellucid_profile::recorder::{self, Shown, Stamp, count};
 use std::time::Duration;
 
 /// `op!(ROW)`: the operation of a row, whose traits are known when this is compiled.
@@ -41,7 +41,7 @@ fn is_counted(op: impl Operation, briefly: impl FnOnce() -> bool) -> bool {
 /// Whether a short call needs nothing recorded but that there was one, which is so now. False: nothing was recorded.
 #[inline(always)]
 pub fn is_only_counted(op: impl Operation, peer: i32, addr: usize, bytes: usize) -> bool {
-    is_counted(op, || brief::sampled::<false>(op, peer, addr, bytes))
+    is_counted(op, || count::sampled::<false>(op, peer, addr, bytes))
 }
 
 /// Runs a short call that moves nothing, or one element.
@@ -65,7 +65,7 @@ pub fn sized<R>(op: impl Operation, peer: i32, addr: usize, bytes: usize, f: imp
 /// As [`is_only_counted`], of what [`sized`] runs.
 #[inline(always)]
 pub fn is_only_sized(op: impl Operation, peer: i32, addr: usize, bytes: usize) -> bool {
-    is_counted(op, || brief::sized::<false>(op, peer, addr, bytes))
+    is_counted(op, || count::sized::<false>(op, peer, addr, bytes))
 }
 
 #[inline(never)]

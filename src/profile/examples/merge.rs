@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use pellucid_profile::detail::{Detail, Module, Peer, Region, Site, Sync, Team, Traffic};
 use pellucid_profile::file::{self, Directory};
 use pellucid_profile::merge::Merged;
 use pellucid_profile::model::{Job, Pe, Profile, Progress, Routine, SizeCount};
 use pellucid_profile::op::{self, OPS};
 use pellucid_profile::output::OutputDir;
 use pellucid_profile::report::{self, NoSymbols, Options, VIEWS, View};
+use pellucid_profile::tables::{Module, PeTables, Peer, Region, Site, Sync, Team, Traffic};
 
 /// Routines, peers, call sites and meetings of a PE.
 const ROUTINES: usize = 40;
@@ -58,7 +58,7 @@ fn pe(number: u32, npes: u32) -> Pe {
         left_ns: k * 1_000_000 + 2000,
         ..Sync::default()
     };
-    let detail = Detail {
+    let tables = PeTables {
         peers: (0..PEERS).map(peer).collect(),
         sites: (0..SITES).map(site).collect(),
         modules: vec![Module {
@@ -72,7 +72,7 @@ fn pe(number: u32, npes: u32) -> Pe {
         teams: vec![Team { stride: 1, size: npes as i32, calls: MEETINGS, ..Team::default() }],
         syncs: (0..MEETINGS).map(sync).collect(),
         sync_every: 1,
-        ..Detail::default()
+        ..PeTables::default()
     };
     Pe {
         pe: number,
@@ -82,7 +82,7 @@ fn pe(number: u32, npes: u32) -> Pe {
         level: 1,
         threads: 1,
         routines: (0..ROUTINES).map(|id| routine(id * 7, number)).collect(),
-        detail,
+        tables,
         ..Pe::default()
     }
 }

@@ -1,7 +1,7 @@
 //! The flag bytes that each entry point tests before it does anything else.
 //!
 //! `shmem_X` tests `ARM[op]`, `pshmem_X` tests `PARM[op]`: [`OFF`] leads to the routine, [`PROBE`] and [`SITE`] to the
-//! probe around it, [`GATE`] to the longer way past stacked tools and callbacks (in the library; this crate only keeps
+//! probe around it, [`DISPATCH`] to the longer way past stacked tools and callbacks (in the library; this crate only keeps
 //! the flags).
 //!
 //! `PARM` is in use where the program has a foreign strong `shmem_X`, a profiling tool that is compiled in, which goes
@@ -23,7 +23,7 @@ pub const PROBE: u8 = 1;
 /// Calls are recorded, with the place they come from.
 pub const SITE: u8 = 2;
 /// Calls go the longer way, which records them where the profile is on.
-pub const GATE: u8 = 3;
+pub const DISPATCH: u8 = 3;
 
 /// Flag bytes that are stored together: a change of the level must not take longer than the calls that it is about.
 const AT_ONCE: usize = size_of::<u64>();
@@ -87,20 +87,20 @@ static FOREIGN: Flags = [const { AtomicU64::new(0) }; WORDS];
 static ANY_FOREIGN: AtomicBool = AtomicBool::new(false);
 /// Who wants calls to pass the dispatcher.
 static INTERCEPTORS: [AtomicU8; COUNT] = [const { AtomicU8::new(0) }; COUNT];
-/// [`GATE`] where somebody does, else 0.
+/// [`DISPATCH`] where somebody does, else 0.
 static GATED: Flags = [const { AtomicU64::new(0) }; WORDS];
-/// [`GATE`] where the library is closed and calls need it, else 0.
+/// [`DISPATCH`] where the library is closed and calls need it, else 0.
 static CLOSED: Flags = [const { AtomicU64::new(0) }; WORDS];
 static IS_CLOSED: AtomicBool = AtomicBool::new(false);
 static LEVEL: AtomicI32 = AtomicI32::new(0);
-static BRIEF: AtomicBool = AtomicBool::new(false);
+static COUNTS_ONLY: AtomicBool = AtomicBool::new(false);
 /// Grows with each change of what is above.
 static CHANGES: AtomicU64 = AtomicU64::new(0);
 
 /// What the flags are while the profile is on: each call with its place.
 const ALL_SITES: [u64; WORDS] = [u64::from_ne_bytes([SITE; AT_ONCE]); WORDS];
-/// The same in a brief profile.
-const BRIEF_SITES: [u64; WORDS] = {
+/// The same in a profile of counts only.
+const COUNTS_ONLY_SITES: [u64; WORDS] = {
     let mut words = ALL_SITES;
     let mut op = 0;
     while op < TOTAL {
@@ -115,20 +115,20 @@ const BRIEF_SITES: [u64; WORDS] = {
 };
 const NO_SITES: [u64; WORDS] = [0; WORDS];
 /// A word of calls that pass the dispatcher.
-const GATES: u64 = u64::from_ne_bytes([GATE; AT_ONCE]);
+const GATES: u64 = u64::from_ne_bytes([DISPATCH; AT_ONCE]);
 
 /// Whether short calls are counted by operation only, which leaves them twice as fast: nobody asked for a profile to be
 /// kept.
-pub fn set_brief(brief: bool) {
-    if BRIEF.swap(brief, SeqCst) != brief {
+pub fn set_counts_only(counts_only: bool) {
+    if COUNTS_ONLY.swap(counts_only, SeqCst) != counts_only {
         refresh();
     }
 }
 
-/// See [`set_brief`].
+/// See [`set_counts_only`].
 #[inline(always)]
-pub fn is_brief() -> bool {
-    BRIEF.load(Relaxed)
+pub fn counts_only() -> bool {
+    COUNTS_ONLY.load(Relaxed)
 }
 
 /// Sets or clears bits of an operation's byte.
@@ -167,7 +167,7 @@ pub fn set_interceptor(op: u16, interceptor: Interceptor, wants: bool) {
     }
     loop {
         let wanted = interceptors.load(SeqCst) != 0;
-        assign(&GATED, op.into(), GATE, wanted);
+        assign(&GATED, op.into(), DISPATCH, wanted);
         if (interceptors.load(SeqCst) != 0) == wanted {
             break;
         }
@@ -182,7 +182,7 @@ pub fn set_closed(closed: bool) {
         return;
     }
     for op in (0..COUNT).filter(|op| op::needs_library(*op as u16)) {
-        assign(&CLOSED, op, GATE, closed);
+        assign(&CLOSED, op, DISPATCH, closed);
     }
     refresh();
 }
@@ -216,9 +216,9 @@ fn change(words: std::ops::Range<usize>) {
     loop {
         let number = CHANGES.load(SeqCst);
         let on = LEVEL.load(SeqCst) > 0;
-        let wanted = match (on, is_brief() && !crate::trace::takes_all()) {
+        let wanted = match (on, counts_only() && !crate::trace::takes_all()) {
             (false, _) => &NO_SITES,
-            (true, true) => &BRIEF_SITES,
+            (true, true) => &COUNTS_ONLY_SITES,
             (true, false) => &ALL_SITES,
         };
         let foreign = ANY_FOREIGN.load(SeqCst);
@@ -254,7 +254,7 @@ mod tests {
             assert_eq!(level(), on);
             for op in 0..TOTAL {
                 let armed = (flag(&ARM, op as u16), flag(&PARM, op as u16));
-                assert_eq!(armed, if op == usize::from(foreign) { (SITE, GATE) } else { (SITE, OFF) });
+                assert_eq!(armed, if op == usize::from(foreign) { (SITE, DISPATCH) } else { (SITE, OFF) });
             }
         }
         for off in [0, -1, i32::MIN] {
@@ -265,21 +265,21 @@ mod tests {
     }
 
     #[test]
-    fn a_brief_profile_leaves_the_call_sites_of_short_calls_out() {
+    fn a_profile_of_counts_only_leaves_the_call_sites_of_short_calls_out() {
         let _turn = crate::recorder::tests::TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        set_brief(true);
+        set_counts_only(true);
         set_level(1);
         for (id, op) in ALL.iter().enumerate() {
             assert_eq!(flag(&ARM, id as u16), if op.timing == Timing::Timed { SITE } else { PROBE }, "{}", op.name());
         }
-        set_brief(false);
+        set_counts_only(false);
         set_level(0);
     }
 
     #[test]
     fn a_library_that_is_closed_sends_what_needs_it_through_the_gate() {
         let _turn = crate::recorder::tests::TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let gated = |name| op::find(name).map(|op| flag(&ARM, op) == GATE);
+        let gated = |name| op::find(name).map(|op| flag(&ARM, op) == DISPATCH);
         set_closed(true);
         assert!(["shmem_long_p", "shmem_barrier_all", "shmem_free"].iter().all(|name| gated(name) == Some(true)));
         for name in super::op::AT_ANY_TIME.into_iter().chain(["shmem_init", "shmem_finalize", "shmem_pcontrol"]) {
@@ -301,10 +301,10 @@ mod tests {
         set_interceptor(COUNT as u16, Interceptor::Tool, true);
         for level in [0, 1, 0] {
             set_level(level);
-            assert_eq!((flags(2), flags(3)), ((GATE, OFF), (GATE, GATE)));
+            assert_eq!((flags(2), flags(3)), ((DISPATCH, OFF), (DISPATCH, DISPATCH)));
         }
         set_interceptor(2, Interceptor::Tool, false);
-        assert_eq!(flags(2), (GATE, OFF));
+        assert_eq!(flags(2), (DISPATCH, OFF));
         set_interceptor(2, Interceptor::Callback, false);
         assert_eq!(flags(2), (OFF, OFF));
         for interceptor in [Interceptor::Tool, Interceptor::Callback] {

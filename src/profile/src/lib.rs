@@ -17,7 +17,7 @@
 //! | [`trace`] | events of single calls, in files of their threads |
 //! | [`output`], [`text`] | directories and files that nobody else leads elsewhere; names that a terminal takes for text |
 //! | [`timeline`] | time slices |
-//! | [`model`], [`detail`], [`snapshot`] | plain numbers, and how they are read out of a segment |
+//! | [`model`], [`tables`], [`snapshot`] | plain numbers, and how they are read out of a segment |
 //! | `file` | the profile directory (feature `write`, to read it: `report`) |
 //! | `merge` | sums over PEs that are read one at a time (feature `report`) |
 //! | `report` | text and JSON reports (feature `report`) |
@@ -37,7 +37,6 @@ pub mod calibration;
 pub mod clock;
 pub mod companion;
 pub mod counters;
-pub mod detail;
 mod elf;
 #[cfg(feature = "write")]
 pub mod file;
@@ -56,16 +55,7 @@ mod sample;
 pub mod segment;
 pub mod size;
 pub mod snapshot;
-mod snapshot_callers;
-mod snapshot_causes;
-mod snapshot_counters;
-mod snapshot_detail;
-mod snapshot_lines;
-mod snapshot_locks;
-mod snapshot_phases;
-mod snapshot_rates;
-mod snapshot_sites;
-mod snapshot_timeline;
+pub mod tables;
 pub mod text;
 pub mod timeline;
 pub mod trace;

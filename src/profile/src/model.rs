@@ -1,9 +1,9 @@
 //! The numbers of a profile as plain data: what a snapshot yields, the profile directory stores and reports show.
 
-use crate::detail::{Cost, Detail};
 use crate::histogram::Histogram;
 use crate::op::Class;
 use crate::size::DISTANCES;
+use crate::tables::{Cost, PeTables};
 
 /// The profile of a job.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -115,7 +115,7 @@ pub struct Pe {
     /// What it called, in the order of the operation table.
     pub routines: Vec<Routine>,
     /// Peers, call sites and all else that is not by routine.
-    pub detail: Detail,
+    pub tables: PeTables,
 }
 
 impl Pe {
@@ -138,15 +138,15 @@ impl Pe {
         if let Some(since) = self.last.as_mut().and_then(|last| last.since_ns.as_mut()) {
             *since = time(*since);
         }
-        for sync in &mut self.detail.syncs {
+        for sync in &mut self.tables.syncs {
             let took = sync.left_ns.saturating_sub(sync.arrived_ns);
             sync.arrived_ns = time(sync.arrived_ns);
             sync.left_ns = sync.arrived_ns.saturating_add(took);
         }
-        let begin = &mut self.detail.timeline.begin_ns;
+        let begin = &mut self.tables.timeline.begin_ns;
         *begin = if *begin == 0 { 0 } else { time(*begin) };
-        let phases = self.detail.syncs.iter_mut().map(|sync| &mut sync.phase.begin_ns);
-        let last = self.detail.last_phases.iter_mut().flat_map(|last| [&mut last.phase.begin_ns, &mut last.end_ns]);
+        let phases = self.tables.syncs.iter_mut().map(|sync| &mut sync.phase.begin_ns);
+        let last = self.tables.last_phases.iter_mut().flat_map(|last| [&mut last.phase.begin_ns, &mut last.end_ns]);
         phases.chain(last).filter(|moment| **moment != 0).for_each(|moment| *moment = time(*moment));
     }
 
@@ -155,10 +155,10 @@ impl Pe {
     pub fn overhead_ns(&self) -> u64 {
         // Each begin and each end of a region is a call that is counted, and finds its name, reads the clock and adds
         // up: about what timing a call takes, which reads the clock twice and finds nothing.
-        let changes = self.detail.regions.iter().map(|region| 2 * region.entries).fold(0_u64, u64::saturating_add);
-        let is_kept = !self.detail.sites.is_empty();
-        let calls: f64 = self.routines.iter().map(|r| r.recording_ns(&self.detail.cost, is_kept)).sum();
-        (calls + changes as f64 * self.detail.cost.timed_ns) as u64
+        let changes = self.tables.regions.iter().map(|region| 2 * region.entries).fold(0_u64, u64::saturating_add);
+        let is_kept = !self.tables.sites.is_empty();
+        let calls: f64 = self.routines.iter().map(|r| r.recording_ns(&self.tables.cost, is_kept)).sum();
+        (calls + changes as f64 * self.tables.cost.timed_ns) as u64
     }
 }
 
@@ -174,7 +174,7 @@ const OF_WINDOW: f64 = 0.25;
 /// Most bytes of a call for which that holds: beyond, moving them is what fills the window.
 const WORDS: u64 = 64;
 /// See [`OF_WINDOW`].
-const OF_WINDOW_KEPT: f64 = 0.5;
+const OF_WINDOW_WITH_SITES: f64 = 0.5;
 
 /// From the end of initialization to the begin of finalization (0: it did not come to that), or to the end of the run.
 pub(crate) fn main_ns(progress: Progress, init_ns: u64, finalize_ns: u64, end_ns: u64) -> u64 {
@@ -310,7 +310,7 @@ impl Routine {
         }
         let each = cost.counted_ns * if self.is_transfer() { BY_PEER } else { ALONE };
         // Calls of a word or two that overlap share the processor's window with what is recorded of them.
-        let share = if is_kept { OF_WINDOW_KEPT } else { OF_WINDOW };
+        let share = if is_kept { OF_WINDOW_WITH_SITES } else { OF_WINDOW };
         let overlaps = self.is_bounded() && self.all_bytes() / all.max(1) <= WORDS;
         let overlap = if overlaps { share * self.total_ns as f64 / all.max(1) as f64 } else { 0.0 };
         counted * each.max(overlap) + timed as f64 * cost.longest_ns()
@@ -416,8 +416,8 @@ mod tests {
     #[test]
     fn a_change_of_region_takes_what_timing_a_call_does() {
         let mut pe = Pe::default();
-        pe.detail.cost = Cost { counted_ns: 2.0, timed_ns: 20.0, sample_ns: 35.0 };
-        pe.detail.regions = vec![crate::detail::Region { entries: 1000, ..Default::default() }];
+        pe.tables.cost = Cost { counted_ns: 2.0, timed_ns: 20.0, sample_ns: 35.0 };
+        pe.tables.regions = vec![crate::tables::Region { entries: 1000, ..Default::default() }];
         assert_eq!(pe.overhead_ns(), 40_000);
     }
 

@@ -3,8 +3,8 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::op::{self, Class};
-use crate::segment::extra::ops_in;
 use crate::segment::layout::Slot;
+use crate::segment::tables::ops_in;
 
 /// Kinds of time in the library: moving data and all else, waits and locks, barriers and collectives.
 pub const KINDS: usize = 3;
@@ -28,7 +28,7 @@ pub fn kind_of(op: u16) -> usize {
 pub(crate) fn totals(slot: &Slot, overhead_ns: f64) -> [u64; KINDS] {
     let mut sums = [0_u64; KINDS];
     let counts = |op: &u16| op::get(*op).is_none_or(|row| row.class != Class::Handler);
-    for op in ops_in(&slot.extra.used).filter(counts) {
+    for op in ops_in(&slot.tables.used).filter(counts) {
         let cell = slot.cell(op);
         let (weight, sampled) = (cell.sample_weight.load(Relaxed), cell.sample_ns.load(Relaxed));
         let claimed = (sampled as f64 - weight as f64 * overhead_ns).max(0.0) as u64;

@@ -3,10 +3,10 @@
 
 use std::os::fd::AsFd;
 
-use pellucid_profile::detail::{Counter, Counters};
 use pellucid_profile::report::{self, NoSymbols, Options, View};
 use pellucid_profile::segment::Segment;
 use pellucid_profile::snapshot::{self, Outcome};
+use pellucid_profile::tables::{Counter, Counters};
 use pellucid_profile::{counters, op, recorder};
 
 const PAGES: usize = 512;
@@ -66,8 +66,8 @@ fn page_faults_are_counted_where_they_happen_and_what_is_missing_says_why() {
 
     let segment = Segment::map(fd.as_fd()).unwrap();
     let profile = snapshot::take(&segment, &Outcome::default());
-    let detail = &profile.pes[0].detail;
-    let counted = &detail.counters;
+    let tables = &profile.pes[0].tables;
+    let counted = &tables.counters;
     let (_, cycles) = find(counted, "cycles");
     assert!(cycles.available && cycles.total > 0 || !cycles.remark.is_empty(), "{cycles:?}");
     if !has_software_counters() {
@@ -82,7 +82,7 @@ fn page_faults_are_counted_where_they_happen_and_what_is_missing_says_why() {
     let routine = counted.routines.iter().find(|r| r.routine == "shmem_barrier_all").unwrap();
     assert!(routine.calls == 5 && about(routine.values[at], 4), "{routine:?}");
     assert!(counted.routines.iter().all(|r| r.routine != "shmem_long_p"), "short calls are not read for");
-    let fill = detail.regions.iter().position(|r| r.name == "fill").unwrap() as u8;
+    let fill = tables.regions.iter().position(|r| r.name == "fill").unwrap() as u8;
     let region = counted.regions.iter().find(|r| r.region == fill).unwrap();
     assert!(about(region.values[at], 4) && about(region.library[at], 3), "{region:?}");
     let (clock, _) = find(counted, "task-clock");

@@ -4,9 +4,9 @@
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-use pellucid_profile::detail::Site;
 use pellucid_profile::segment::Segment;
 use pellucid_profile::snapshot::{self, Outcome};
+use pellucid_profile::tables::Site;
 use pellucid_profile::{arm, op, recorder};
 
 /// Records a call that does what it is given.
@@ -26,7 +26,7 @@ fn calls(call: Call, first: u64, second: u64) {
 fn the_first_call_of_a_thread_is_filed_under_its_own_site() {
     let fd = recorder::attach_private(1, 4, false).unwrap();
     // As where a profile is kept: short calls have sites as well.
-    arm::set_brief(false);
+    arm::set_counts_only(false);
     recorder::set_level(1);
     let kinds: [(&str, Call); 4] = [
         ("shmem_barrier_all", |f| recorder::timed(op::find("shmem_barrier_all").unwrap(), -1, 0, 0, f)),
@@ -41,7 +41,7 @@ fn the_first_call_of_a_thread_is_filed_under_its_own_site() {
         std::thread::spawn(move || calls(call, base + 0x30, base + 0x20)).join().unwrap();
     }
     let profile = snapshot::take(&Segment::map(fd.as_fd()).unwrap(), &Outcome::default());
-    let sites = &profile.pes[0].detail.sites;
+    let sites = &profile.pes[0].tables.sites;
     let of = |address: u64| -> &Site {
         let found = sites.iter().find(|site| site.address == address);
         found.unwrap_or_else(|| panic!("no site {address:#x} in {sites:?}"))

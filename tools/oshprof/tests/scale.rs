@@ -6,10 +6,10 @@ mod scratch;
 use std::fs;
 use std::process::Command;
 
-use pellucid_profile::detail::{Detail, Peer, Sync, Team, Traffic};
 use pellucid_profile::file;
 use pellucid_profile::model::{Pe, Profile};
 use pellucid_profile::output::OutputDir;
+use pellucid_profile::tables::{PeTables, Peer, Sync, Team, Traffic};
 use scratch::Scratch;
 
 const PES: u32 = 512;
@@ -30,14 +30,14 @@ fn crowd() -> Profile {
                 arrived_ns: number * 1_000_000 + u64::from(pe),
                 ..Sync::default()
             };
-            let detail = Detail {
+            let tables = PeTables {
                 peers: (0..16).map(peer).collect(),
                 teams: vec![Team { stride: 1, size: PES as i32, calls: 16, ..Team::default() }],
                 syncs: (0..16).map(sync).collect(),
                 sync_every: 1,
-                ..model.detail
+                ..model.tables
             };
-            Pe { pe, host: format!("node{:03}", pe / 8), detail, ..model }
+            Pe { pe, host: format!("node{:03}", pe / 8), tables, ..model }
         })
         .collect();
     profile

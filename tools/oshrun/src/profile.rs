@@ -74,7 +74,7 @@ impl Profile {
             arguments: args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
             first_pe: pes.start,
             local_pes: Some(pes.end - pes.start),
-            brief: detailed != Some(true),
+            counts_only: detailed != Some(true),
             off: detailed.is_none(),
             origin,
         };

@@ -84,25 +84,26 @@ fn register(body: &Body) -> String {
     }
 }
 
-/// Symbols of the routine, of the probe around it, of what is in front of the probe where the profile is brief, and
-/// where it is kept.
+/// Symbols of the routine, of the probe around it, of what is in front of the probe where the profile has counts
+/// only, and where it has call sites.
 fn symbols(body: &Body) -> [String; 4] {
     let (_, routine) = body.first();
     let prefix = if through_c(routine) { "pellucid_c_" } else { "pellucid_" };
-    let kinds = if is_brief(routine) { ["imp", "probe", "brief", "kept"] } else { ["imp", "probe", "probe", "probe"] };
+    let kinds =
+        if is_short(routine) { ["imp", "probe", "count", "count_site"] } else { ["imp", "probe", "probe", "probe"] };
     kinds.map(|kind| format!("{prefix}{kind}_{}", routine.name))
 }
 
 /// The entries of a routine.
 fn entry(routine: &Routine, op: usize, body: &Body) -> String {
-    let ([imp, _, brief, _], first) = (symbols(body), &body.first().1.name);
-    format!("pellucid_entry {}, {op}, {}, {imp}, {brief}, pellucid_site_{first}\n", routine.name, register(body))
+    let ([imp, _, count, _], first) = (symbols(body), &body.first().1.name);
+    format!("pellucid_entry {}, {op}, {}, {imp}, {count}, pellucid_site_{first}\n", routine.name, register(body))
 }
 
 /// The way from an entry to where the call site is recorded, or to the dispatcher.
 fn path_to_probe(body: &Body) -> String {
-    let ((op, routine), [_, _, _, kept]) = (body.first(), symbols(body));
-    format!("pellucid_site {}, {op}, {}, {kept}\n", routine.name, register(body))
+    let ((op, routine), [_, _, _, count_site]) = (body.first(), symbols(body));
+    format!("pellucid_site {}, {op}, {}, {count_site}\n", routine.name, register(body))
 }
 
 /// Whether the arguments of a routine are taken in C.
@@ -111,7 +112,7 @@ fn through_c(routine: &Routine) -> bool {
 }
 
 /// Whether most calls of a routine need no more than being counted: those that may be short.
-fn is_brief(routine: &Routine) -> bool {
+fn is_short(routine: &Routine) -> bool {
     matches!(routine.row.timing, Timing::Sampled | Timing::Sized)
         && routine.row.failed.is_empty()
         && !is_jumped_to(routine)
@@ -173,10 +174,10 @@ fn routine(body: &Body) -> String {
     let failed = failed(routine, &ret);
     let kind = match () {
         () if through_c(routine) => format!("exported pellucid_through_{name}, pellucid_intercepted_{name}, "),
-        () if is_brief(routine) => {
+        () if is_short(routine) => {
             let known = routine.expression(row.peer);
             let noted = if peer.starts_with("on(") { format!("note(ctx, {first}, {bytes})") } else { "()".to_owned() };
-            format!("brief pellucid_brief_{name}, pellucid_kept_{name}, [{known}, {noted}], ")
+            format!("short pellucid_count_{name}, pellucid_count_site_{name}, [{known}, {noted}], ")
         }
         () if row.ret == "noreturn" => format!("never pellucid_intercepted_{name}, "),
         () => String::new(),

@@ -1,9 +1,9 @@
 //! Memory that transfers are the first to touch.
 
-use crate::detail::Rate;
 use crate::merge::Merged;
 use crate::report::{Symbols, shown_count, shown_time};
 use crate::size::size_bounds;
+use crate::tables::Rate;
 
 use super::{Finding, busiest, core_ns};
 

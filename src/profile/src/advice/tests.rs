@@ -1,12 +1,12 @@
 //! Each rule fires on what it is for, and none on a clean program.
 
 use crate::calibration::{AlgorithmPoint, AlgorithmTimes};
-use crate::detail::{Algorithm, Cause, CodePlace, Detail, Peer, Rate, Releaser, Sync, Team, Traffic};
 use crate::merge::Merged;
 use crate::model::{Job, Pe, Profile, Progress, Routine, SizeCount};
 use crate::op::{Class, find as op};
 use crate::report::NoSymbols;
 use crate::size::size_class;
+use crate::tables::{Algorithm, Cause, CodePlace, PeTables, Peer, Rate, Releaser, Sync, Team, Traffic};
 
 use super::{Finding, RULES};
 
@@ -34,7 +34,7 @@ fn profile(routines: &[Routine], share: f64) -> Profile {
             progress: Progress::Finalized,
             end_ns: 1000 * MS,
             routines: routines.to_vec(),
-            detail: Detail { peers, ..Detail::default() },
+            tables: PeTables { peers, ..PeTables::default() },
             ..Pe::default()
         }
     };
@@ -44,9 +44,9 @@ fn profile(routines: &[Routine], share: f64) -> Profile {
 /// Adds barriers to which `late` comes 60 ms later than the others, or a different PE each time.
 fn with_barriers(mut profile: Profile, late: Option<u32>) -> Profile {
     for pe in &mut profile.pes {
-        pe.detail.teams = vec![Team { stride: 1, size: 4, calls: 10, ..Team::default() }];
-        pe.detail.sync_every = 1;
-        pe.detail.syncs = (0..10_u64)
+        pe.tables.teams = vec![Team { stride: 1, size: 4, calls: 10, ..Team::default() }];
+        pe.tables.sync_every = 1;
+        pe.tables.syncs = (0..10_u64)
             .map(|number| {
                 let is_late = late.unwrap_or((number % 4) as u32) == pe.pe;
                 let arrived_ns = number * 90 * MS + if is_late { 60 * MS } else { 0 };
@@ -80,7 +80,7 @@ fn reductions(bytes: u64, algorithm: &str) -> Profile {
     let mut all = profile(&[routine(name, Class::Collective, 100, bytes, 100 * MS)], 0.25);
     for pe in &mut all.pes {
         pe.host = "timed".into();
-        pe.detail.algorithms = vec![Algorithm { routine: name.into(), name: algorithm.into(), calls: 100 }];
+        pe.tables.algorithms = vec![Algorithm { routine: name.into(), name: algorithm.into(), calls: 100 }];
     }
     all
 }
@@ -101,8 +101,8 @@ fn an_algorithm_is_named_where_another_is_measured_to_be_faster() {
     let mixed = || {
         let mut all = reductions(1 << 20, "reduce:whole");
         all.pes.iter_mut().for_each(|pe| {
-            let other = Algorithm { name: "reduce:sliced".into(), calls: 50, ..pe.detail.algorithms[0].clone() };
-            pe.detail.algorithms.push(other);
+            let other = Algorithm { name: "reduce:sliced".into(), calls: 50, ..pe.tables.algorithms[0].clone() };
+            pe.tables.algorithms.push(other);
         });
         all
     };
@@ -148,7 +148,7 @@ fn each_rule_fires_on_what_it_is_for() {
         ),
         ("oversubscribed", {
             let mut crowd = profile(&[routine("shmem_long_wait_until", Class::Wait, 400, 0, 300 * MS)], 0.25);
-            crowd.pes.iter_mut().for_each(|pe| (pe.host, pe.detail.system.cores) = ("vm".into(), 2));
+            crowd.pes.iter_mut().for_each(|pe| (pe.host, pe.tables.system.cores) = ("vm".into(), 2));
             crowd
         }),
         ("queries", profile(&[routine("shmem_my_pe", Class::Query, 9_000_000, 0, 50 * MS)], 0.25)),
@@ -171,7 +171,7 @@ fn each_rule_fires_on_what_it_is_for() {
             let mut all = profile(&[amo], 0.25);
             let traffic = Traffic { calls: 1_000_000, bytes: 8_000_000 };
             let peers = vec![Peer { pe: Some(0), amo: traffic, ..Peer::default() }];
-            all.pes.iter_mut().for_each(|pe| pe.detail.peers = peers.clone());
+            all.pes.iter_mut().for_each(|pe| pe.tables.peers = peers.clone());
             all
         }),
         ("locks", profile(&[routine("shmem_set_lock", Class::Lock, 900, 0, 400 * MS)], 0.25)),
@@ -179,14 +179,14 @@ fn each_rule_fires_on_what_it_is_for() {
             let mut all = profile(&[routine("shmem_putmem", Class::Put, 9000, 4096, 190 * MS)], 0.25);
             let traffic = Traffic { calls: 9000, bytes: 9000 * 4096 };
             all.pes.iter_mut().for_each(|pe| {
-                pe.detail.peers = vec![Peer { pe: Some(u32::from(pe.pe == 0)), put: traffic, ..Peer::default() }];
+                pe.tables.peers = vec![Peer { pe: Some(u32::from(pe.pe == 0)), put: traffic, ..Peer::default() }];
             });
-            all.pes[0].detail.peers[0].put = Traffic { calls: 9, bytes: 72 };
+            all.pes[0].tables.peers[0].put = Traffic { calls: 9, bytes: 72 };
             all
         }),
         ("heap-full", {
             let mut full = profile(&[], 0.25);
-            (full.pes[2].detail.system.memory[1], full.pes[2].detail.system.heap_most) = (1000, 950);
+            (full.pes[2].tables.system.memory[1], full.pes[2].tables.system.heap_most) = (1000, 950);
             full
         }),
         ("waits-for", late_flags()),
@@ -225,7 +225,7 @@ fn each_rule_fires_on_what_it_is_for() {
                 faults: 32 * 4096,
                 ..Rate::default()
             };
-            first.pes.iter_mut().for_each(|pe| pe.detail.rates = vec![rate.clone()]);
+            first.pes.iter_mut().for_each(|pe| pe.tables.rates = vec![rate.clone()]);
             first
         }),
         ("algorithm", reductions(1 << 20, "reduce:whole")),
@@ -242,14 +242,14 @@ fn each_rule_fires_on_what_it_is_for() {
 fn in_pairs(mut profile: Profile, partner: fn(u32) -> u32) -> Profile {
     for pe in &mut profile.pes {
         let put = Traffic { calls: 500, bytes: 500 << 16 };
-        pe.detail.peers = vec![Peer { pe: Some(partner(pe.pe)), put, ..Peer::default() }];
+        pe.tables.peers = vec![Peer { pe: Some(partner(pe.pe)), put, ..Peer::default() }];
     }
     profile
 }
 
 fn on_network(mut profile: Profile, numbers: &[(&str, u64)]) -> Profile {
     let numbers: Vec<(String, u64)> = numbers.iter().map(|(name, value)| ((*name).into(), *value)).collect();
-    profile.pes.iter_mut().for_each(|pe| pe.detail.network = numbers.clone());
+    profile.pes.iter_mut().for_each(|pe| pe.tables.network = numbers.clone());
     profile
 }
 
@@ -269,7 +269,7 @@ fn late_flags() -> Profile {
             own_ns: 299 * MS,
         };
         let routine = "shmem_long_wait_until".into();
-        pe.detail.causes = vec![Cause { routine, waits: 40, ns: 300 * MS, by: Some(by), ..Cause::default() }];
+        pe.tables.causes = vec![Cause { routine, waits: 40, ns: 300 * MS, by: Some(by), ..Cause::default() }];
     }
     // Then it is not the work that tells.
     profile.pes[0].routines = vec![routine("shmem_long_p", Class::Put, 120, 8, MS)];
@@ -291,12 +291,12 @@ fn uneven(first: u64, others: u64) -> Profile {
 fn one_pe_works_alone_in_a_crowd() {
     let mut crowd = uneven(700 * MS, 650 * MS);
     for pe in &mut crowd.pes {
-        (pe.host, pe.detail.system.cores) = ("vm".into(), 2);
-        pe.detail.system.usage.user_ns = if pe.pe == 0 { 300 * MS } else { 50 * MS };
+        (pe.host, pe.tables.system.cores) = ("vm".into(), 2);
+        pe.tables.system.usage.user_ns = if pe.pe == 0 { 300 * MS } else { 50 * MS };
     }
     // Much of the time a core is free.
     assert_eq!(names(&crowd), ["serial-pe", "oversubscribed"]);
-    crowd.pes.iter_mut().for_each(|pe| pe.detail.system.usage.user_ns = 450 * MS);
+    crowd.pes.iter_mut().for_each(|pe| pe.tables.system.usage.user_ns = 450 * MS);
     assert_eq!(names(&crowd), ["oversubscribed"]);
 }
 
@@ -305,9 +305,9 @@ fn one_pe_works_alone_in_a_crowd() {
 fn threads_share_cores_as_pes_do() {
     let mut many = profile(&[routine("shmem_long_wait_until", Class::Wait, 400, 0, 3000 * MS)], 0.25);
     for pe in &mut many.pes {
-        (pe.host, pe.detail.system.cores) = ("vm".into(), 4);
-        pe.detail.system.threads_ns = 4000 * MS;
-        (pe.detail.system.usage.user_ns, pe.detail.system.usage.involuntary_switches) = (1000 * MS, 9000);
+        (pe.host, pe.tables.system.cores) = ("vm".into(), 4);
+        pe.tables.system.threads_ns = 4000 * MS;
+        (pe.tables.system.usage.user_ns, pe.tables.system.usage.involuntary_switches) = (1000 * MS, 9000);
     }
     let found = findings(&many);
     assert_eq!(found[0].0, "oversubscribed");
@@ -319,8 +319,8 @@ fn threads_share_cores_as_pes_do() {
 fn a_crowd_that_waits_for_one_that_works_has_cores_enough() {
     let mut crowd = uneven(950 * MS, 100 * MS);
     for pe in &mut crowd.pes {
-        (pe.host, pe.detail.system.cores) = ("vm".into(), 2);
-        pe.detail.system.usage.user_ns = if pe.pe == 0 { 950 * MS } else { 100 * MS };
+        (pe.host, pe.tables.system.cores) = ("vm".into(), 2);
+        pe.tables.system.usage.user_ns = if pe.pe == 0 { 950 * MS } else { 100 * MS };
     }
     assert_eq!(names(&crowd), ["serial-pe"]);
 }
@@ -353,7 +353,7 @@ fn barriers_of_all_that_groups_need_are_found_once() {
 #[test]
 fn short_calls_in_a_crowd_are_a_share_of_the_time_on_cores() {
     let mut crowd = profile(&[routine("shmem_long_p", Class::Put, 100_000, 8, 100 * MS)], 0.9);
-    crowd.pes.iter_mut().for_each(|pe| (pe.host, pe.detail.system.cores) = ("vm".into(), 1));
+    crowd.pes.iter_mut().for_each(|pe| (pe.host, pe.tables.system.cores) = ("vm".into(), 1));
     let found = findings(&crowd);
     assert_eq!(found[0].0, "small-puts");
     assert!((found[0].1.share - 0.4).abs() < 1e-9, "{:?}", found[0].1);
@@ -364,7 +364,7 @@ fn short_calls_in_a_crowd_are_a_share_of_the_time_on_cores() {
 fn a_wait_that_is_explained_in_part_counts_in_part() {
     let mut part = late_flags();
     for pe in &mut part.pes[1..] {
-        let by = pe.detail.causes[0].by.as_mut().unwrap();
+        let by = pe.tables.causes[0].by.as_mut().unwrap();
         (by.work_ns, by.library_ns) = (20 * MS, 60 * MS);
     }
     assert!(!names(&part).contains(&"waits-for"), "{:?}", findings(&part));
@@ -375,7 +375,7 @@ fn a_wait_that_is_explained_in_part_counts_in_part() {
 fn who_is_late_each_time_does_not_work_alone() {
     let mut late = with_barriers(uneven(900 * MS, 100 * MS), Some(0));
     assert_eq!(names(&late), ["barrier-late"]);
-    late.pes.iter_mut().for_each(|pe| pe.detail.syncs.clear());
+    late.pes.iter_mut().for_each(|pe| pe.tables.syncs.clear());
     assert_eq!(names(&late), ["serial-pe"]);
 }
 
@@ -399,7 +399,7 @@ fn never_nothing_where_the_library_takes_a_fifth() {
     }
     // Nor is it said where a rule explains the time, but where it explains none.
     let mut full = profile(&[routine("shmem_putmem", Class::Put, 20, 1 << 20, 500 * MS)], 0.25);
-    (full.pes[2].detail.system.memory[1], full.pes[2].detail.system.heap_most) = (1000, 950);
+    (full.pes[2].tables.system.memory[1], full.pes[2].tables.system.heap_most) = (1000, 950);
     assert_eq!(names(&full), ["library-time", "heap-full"]);
 }
 
@@ -412,7 +412,7 @@ fn none_fires_where_there_is_nothing_to_gain() {
         ("even work", uneven(830 * MS, 820 * MS)),
         ("a core for each PE", {
             let mut roomy = profile(&[routine("shmem_long_wait_until", Class::Wait, 400, 0, 190 * MS)], 0.25);
-            roomy.pes.iter_mut().for_each(|pe| (pe.host, pe.detail.system.cores) = ("vm".into(), 4));
+            roomy.pes.iter_mut().for_each(|pe| (pe.host, pe.tables.system.cores) = ("vm".into(), 4));
             roomy
         }),
         ("large gets", profile(&[routine("shmem_getmem", Class::Get, 20_000, 1 << 16, 190 * MS)], 0.25)),
@@ -448,7 +448,7 @@ fn none_fires_where_there_is_nothing_to_gain() {
             let mut first = profile(&[routine("shmem_long_p", Class::Put, 2_000_000, 8, 190 * MS)], 0.25);
             let rate = Rate { routine: "shmem_long_p".into(), class: 4, distance: 2, ..Rate::default() };
             let rate = Rate { calls: 2_000_000, ns: 190 * MS, looks: 1, faults: 1, ..rate };
-            first.pes.iter_mut().for_each(|pe| pe.detail.rates = vec![rate.clone()]);
+            first.pes.iter_mut().for_each(|pe| pe.tables.rates = vec![rate.clone()]);
             first
         }),
         ("a few allocations", profile(&[routine("shmem_malloc", Class::Memory, 10, 0, 190 * MS)], 0.25)),

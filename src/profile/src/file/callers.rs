@@ -3,8 +3,8 @@
 
 use super::ReadError;
 use super::cursor::Cursor;
-use super::detail::{Out, list};
-use crate::detail::Callers;
+use super::tables::{Out, list};
+use crate::tables::Callers;
 
 pub(super) fn encode(out: &mut Out, callers: &[Callers]) {
     out.list(callers, |out, row| {

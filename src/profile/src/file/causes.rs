@@ -5,8 +5,8 @@
 
 use super::ReadError;
 use super::cursor::Cursor;
-use super::detail::{Out, list};
-use crate::detail::{Cause, CodePlace, Releaser};
+use super::tables::{Out, list};
+use crate::tables::{Cause, CodePlace, Releaser};
 
 pub(super) fn encode(out: &mut Out, causes: &[Cause]) {
     out.list(causes, |out, cause| {

@@ -2,8 +2,8 @@
 
 use super::ReadError;
 use super::cursor::Cursor;
-use super::detail::{Out, list};
-use crate::detail::{Counter, CounterRegion, CounterRoutine, Counters};
+use super::tables::{Out, list};
+use crate::tables::{Counter, CounterRegion, CounterRoutine, Counters};
 
 /// The counters, then what they counted by routine and by region: a value of each counter, in the order of the list.
 pub(super) fn encode(out: &mut Out, counters: &Counters) {

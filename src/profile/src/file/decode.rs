@@ -4,11 +4,11 @@ use std::path::Path;
 
 use super::cursor::Cursor;
 use super::{MAGIC, MOST_PES, ReadError, TAG_DENIED, TAG_END, TAG_PE, TAG_ROUTINE, VERSION};
-use crate::detail::Detail;
 use crate::histogram::{BUCKETS, Histogram};
 use crate::model::{End, LastOp, Pe, Progress, Routine, SizeCount};
 use crate::op::Class;
 use crate::size::{DISTANCES, SIZE_CLASSES};
+use crate::tables::PeTables;
 
 /// What a PE file says, and what is wrong with it. `number` is the PE that the file stands for when it does not get to
 /// saying so itself. `None` when nothing could be read.
@@ -72,8 +72,8 @@ fn section(cursor: &mut Cursor<'_>, pe_data: &mut Pe) -> Result<bool, Stop> {
     }
     match tag {
         TAG_PE => {
-            let (routines, detail) = (std::mem::take(&mut pe_data.routines), std::mem::take(&mut pe_data.detail));
-            *pe_data = Pe { routines, detail, ..pe(&mut payload)? };
+            let (routines, tables) = (std::mem::take(&mut pe_data.routines), std::mem::take(&mut pe_data.tables));
+            *pe_data = Pe { routines, tables, ..pe(&mut payload)? };
         }
         TAG_ROUTINE => pe_data.routines.push(routine(&mut payload)?),
         TAG_DENIED => denied(&mut payload, &mut pe_data.routines)?,
@@ -87,7 +87,7 @@ fn section(cursor: &mut Cursor<'_>, pe_data: &mut Pe) -> Result<bool, Stop> {
             }
             return Ok(true);
         }
-        tag => super::detail::decode(tag, &mut payload, &mut pe_data.detail)?,
+        tag => super::tables::decode(tag, &mut payload, &mut pe_data.tables)?,
     }
     Ok(false)
 }
@@ -139,7 +139,7 @@ fn pe(c: &mut Cursor<'_>) -> Result<Pe, ReadError> {
         overflowed: c.u32("the overflowed routines")?,
         last: last(c)?,
         routines: Vec::new(),
-        detail: Detail::default(),
+        tables: PeTables::default(),
     })
 }
 

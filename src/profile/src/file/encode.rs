@@ -1,6 +1,6 @@
 //! Writing a PE file. The order of the fields here is the format.
 
-use super::{MAGIC, TAG_DENIED, TAG_END, TAG_PE, TAG_ROUTINE, VERSION, detail};
+use super::{MAGIC, TAG_DENIED, TAG_END, TAG_PE, TAG_ROUTINE, VERSION, tables};
 use crate::model::{End, Pe, Progress, Routine};
 
 /// A whole PE file.
@@ -14,8 +14,8 @@ pub(super) fn pe_file(pe_data: &Pe) -> Vec<u8> {
     if let Some(payload) = denied(&pe_data.routines) {
         section(&mut file, TAG_DENIED, &payload);
     }
-    for tag in detail::TAGS {
-        if let Some(payload) = detail::encode(tag, &pe_data.detail) {
+    for tag in tables::TAGS {
+        if let Some(payload) = tables::encode(tag, &pe_data.tables) {
             section(&mut file, tag, &payload);
         }
     }

@@ -3,8 +3,8 @@
 
 use super::ReadError;
 use super::cursor::Cursor;
-use super::detail::{Out, list};
-use crate::detail::HotLine;
+use super::tables::{Out, list};
+use crate::tables::HotLine;
 
 pub(super) fn encode(out: &mut Out, lines: &[HotLine]) {
     out.list(lines, |out, line| {

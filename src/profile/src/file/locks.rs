@@ -3,8 +3,8 @@
 
 use super::ReadError;
 use super::cursor::Cursor;
-use super::detail::{Out, list};
-use crate::detail::Lock;
+use super::tables::{Out, list};
+use crate::tables::Lock;
 
 /// Kind of the row of all that found no room.
 const OTHERS: u8 = u8::MAX;

@@ -18,19 +18,19 @@
 //! | 1 | the PE: see `encode::pe` |
 //! | 2 | one routine: see `encode::routine` |
 //! | 3 | end: `u32` number of routine sections before it |
-//! | 4 to 13 | costs, peers, objects, regions, call sites, markers, teams, synchronisations, nonblocking operations, contexts: see `detail` |
+//! | 4 to 13 | costs, peers, objects, regions, call sites, markers, teams, synchronisations, nonblocking operations, contexts: see `tables` |
 //! | 14 | hardware and software counters: see `counters` |
-//! | 15 | numbers of the network: see `detail` |
+//! | 15 | numbers of the network: see `tables` |
 //! | 16 | time denied to samples: see `encode::denied` |
-//! | 17 | what the system gave: see `detail` |
+//! | 17 | what the system gave: see `tables` |
 //! | 18 | what lies between synchronisations: see `phases` |
-//! | 19 | what the PE did over time: see `detail` |
+//! | 19 | what the PE did over time: see `tables` |
 //! | 20 | who ended waits: see `causes` |
 //! | 21 | distributed locks: see `locks` |
 //! | 22 | words that short calls go to: see `lines` |
-//! | 23 | algorithms of collectives: see `detail` |
+//! | 23 | algorithms of collectives: see `tables` |
 //! | 24 | `u64` events that its trace does not have |
-//! | 25 | build ids of the loaded objects: see `detail` |
+//! | 25 | build ids of the loaded objects: see `tables` |
 //! | 26 | `u64` where the first region or marker that could not be kept was called from |
 //! | 27 | how fast puts, gets and atomics were: see `rates` |
 //! | 28 | who called the functions that call the library: see `callers` |
@@ -44,7 +44,6 @@ mod causes;
 mod counters;
 pub(crate) mod cursor;
 mod decode;
-mod detail;
 #[cfg(feature = "report")]
 mod directory;
 mod encode;
@@ -56,6 +55,7 @@ mod phases;
 mod rates;
 #[cfg(feature = "report")]
 mod source;
+mod tables;
 mod write;
 
 #[cfg(all(test, feature = "report"))]

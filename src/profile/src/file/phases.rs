@@ -6,11 +6,11 @@
 
 use super::ReadError;
 use super::cursor::Cursor;
-use super::detail::{Out, list};
-use crate::detail::{Detail, LastPhase, Phase};
+use super::tables::{Out, list};
 use crate::op;
+use crate::tables::{LastPhase, PeTables, Phase};
 
-pub(super) fn encode(out: &mut Out, d: &Detail) {
+pub(super) fn encode(out: &mut Out, d: &PeTables) {
     let all = d.syncs.iter().map(|sync| sync.phase).chain(d.last_phases.iter().map(|last| last.phase));
     let mut ops: Vec<u16> = all.filter_map(|phase| Some(phase.from?.1)).collect();
     ops.sort_unstable();
@@ -29,7 +29,7 @@ pub(super) fn encode(out: &mut Out, d: &Detail) {
     });
 }
 
-pub(super) fn decode(c: &mut Cursor<'_>, d: &mut Detail) -> Result<(), ReadError> {
+pub(super) fn decode(c: &mut Cursor<'_>, d: &mut PeTables) -> Result<(), ReadError> {
     let names = list(c, |c| c.text("a routine before a phase"))?;
     let ops: Vec<u16> = names.iter().map(|name| op::lookup(name).unwrap_or(u16::MAX)).collect();
     let phases = list(c, |c| row(c, &ops))?;

@@ -4,9 +4,9 @@
 
 use super::ReadError;
 use super::cursor::Cursor;
-use super::detail::{Out, list};
-use crate::detail::Rate;
+use super::tables::{Out, list};
 use crate::size::{DISTANCES, SIZE_CLASSES};
+use crate::tables::Rate;
 
 pub(super) fn encode(out: &mut Out, rates: &[Rate]) {
     out.list(rates, |out, rate| {

@@ -4,14 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{ReadError, read, write};
-use crate::detail::{
-    Algorithm, Callers, Cause, CodePlace, Context, Cost, Counter, CounterRegion, CounterRoutine, Counters, Detail,
-    HotLine, LastPhase, Lock, Marker, Module, Nbi, Peer, Phase, Rate, Region, Releaser, Requests, Site, Sync, System,
-    Team, Timeline, Traffic, Usage,
-};
 use crate::model::{End, Job, LastOp, Pe, Profile, Progress, Routine, SizeCount};
 use crate::op::Class;
 use crate::output::OutputDir;
+use crate::tables::{
+    Algorithm, Callers, Cause, CodePlace, Context, Cost, Counter, CounterRegion, CounterRoutine, Counters, HotLine,
+    LastPhase, Lock, Marker, Module, Nbi, PeTables, Peer, Phase, Rate, Region, Releaser, Requests, Site, Sync, System,
+    Team, Timeline, Traffic, Usage,
+};
 
 /// A directory that is removed at the end of the test.
 struct Scratch(PathBuf);
@@ -63,7 +63,7 @@ fn sample() -> Profile {
         overflowed: 5,
         last: Some(last),
         routines: vec![put.clone(), barrier],
-        detail: detail(),
+        tables: tables(),
         ..Pe::default()
     };
     let other = Pe {
@@ -96,12 +96,12 @@ fn releaser() -> Releaser {
 }
 
 /// A row of everything: each section of the format is there.
-fn detail() -> Detail {
+fn tables() -> PeTables {
     let traffic = Traffic { calls: 3, bytes: u64::MAX };
     let counter = Counter { name: "cycles".into(), available: true, total: 9, ..Counter::default() };
     let missing = Counter { name: "page-faults".into(), remark: "fuer spaeter: \u{e4}".into(), ..Counter::default() };
     let phase = Phase { from: Some((0x1240, 3)), begin_ns: 5, library_ns: u64::MAX };
-    let detail = Detail {
+    let tables = PeTables {
         peers: vec![
             Peer { pe: Some(1), put: traffic, ..Peer::default() },
             Peer { pe: None, amo: traffic, ..Peer::default() },
@@ -203,9 +203,9 @@ fn detail() -> Detail {
         network: vec![("puts".into(), 12), ("bytes out".into(), u64::MAX)],
         algorithms: vec![Algorithm { routine: "shmem_barrier_all".into(), name: "barrier:counter".into(), calls: 7 }],
     };
-    let sections = super::detail::TAGS.iter().filter(|&&tag| super::detail::encode(tag, &detail).is_some());
-    assert_eq!(sections.count(), super::detail::TAGS.len(), "a section is missing in what is tested");
-    detail
+    let sections = super::tables::TAGS.iter().filter(|&&tag| super::tables::encode(tag, &tables).is_some());
+    assert_eq!(sections.count(), super::tables::TAGS.len(), "a section is missing in what is tested");
+    tables
 }
 
 fn write_sample(name: &str) -> Scratch {

@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
 
 use super::{Object, PeNow, State, describe, is_collective, row};
-use crate::detail::TeamKey;
 use crate::op::{self, Class};
 use crate::report::{NoSymbols, Symbols};
 use crate::segment::{CurrentOp, Phase};
+use crate::tables::TeamKey;
 use crate::text::pe_list;
 
 /// PEs that are listed one by one.

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::symbol::Symbol;
-use crate::detail::HotLine;
 use crate::model::Pe;
 use crate::segment::lines::LINE_SHIFT;
+use crate::tables::HotLine;
 
 /// Rows that are kept.
 const MOST: usize = 4096;
@@ -38,7 +38,7 @@ pub(super) struct Addresses(BTreeMap<Key, AddressSum>);
 
 impl Addresses {
     pub(super) fn add(&mut self, pe: &Pe) {
-        for line in &pe.detail.lines {
+        for line in &pe.tables.lines {
             let HotLine { peer, object, routine, calls, ns } = line.clone();
             self.put(AddressSum { peer, object, routine, calls, ns, pes: 1, symbol: Symbol::of(pe, object) });
         }

@@ -22,7 +22,7 @@ impl CallerSums {
             let (path, address) = pe.in_file(address).unwrap_or_default();
             (path.to_owned(), address)
         };
-        for row in &pe.detail.callers {
+        for row in &pe.tables.callers {
             let site = (place(row.address), row.routine.clone(), pe.region_name(row.region).to_owned());
             self.put(site, row.returns.iter().map(|&address| place(address)).collect(), row.times);
         }

@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::efficiency::Recorded;
 use super::phases::Place;
 use super::plan::Plan;
-use crate::detail::{self, CodePlace, Releaser};
 use crate::model::Pe;
 use crate::op;
+use crate::tables::{self, CodePlace, Releaser};
 
 /// Rows that are kept of a PE.
 const OF_A_PE: usize = 16;
@@ -82,7 +82,7 @@ fn key(row: &Cause) -> Key<'_> {
 
 impl Causes {
     pub(super) fn add(&mut self, pe: &Pe) {
-        let mut rows: Vec<Cause> = pe.detail.causes.iter().map(|cause| row(pe, cause)).collect();
+        let mut rows: Vec<Cause> = pe.tables.causes.iter().map(|cause| row(pe, cause)).collect();
         sort(&mut rows);
         self.cut(&mut rows, OF_A_PE);
         self.rows.extend(rows);
@@ -148,13 +148,13 @@ impl Causes {
     }
 }
 
-fn row(pe: &Pe, cause: &detail::Cause) -> Cause {
+fn row(pe: &Pe, cause: &tables::Cause) -> Cause {
     let (path, address) = pe.in_file(cause.address).unwrap_or_default();
     let routine = op::lookup(&cause.routine).and_then(op::get).map_or("", |row| row.name());
     Cause {
         pe: pe.pe,
         site: Place { path: path.into(), address, routine },
-        region: pe.detail.regions.get(usize::from(cause.region)).map(|r| r.name.clone()).unwrap_or_default(),
+        region: pe.tables.regions.get(usize::from(cause.region)).map(|r| r.name.clone()).unwrap_or_default(),
         waits: cause.waits,
         ns: cause.ns,
         by: cause.by.clone(),
@@ -177,7 +177,7 @@ impl Work {
         }
         self.pes += 1;
         let mut own: BTreeMap<String, u64> = BTreeMap::new();
-        for (number, region) in pe.detail.regions.iter().enumerate().filter(|(_, region)| !region.name.is_empty()) {
+        for (number, region) in pe.tables.regions.iter().enumerate().filter(|(_, region)| !region.name.is_empty()) {
             *own.entry(region.name.clone()).or_default() += recorded.region(number, region.own_ns).useful_ns;
         }
         own.iter().for_each(|(name, ns)| *self.all.entry(name.clone()).or_default() += ns);
@@ -205,7 +205,7 @@ impl Work {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::detail::Region;
+    use crate::tables::Region;
 
     const MS: u64 = 1_000_000;
 
@@ -216,12 +216,12 @@ mod tests {
     fn waits(by: u32, ns: u64, work_ns: u64, library_ns: u64) -> Pe {
         let by = Releaser { pe: by, place: place(7), from: Some(place(3)), work_ns, library_ns, ..Releaser::default() };
         let mut pe = Pe { pe: 1, ..Pe::default() };
-        pe.detail.causes.push(detail::Cause {
+        pe.tables.causes.push(tables::Cause {
             routine: "shmem_long_wait_until".into(),
             waits: 1,
             ns,
             by: Some(by),
-            ..detail::Cause::default()
+            ..tables::Cause::default()
         });
         pe
     }
@@ -256,9 +256,9 @@ mod tests {
     #[test]
     fn the_order_of_pes_does_not_matter_and_nothing_is_lost() {
         let mut pe = waits(0, 10 * MS, 9 * MS, 0);
-        let one = pe.detail.causes[0].clone();
-        pe.detail.causes = (0..40).map(|at| detail::Cause { address: at, ns: at * MS, ..one.clone() }).collect();
-        pe.detail.regions.push(Region::default());
+        let one = pe.tables.causes[0].clone();
+        pe.tables.causes = (0..40).map(|at| tables::Cause { address: at, ns: at * MS, ..one.clone() }).collect();
+        pe.tables.regions.push(Region::default());
         let other = waits(2, 5 * MS, MS, 0);
         let fold = |pes: [&Pe; 2]| {
             let mut halves = [Causes::default(), Causes::default()];

@@ -66,7 +66,7 @@ pub struct CounterSums {
 
 impl CounterSums {
     pub(super) fn add(&mut self, pe: &Pe) {
-        let counters = &pe.detail.counters;
+        let counters = &pe.tables.counters;
         for counter in counters.list.iter().filter(|counter| !counter.remark.is_empty()) {
             let key = (counter.available, counter.name.clone(), counter.remark.clone());
             *self.missing.entry(key).or_default() += 1;

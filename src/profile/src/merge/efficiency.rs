@@ -133,14 +133,14 @@ pub struct Efficiencies {
 impl Efficiencies {
     pub(super) fn add(&mut self, parts: &Recorded, pe: &Pe) {
         self.run.add(parts.run(pe));
-        for (number, region) in pe.detail.regions.iter().enumerate() {
+        for (number, region) in pe.tables.regions.iter().enumerate() {
             let times = parts.region(number, region.own_ns);
             if times.elapsed_ns > 0 {
                 self.regions.entry(region.name.clone()).or_default().add(times);
             }
         }
         let calls = pe.routines.iter().map(|r| r.all_calls()).fold(0, u64::saturating_add);
-        let placed = pe.detail.sites.iter().filter(|site| !site.routine.is_empty());
+        let placed = pe.tables.sites.iter().filter(|site| !site.routine.is_empty());
         let placed = placed.map(|site| site.calls).fold(0, u64::saturating_add);
         self.calls = (self.calls.0.saturating_add(calls), self.calls.1.saturating_add(placed));
     }
@@ -210,9 +210,9 @@ impl Recorded {
     pub(super) fn new(plan: &Plan, pe: &Pe) -> Recorded {
         let mut whole = Library::default();
         pe.routines.iter().for_each(|r| whole.add(r.class, r.spent_ns()));
-        let mut regions = vec![Library::default(); pe.detail.regions.len()];
+        let mut regions = vec![Library::default(); pe.tables.regions.len()];
         let mut classes: HashMap<&str, Option<Class>> = HashMap::new();
-        for site in &pe.detail.sites {
+        for site in &pe.tables.sites {
             let class = classes
                 .entry(&site.routine)
                 .or_insert_with_key(|name| op::lookup(name).and_then(op::get).map(|row| row.class));
@@ -220,8 +220,8 @@ impl Recorded {
                 region.add(class, pe.site_ns(site).unwrap_or(0));
             }
         }
-        for sync in &pe.detail.syncs {
-            let team = pe.detail.teams.get(usize::from(sync.team));
+        for sync in &pe.tables.syncs {
+            let team = pe.tables.teams.get(usize::from(sync.team));
             let last = team.and_then(|team| plan.last_arrivals.get(&(team.key(), sync.number)));
             let Some(&last) = last.filter(|_| sync.left_ns > sync.arrived_ns) else { continue };
             let (took, until_last) =
@@ -244,7 +244,7 @@ impl Recorded {
     fn run(&self, pe: &Pe) -> Parts {
         let elapsed_ns = pe.main_ns();
         let main = elapsed_ns.max(1) as f64;
-        let threads = (pe.detail.system.threads_ns as f64 / main).max(self.whole.all as f64 / main).max(1.0);
+        let threads = (pe.tables.system.threads_ns as f64 / main).max(self.whole.all as f64 / main).max(1.0);
         let useful_ns = elapsed_ns.saturating_sub((self.whole.all as f64 / threads) as u64);
         Parts { elapsed_ns, useful_ns, waiting_ns: (self.whole.waiting() as f64 / threads) as u64 }
     }

@@ -88,7 +88,7 @@ impl<'p> Fold<'p> {
         self.requests.add(pe);
         self.callers.add(pe);
         self.causes.add(pe);
-        for module in pe.detail.modules.iter().filter(|module| !module.path.is_empty()) {
+        for module in pe.tables.modules.iter().filter(|module| !module.path.is_empty()) {
             self.build(&module.path, &module.build_id);
         }
     }
@@ -120,7 +120,7 @@ impl<'p> Fold<'p> {
         let recorded = Recorded::new(self.plan, pe);
         self.efficiencies.add(&recorded, pe);
         self.work.add(self.plan, pe, &recorded);
-        let met_ns = pe.detail.nbi.met_ns;
+        let met_ns = pe.tables.nbi.met_ns;
         if met_ns > 0 {
             self.nbi_waiting.insert(pe.pe, (met_ns as f64 * recorded.until_last()) as u64);
         }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::plan::Plan;
 use super::sites::more;
-use crate::detail::{Context, TeamKey};
 use crate::model::Pe;
+use crate::tables::{Context, TeamKey};
 
 /// Teams that have no row of their own: before all others.
 const OTHER_TEAMS: TeamKey = (0, i32::MIN, 0, 0);
@@ -50,16 +50,16 @@ pub(super) struct Groups {
 
 impl Groups {
     pub(super) fn add(&mut self, plan: &Plan, pe: &Pe) {
-        for context in &pe.detail.contexts {
+        for context in &pe.tables.contexts {
             self.context((context.handle, context.team), 1, context);
         }
-        for team in &pe.detail.teams {
+        for team in &pe.tables.teams {
             self.team(team.key(), TeamSum { pes: 1, calls: team.calls, bytes: team.bytes, ns: team.ns });
         }
-        for (name, value) in &pe.detail.network {
+        for (name, value) in &pe.tables.network {
             self.number(name, NetworkSum { total: *value, most: (*value, pe.pe), pes: 1 });
         }
-        for taken in &pe.detail.algorithms {
+        for taken in &pe.tables.algorithms {
             self.algorithm((taken.routine.clone(), taken.name.clone()), taken.calls);
         }
         self.cut(plan.limits.groups);

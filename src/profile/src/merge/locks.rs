@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::plan::Plan;
 use super::symbol::Symbol;
-use crate::detail::Lock;
 use crate::model::Pe;
+use crate::tables::Lock;
 
 /// A lock: (0 heap, 1 static; offset); `None` stands for those that found no room.
 pub type LockKey = Option<(u8, u64)>;
@@ -50,7 +50,7 @@ pub(super) struct Locks(BTreeMap<LockKey, LockSum>);
 
 impl Locks {
     pub(super) fn add(&mut self, plan: &Plan, pe: &Pe) {
-        pe.detail.locks.iter().for_each(|lock| self.put(plan, lock.object, LockSum::of(pe, lock)));
+        pe.tables.locks.iter().for_each(|lock| self.put(plan, lock.object, LockSum::of(pe, lock)));
     }
 
     /// Beyond the limit, the locks with the highest addresses are one row.

@@ -4,8 +4,8 @@
 use std::cmp::Reverse;
 
 use super::plan::Plan;
-use crate::detail::{Peer, Traffic};
 use crate::model::Pe;
+use crate::tables::{Peer, Traffic};
 
 /// Rows of a matrix in JSON; up to as many PEs have a row each.
 pub const LARGEST: usize = 256;
@@ -102,7 +102,7 @@ impl Matrices {
     }
 
     pub(super) fn add(&mut self, plan: &Plan, pe: &Pe) {
-        for peer in &pe.detail.peers {
+        for peer in &pe.tables.peers {
             let all = peer.all();
             let mut is_known = false;
             for (groups, cells) in plan.groups.iter().zip(&mut self.cells) {

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use super::efficiency::LastArrivals;
 use super::plan::Plan;
 use super::pool::Pool;
-use crate::detail::TeamKey;
 use crate::model::{Pe, Routine};
 use crate::op;
+use crate::tables::TeamKey;
 
 /// Meetings that are followed at the same time while not every arrival is known.
 const MOST_OPEN: usize = 1 << 14;
@@ -134,12 +134,12 @@ impl Meetings {
     }
 
     pub(super) fn add(&mut self, plan: &Plan, pe: &Pe) {
-        self.every = self.every.max(pe.detail.sync_every);
-        let regions: Vec<u32> = pe.detail.regions.iter().map(|region| self.pool.number(&region.name)).collect();
+        self.every = self.every.max(pe.tables.sync_every);
+        let regions: Vec<u32> = pe.tables.regions.iter().map(|region| self.pool.number(&region.name)).collect();
         let outside = self.pool.number("");
         let mut place = (0, outside, 0);
-        for sync in &pe.detail.syncs {
-            let Some(team) = pe.detail.teams.get(usize::from(sync.team)).filter(|team| team.size >= 2) else {
+        for sync in &pe.tables.syncs {
+            let Some(team) = pe.tables.teams.get(usize::from(sync.team)).filter(|team| team.size >= 2) else {
                 continue;
             };
             let meeting = (team.key(), sync.number);
@@ -153,7 +153,7 @@ impl Meetings {
             let region = regions.get(usize::from(sync.region)).copied().unwrap_or(outside);
             let from = From { pe: pe.pe, routine: sync.op, region, path: place.1, address: place.2 };
             let at = sync.arrived_ns;
-            let every = pe.detail.sync_every;
+            let every = pe.tables.sync_every;
             self.put(meeting, Arrivals { count: 1, every, sum: at, first: at, last: at, from });
         }
         self.cut(plan.limits.meetings);

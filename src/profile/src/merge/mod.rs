@@ -67,8 +67,8 @@ pub use strip::{STRIP_COLUMNS, Strip};
 pub use symbol::Symbol;
 
 use crate::calibration::Calibrations;
-use crate::detail::{Context, Peer, Rate, Requests, TeamKey};
 use crate::model::{Job, Pe, Profile, Routine};
+use crate::tables::{Context, Peer, Rate, Requests, TeamKey};
 use fold::Fold;
 use plan::Plan;
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::strip::Strip;
-use crate::detail::{Cost, Nbi, Site, System, Traffic};
 use crate::model::{End, LastOp, Pe, Progress, Routine, main_ns};
 use crate::op::Class;
 use crate::size::size_bounds;
+use crate::tables::{Cost, Nbi, Site, System, Traffic};
 
 const CLASSES: usize = Class::ALL.len();
 
@@ -74,7 +74,7 @@ impl PeRow {
         }
         let sum = |of: &dyn Fn(&Routine) -> u64| pe.routines.iter().map(of).fold(0, u64::saturating_add);
         let all_if = |is: bool, r: &Routine| if is { r.all_calls() } else { 0 };
-        let most = pe.detail.peers.iter().max_by_key(|p| (p.put.calls, std::cmp::Reverse(p.pe)));
+        let most = pe.tables.peers.iter().max_by_key(|p| (p.put.calls, std::cmp::Reverse(p.pe)));
         PeRow {
             pe: pe.pe,
             pid: pe.pid,
@@ -91,15 +91,15 @@ impl PeRow {
             shared_calls: pe.shared_calls,
             overflowed: pe.overflowed,
             last: pe.last.clone().map(Box::new),
-            nbi: pe.detail.nbi,
+            nbi: pe.tables.nbi,
             nbi_waiting_ns: 0,
             issuing_ns: sum(&|r| if r.name.contains("_nbi") { r.spent_ns() } else { 0 }),
-            cost: pe.detail.cost,
+            cost: pe.tables.cost,
             overhead_ns: pe.overhead_ns(),
-            region_errors: pe.detail.region_errors,
-            region_error: pe.in_file(pe.detail.region_error).map(|(path, address)| Box::new((path.into(), address))),
-            trace_dropped: pe.detail.trace_dropped,
-            system: pe.detail.system,
+            region_errors: pe.tables.region_errors,
+            region_error: pe.in_file(pe.tables.region_error).map(|(path, address)| Box::new((path.into(), address))),
+            trace_dropped: pe.tables.trace_dropped,
+            system: pe.tables.system,
             strip: Strip::new(pe),
             calls,
             ns,
@@ -107,7 +107,7 @@ impl PeRow {
             blocking_gets: sum(&|r| all_if(r.class == Class::Get && !r.name.contains("_nbi"), r)),
             small_puts: sum(&small_puts),
             asks: sum(&|r| all_if(is_ask(r), r)),
-            puts: pe.detail.peers.iter().map(|p| p.put.calls).fold(0, u64::saturating_add),
+            puts: pe.tables.peers.iter().map(|p| p.put.calls).fold(0, u64::saturating_add),
             most_puts: most.map(|p| (p.pe, p.put)),
         }
     }
@@ -176,12 +176,12 @@ fn small_puts(r: &Routine) -> u64 {
 impl Pe {
     /// Name of a region, by its number.
     pub fn region_name(&self, number: u8) -> &str {
-        self.detail.regions.get(usize::from(number)).map_or("", |region| region.name.as_str())
+        self.tables.regions.get(usize::from(number)).map_or("", |region| region.name.as_str())
     }
 
     /// Where an address of its process lies: the file and the address in it.
     pub fn in_file(&self, address: u64) -> Option<(&str, u64)> {
-        let module = self.detail.modules.iter().find(|m| (m.start..m.end).contains(&address))?;
+        let module = self.tables.modules.iter().find(|m| (m.start..m.end).contains(&address))?;
         Some((module.path.as_str(), address.wrapping_sub(module.base)))
     }
 

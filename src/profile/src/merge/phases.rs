@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::efficiency::{Parts, Times};
 use super::plan::Plan;
 use super::sites::more;
-use crate::detail::{LastPhase, Phase, Sync};
 use crate::model::Pe;
 use crate::op;
+use crate::tables::{LastPhase, Phase, Sync};
 
 /// A place of the program where meetings are called.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -117,11 +117,11 @@ impl Phases {
         let mut names = Names { pe, paths: BTreeMap::new() };
         // By address and operation: that of a call in this process.
         let mut own: BTreeMap<(Call, Call), Own> = BTreeMap::new();
-        for sync in pe.detail.syncs.iter().filter(|sync| sync.phase.begin_ns > 0) {
+        for sync in pe.tables.syncs.iter().filter(|sync| sync.phase.begin_ns > 0) {
             let to = Some((sync.address, sync.op));
-            own.entry((sync.phase.from, to)).or_default().add(pe.detail.sync_every, times(plan, pe, sync));
+            own.entry((sync.phase.from, to)).or_default().add(pe.tables.sync_every, times(plan, pe, sync));
         }
-        for LastPhase { phase, end_ns } in &pe.detail.last_phases {
+        for LastPhase { phase, end_ns } in &pe.tables.last_phases {
             let (work, library) = split(phase, *end_ns);
             own.entry((phase.from, None)).or_default().add(1, [work, library, 0, 0]);
         }
@@ -182,7 +182,7 @@ fn split(phase: &Phase, end_ns: u64) -> (u64, u64) {
 fn times(plan: &Plan, pe: &Pe, sync: &Sync) -> [u64; 4] {
     let (work, library) = split(&sync.phase, sync.arrived_ns);
     let meeting = sync.left_ns.saturating_sub(sync.arrived_ns);
-    let team = pe.detail.teams.get(usize::from(sync.team));
+    let team = pe.tables.teams.get(usize::from(sync.team));
     let last = team.and_then(|team| plan.last_arrivals.get(&(team.key(), sync.number)));
     let waiting = last.map_or(0, |last| last.saturating_sub(sync.arrived_ns).min(meeting));
     [work, library, meeting, waiting]

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::detail::Rate;
 use crate::model::Pe;
+use crate::tables::Rate;
 
 /// By routine, size class and distance.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub(super) struct Rates(BTreeMap<(String, u8, u8), Rate>);
 
 impl Rates {
     pub(super) fn add(&mut self, pe: &Pe) {
-        pe.detail.rates.iter().for_each(|rate| self.put(rate.clone()));
+        pe.tables.rates.iter().for_each(|rate| self.put(rate.clone()));
     }
 
     fn put(&mut self, rate: Rate) {

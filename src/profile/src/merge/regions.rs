@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::plan::Plan;
 use super::sites::more;
-use crate::detail::Marker;
 use crate::model::Pe;
 use crate::op::{self, Class};
+use crate::tables::Marker;
 
 /// A region, over all PEs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub(super) struct Regions {
 
 impl Regions {
     pub(super) fn add(&mut self, plan: &Plan, pe: &Pe) {
-        for region in pe.detail.regions.iter().filter(|r| r.entries > 0 || r.name.is_empty()) {
+        for region in pe.tables.regions.iter().filter(|r| r.entries > 0 || r.name.is_empty()) {
             let time = if region.name.is_empty() { region.own_ns } else { region.total_ns };
             let sum = RegionSum {
                 entries: region.entries,
@@ -81,7 +81,7 @@ impl Regions {
             self.region(&region.name).add(&sum);
         }
         let mut waits: HashMap<&str, bool> = HashMap::new();
-        for site in &pe.detail.sites {
+        for site in &pe.tables.sites {
             let ns = pe.site_ns(site).unwrap_or(0);
             let is_wait = *waits.entry(&site.routine).or_insert_with_key(|name| {
                 op::lookup(name).and_then(op::get).is_some_and(|row| Class::waits(row.class))
@@ -95,7 +95,7 @@ impl Regions {
             };
             self.region(pe.region_name(site.region)).add(&sum);
         }
-        self.markers.extend(pe.detail.markers.iter().enumerate().map(|(at, m)| ((pe.pe, at), m.clone())));
+        self.markers.extend(pe.tables.markers.iter().enumerate().map(|(at, m)| ((pe.pe, at), m.clone())));
         self.cut(plan.limits.markers);
     }
 

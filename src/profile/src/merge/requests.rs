@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::detail::Requests;
 use crate::model::Pe;
+use crate::tables::Requests;
 
 /// By routine; by code.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,8 +14,8 @@ pub(super) struct RequestSums {
 
 impl RequestSums {
     pub(super) fn add(&mut self, pe: &Pe) {
-        pe.detail.requests.iter().for_each(|of| self.put(of.clone()));
-        pe.detail.errors.iter().for_each(|(code, count)| self.put_errors(*code, *count));
+        pe.tables.requests.iter().for_each(|of| self.put(of.clone()));
+        pe.tables.errors.iter().for_each(|(code, count)| self.put_errors(*code, *count));
     }
 
     fn put(&mut self, of: Requests) {

@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use super::plan::{Plan, SiteName};
 use super::pool::Pool;
-use crate::detail::Site;
 use crate::model::Pe;
+use crate::tables::Site;
 
 /// Names are numbers of the pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -139,7 +139,7 @@ impl Sites {
 
     pub(super) fn add(&mut self, plan: &Plan, pe: &Pe) {
         let mut own: HashMap<Key, SiteSum> = HashMap::new();
-        for site in &pe.detail.sites {
+        for site in &pe.tables.sites {
             let (path, address) = pe.in_file(site.address).unwrap_or_default();
             let key = Key {
                 path: self.pool.number(path),

@@ -22,11 +22,11 @@ pub struct Strip {
 impl Strip {
     /// The time line of a PE; `None` where it has none.
     pub(super) fn new(pe: &Pe) -> Option<Box<Strip>> {
-        let line = &pe.detail.timeline;
+        let line = &pe.tables.timeline;
         if line.slices.is_empty() || line.width_ns == 0 || pe.end_ns <= pe.start_ns {
             return None;
         }
-        let threads = (pe.detail.system.threads_ns as f64 / pe.main_ns().max(1) as f64).max(1.0);
+        let threads = (pe.tables.system.threads_ns as f64 / pe.main_ns().max(1) as f64).max(1.0);
         let column_ns = (pe.end_ns - pe.start_ns) as f64 / STRIP_COLUMNS as f64;
         let mut columns = [[0; KINDS]; STRIP_COLUMNS];
         for (at, column) in columns.iter_mut().enumerate() {
@@ -60,7 +60,7 @@ impl Strip {
 }
 
 /// Shares of `whole_ns` nanoseconds that a PE spent in the library between two moments.
-fn shares(line: &crate::detail::Timeline, (begin, end): (f64, f64), whole_ns: f64) -> [u8; KINDS] {
+fn shares(line: &crate::tables::Timeline, (begin, end): (f64, f64), whole_ns: f64) -> [u8; KINDS] {
     let width = line.width_ns as f64;
     let place = |moment: f64| ((moment - line.begin_ns as f64) / width).max(0.0) as usize;
     let mut sums = [0.0; KINDS];
@@ -78,16 +78,16 @@ fn shares(line: &crate::detail::Timeline, (begin, end): (f64, f64), whole_ns: f6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::detail::{Detail, Timeline};
     use crate::model::Progress;
+    use crate::tables::{PeTables, Timeline};
 
     #[test]
     fn columns_have_what_slices_have() {
         // Half of the run in barriers, then nothing; slices that are wider than columns and begin before them.
         let slices = vec![[0, 0, 1000], [0, 0, 1000], [0, 0, 0], [0, 0, 0]];
         let timeline = Timeline { begin_ns: 1000, width_ns: 1000, slices };
-        let detail = Detail { timeline, ..Detail::default() };
-        let pe = Pe { start_ns: 1000, end_ns: 5000, progress: Progress::Finalized, detail, ..Pe::default() };
+        let tables = PeTables { timeline, ..PeTables::default() };
+        let pe = Pe { start_ns: 1000, end_ns: 5000, progress: Progress::Finalized, tables, ..Pe::default() };
         let strip = Strip::new(&pe).unwrap();
         assert!((0..32).all(|at| strip.shares(at) == [0.0, 0.0, 1.0]), "{strip:?}");
         assert!((32..64).all(|at| strip.shares(at) == [0.0; KINDS]));

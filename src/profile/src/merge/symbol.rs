@@ -22,8 +22,8 @@ impl Symbol {
             return None;
         }
         // The executable is the first of the loaded objects.
-        let program = pe.detail.modules.first()?;
-        let address = pe.detail.system.memory[2].checked_add(object.1)?.checked_sub(program.base)?;
+        let program = pe.tables.modules.first()?;
+        let address = pe.tables.system.memory[2].checked_add(object.1)?.checked_sub(program.base)?;
         Some(Symbol { pe: pe.pe, path: program.path.as_str().into(), address })
     }
 }

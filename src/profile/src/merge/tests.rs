@@ -3,9 +3,9 @@
 use super::fold::Fold;
 use super::plan::Plan;
 use super::*;
-use crate::detail::{Algorithm, Detail, Marker, Module, Peer, Phase, Region, Site, Sync, Team, Traffic};
 use crate::model::Progress;
 use crate::op::{self, Class};
+use crate::tables::{Algorithm, Marker, Module, PeTables, Peer, Phase, Region, Site, Sync, Team, Traffic};
 
 /// Numbers that look random, the same at each run.
 struct Dice(u64);
@@ -83,7 +83,7 @@ fn pe(number: u32, npes: u32, dice: &mut Dice) -> Pe {
     let pair = number as i32 / 2 * 2;
     let team =
         |start, size| Team { id: if size == 2 { 5 } else { 0 }, start, stride: 1, size, calls: 100, ns: 5, bytes: 8 };
-    let detail = Detail {
+    let tables = PeTables {
         peers,
         sites,
         modules: vec![Module {
@@ -102,10 +102,10 @@ fn pe(number: u32, npes: u32, dice: &mut Dice) -> Pe {
         algorithms: ["barrier:counter", "barrier:dissemination"]
             .map(|name| Algorithm { routine: "shmem_barrier_all".into(), name: name.into(), calls: 1 + dice.below(99) })
             .into(),
-        ..Detail::default()
+        ..PeTables::default()
     };
     let (host, progress) = (format!("node{}", number / 4), Progress::Finalized);
-    Pe { pe: number, host, progress, end_ns: 1 << 40, routines, detail, ..Pe::default() }
+    Pe { pe: number, host, progress, end_ns: 1 << 40, routines, tables, ..Pe::default() }
 }
 
 fn profile(npes: u32, seed: u64) -> Profile {
@@ -208,7 +208,7 @@ fn sums_are_those_of_adding_up_by_hand() {
         by_hand.total_variance = sum.total_variance;
         assert_eq!(*sum, by_hand);
     }
-    let sites: u64 = profile.pes.iter().flat_map(|pe| &pe.detail.sites).map(|site| site.calls).sum();
+    let sites: u64 = profile.pes.iter().flat_map(|pe| &pe.tables.sites).map(|site| site.calls).sum();
     assert_eq!(merged.sites.iter().map(|row| row.sum.calls).sum::<u64>(), sites);
     assert_eq!(merged.regions.iter().map(|(_, sum)| sum.calls).sum::<u64>(), sites);
     for (row, pe) in merged.pes.iter().zip(&profile.pes) {
@@ -225,8 +225,8 @@ fn a_large_matrix_is_folded_and_loses_nothing() {
     let ring = |npes: u32, hosts: u32| {
         let pe = |pe: u32| {
             let to = Peer { pe: Some((pe + 1) % npes), put: Traffic { calls: 1, bytes: 10 }, ..Peer::default() };
-            let detail = Detail { peers: vec![to], ..Detail::default() };
-            Pe { pe, host: format!("h{}", pe % hosts), detail, ..Pe::default() }
+            let tables = PeTables { peers: vec![to], ..PeTables::default() };
+            Pe { pe, host: format!("h{}", pe % hosts), tables, ..Pe::default() }
         };
         Merged::from(&Profile { job: Job { npes, ..Job::default() }, pes: (0..npes).map(pe).collect() })
     };
@@ -251,13 +251,13 @@ fn late_profile(arrivals: &[&[u64]], every: u64) -> Profile {
     let pe = |(pe, times): (usize, &&[u64])| {
         let sync =
             |(k, &at): (usize, &u64)| Sync { number: k as u64 * every, arrived_ns: at, op: 0, ..Sync::default() };
-        let detail = Detail {
+        let tables = PeTables {
             teams: vec![Team { stride: 1, size: npes, ..Team::default() }],
             syncs: times.iter().enumerate().map(sync).collect(),
             sync_every: every,
-            ..Detail::default()
+            ..PeTables::default()
         };
-        Pe { pe: pe as u32, detail, ..Pe::default() }
+        Pe { pe: pe as u32, tables, ..Pe::default() }
     };
     let job = Job { npes: npes as u32, ..Job::default() };
     Profile { job, pes: arrivals.iter().enumerate().map(pe).collect() }

@@ -2,11 +2,11 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::extra::is_mine;
 use super::hot::bump;
+use super::tables::is_mine;
 use super::{claim, names, tls};
-use crate::segment::extra::{ALGORITHM_OVERFLOW, ALGORITHMS, AlgorithmRow, PROBES, algorithm_index, algorithm_key};
 use crate::segment::layout::{STATE_INSIDE, Slot, state_of};
+use crate::segment::tables::{ALGORITHM_OVERFLOW, ALGORITHMS, AlgorithmRow, PROBES, algorithm_index, algorithm_key};
 
 /// Names of all algorithms, by number. Those beyond the table of the profile have no name.
 pub fn algorithm_names(all: impl Iterator<Item = String>) {
@@ -26,7 +26,7 @@ pub fn algorithm(number: u8) {
         return;
     }
     let key = algorithm_key(word as u16, number);
-    let first = &slot.extra.algorithms[algorithm_index(key)];
+    let first = &slot.tables.algorithms[algorithm_index(key)];
     let row = if first.key.load(Relaxed) == key { first } else { row_of(slot, key) };
     bump(&row.calls, 1);
 }
@@ -35,6 +35,6 @@ pub fn algorithm(number: u8) {
 #[cold]
 #[inline(never)]
 fn row_of(slot: &Slot, key: u64) -> &AlgorithmRow {
-    let places = (0..PROBES).map(|k| &slot.extra.algorithms[(algorithm_index(key) + k) & (ALGORITHMS - 1)]);
-    places.into_iter().find(|row| is_mine(&row.key, key)).unwrap_or(&slot.extra.algorithms[ALGORITHM_OVERFLOW])
+    let places = (0..PROBES).map(|k| &slot.tables.algorithms[(algorithm_index(key) + k) & (ALGORITHMS - 1)]);
+    places.into_iter().find(|row| is_mine(&row.key, key)).unwrap_or(&slot.tables.algorithms[ALGORITHM_OVERFLOW])
 }

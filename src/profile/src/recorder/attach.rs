@@ -54,15 +54,15 @@ pub fn attach(fd: RawFd, pe: u32, npes: u32, first_local_pe: u32, local_pes: u32
     head.attach_ticks.store(facts.scale.now(), Relaxed);
     head.state.store(PE_ATTACHED, Relaxed);
     claim::forget();
-    arm::set_brief(facts.brief);
+    arm::set_counts_only(facts.counts_only);
     super::modules::note(region);
     super::control::serve(fd)?;
     super::release::unmap();
     super::locks::unmap();
-    if !facts.brief {
+    if !facts.counts_only {
         super::locks::map(fd);
     }
-    if !facts.brief && super::release::map(fd, &facts).is_err() {
+    if !facts.counts_only && super::release::map(fd, &facts).is_err() {
         // Who ended a wait stays unknown.
         super::release::unmap();
     }
@@ -72,11 +72,11 @@ pub fn attach(fd: RawFd, pe: u32, npes: u32, first_local_pe: u32, local_pes: u32
 }
 
 /// A segment for the PEs `pes` of a job of `npes`, made by one of them, whose initialization began so long ago.
-/// `brief`: nobody will see more than the numbers by routine.
+/// `counts_only`: nobody will see more than the numbers by routine.
 ///
 /// # Errors
 /// As [`create`].
-pub fn shared_segment(pes: Range<u32>, npes: u32, brief: bool, ago: Duration) -> io::Result<OwnedFd> {
+pub fn shared_segment(pes: Range<u32>, npes: u32, counts_only: bool, ago: Duration) -> io::Result<OwnedFd> {
     let mut words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     let (program, arguments) = (words.next().unwrap_or_default(), words.collect());
     let local_pes = Some(pes.len() as u32);
@@ -88,7 +88,7 @@ pub fn shared_segment(pes: Range<u32>, npes: u32, brief: bool, ago: Duration) ->
     };
     create(
         npes,
-        &JobInfo { program, arguments, first_pe: pes.start, local_pes, brief, off: false, origin: Some(origin) },
+        &JobInfo { program, arguments, first_pe: pes.start, local_pes, counts_only, off: false, origin: Some(origin) },
     )
 }
 
@@ -97,8 +97,8 @@ pub fn shared_segment(pes: Range<u32>, npes: u32, brief: bool, ago: Duration) ->
 ///
 /// # Errors
 /// As [`attach`].
-pub fn attach_private(pe: u32, npes: u32, brief: bool) -> io::Result<OwnedFd> {
-    let fd = shared_segment(pe..pe + 1, npes, brief, Duration::ZERO)?;
+pub fn attach_private(pe: u32, npes: u32, counts_only: bool) -> io::Result<OwnedFd> {
+    let fd = shared_segment(pe..pe + 1, npes, counts_only, Duration::ZERO)?;
     attach(fd.as_raw_fd(), pe, npes, pe, 1)?;
     Ok(fd)
 }

@@ -40,7 +40,7 @@ pub(super) fn sampled(slot: &Slot, key: u64, samples: u32) {
 #[cold]
 #[inline(never)]
 pub(super) fn note(slot: &Slot, key: u64) {
-    let Some(stack) = STACK.get().filter(|_| !arm::is_brief()) else { return };
+    let Some(stack) = STACK.get().filter(|_| !arm::counts_only()) else { return };
     let mut returns = claim::region().map_or([0; DEPTH], |region| script::places(&region.names));
     if returns[0] == 0 {
         returns = frames(*stack);
@@ -49,7 +49,7 @@ pub(super) fn note(slot: &Slot, key: u64) {
         return;
     }
     let first = place(key, &returns);
-    for row in &slot.extra.callers[first..first + PROBES] {
+    for row in &slot.tables.callers[first..first + PROBES] {
         if row.key.load(Relaxed) == 0 {
             row.returns.iter().zip(returns).for_each(|(to, from)| to.store(from, Relaxed));
             row.key.store(key, Relaxed);

@@ -44,8 +44,8 @@ pub(super) fn region() -> Option<&'static Region> {
 pub(super) fn publish(region: &'static Region, pe: u32, npes: u32, first_local: u32, local_pes: u32, scale: Scale) {
     let shared = &region.slots[SLOTS];
     prepare(shared, pe, first_local, local_pes, scale);
-    shared.extra.teams[0].stride.store(1, Relaxed);
-    shared.extra.teams[0].size.store(npes as i32, Relaxed);
+    shared.tables.teams[0].stride.store(1, Relaxed);
+    shared.tables.teams[0].size.store(npes as i32, Relaxed);
     let overhead = cold::sample_overhead(shared);
     region.head.sample_overhead.store(overhead, Relaxed);
     SAMPLE_OVERHEAD.store(overhead, Relaxed);
@@ -161,7 +161,7 @@ fn take(region: &'static Region, index: usize, slot: &'static Slot, from: u32, t
     // Acquire pairs with the release of the previous owner: its counts are seen before they are added to.
     slot.head.owner.compare_exchange(from, thread, AcqRel, Relaxed).ok()?;
     let head = &slot.head;
-    if slot.extra.owners.load(Relaxed) == 0 {
+    if slot.tables.owners.load(Relaxed) == 0 {
         // The shared slot has what every slot needs to know.
         let model = &region.slots[SLOTS].head;
         head.pe.store(model.pe.load(Relaxed), Relaxed);
@@ -171,13 +171,13 @@ fn take(region: &'static Region, index: usize, slot: &'static Slot, from: u32, t
         head.clock_mult.store(model.clock_mult.load(Relaxed), Relaxed);
         head.clock_overhead.store(model.clock_overhead.load(Relaxed), Relaxed);
         head.random.store(seed(thread, index), Relaxed);
-        let world = &slot.extra.teams[0];
+        let world = &slot.tables.teams[0];
         world.stride.store(1, Relaxed);
-        world.size.store(region.slots[SLOTS].extra.teams[0].size.load(Relaxed), Relaxed);
+        world.size.store(region.slots[SLOTS].tables.teams[0].size.load(Relaxed), Relaxed);
         head.region_since.store(super::hot::ticks(head), Relaxed);
     }
-    slot.extra.lives.since.store(super::hot::ticks(head), Relaxed);
-    slot.extra.owners.store(slot.extra.owners.load(Relaxed) + 1, Relaxed);
+    slot.tables.lives.since.store(super::hot::ticks(head), Relaxed);
+    slot.tables.owners.store(slot.tables.owners.load(Relaxed) + 1, Relaxed);
     timeline::begin(slot, &region.head);
     release::begin(slot);
     region.head.threads.fetch_add(1, Relaxed);
@@ -245,7 +245,7 @@ extern "C" fn at_thread_exit(slot: *mut libc::c_void) {
 /// Adds the life of a slot's owner, from the end of initialization on.
 fn end_life(slot: &Slot) {
     let Some(region) = region_unchecked() else { return };
-    let lives = &slot.extra.lives;
+    let lives = &slot.tables.lives;
     let begin = lives.since.load(Relaxed).max(region.head.init_ticks.load(Relaxed));
     let life = super::hot::ticks(&slot.head).saturating_sub(begin);
     lives.ended.store(lives.ended.load(Relaxed).saturating_add(life), Relaxed);

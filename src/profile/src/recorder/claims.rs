@@ -20,7 +20,7 @@ pub(super) fn room_ns(slot: &Slot, row: u32, now: u64) -> u64 {
     if row == ROW_OVERFLOW {
         return u64::MAX;
     }
-    let (row, recent) = (slot.row(row), &slot.extra.claims);
+    let (row, recent) = (slot.row(row), &slot.tables.claims);
     let claimed = slot.head.claimed_ns.load(Relaxed);
     let room = |at: u64, claimed_at: u64| {
         let passed = clock::scale_ns(now.saturating_sub(at), slot.head.clock_mult.load(Relaxed));
@@ -39,7 +39,7 @@ pub(super) fn room_ns(slot: &Slot, row: u32, now: u64) -> u64 {
 pub(super) fn note(slot: &Slot, row: u32, now: u64) {
     let claimed = slot.head.claimed_ns.load(Relaxed);
     slot.row(row).claimed_at.store(claimed, Relaxed);
-    let recent = &slot.extra.claims;
+    let recent = &slot.tables.claims;
     let samples = recent.samples.load(Relaxed) + 1;
     recent.samples.store(samples, Relaxed);
     if samples.is_multiple_of(SAMPLES) {

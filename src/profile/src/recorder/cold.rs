@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use super::claim::{self, Place};
 use super::hot::{add_exact, bump, counted_bytes, elapsed, ticks as ticks_of, uses_counter};
 use super::tls;
-use super::{claims, counting, extra, lines, rates, timeline};
+use super::{claims, counting, lines, rates, tables, timeline};
 use crate::clock;
 use crate::histogram::bucket;
 use crate::op::{MAX_OPS, TOGETHER, Timing, traits};
@@ -63,7 +63,7 @@ pub(super) fn begin(slot: &Slot, left: u32, addr: usize, bytes: usize, site: u32
     let (is_sample, now) = match trace::enter(slot, word as u16, left, bytes) {
         Short::Sample => {
             current.addr.store(addr as u64, Relaxed);
-            slot.extra.look.bytes.store(bytes as u64, Relaxed);
+            slot.tables.look.bytes.store(bytes as u64, Relaxed);
             rates::begin(slot, bytes, u64::from(slot.cell(word as u16).gap.load(Relaxed)).max(1));
             return begin_sample(slot, site) | SAMPLE;
         }
@@ -74,7 +74,7 @@ pub(super) fn begin(slot: &Slot, left: u32, addr: usize, bytes: usize, site: u32
     current.bytes.store(bytes as u64, Relaxed);
     // Entered and traced: inside, as a timed call is.
     current.word.store(word & !(0xffff << 16) | STATE_INSIDE << 16, Relaxed);
-    slot.extra.look.bytes.store(bytes as u64, Relaxed);
+    slot.tables.look.bytes.store(bytes as u64, Relaxed);
     let start = if is_sample { begin_sample(slot, site) | SAMPLE } else { (now & !(SAMPLE | FIRST)).max(4) };
     current.start.store(start, Relaxed);
     start
@@ -140,9 +140,9 @@ fn enter_first(slot: &Slot, op: u16, peer: i32, addr: usize, bytes: usize, kind:
     let state = if each_timed { STATE_INSIDE } else { STATE_ENTERED };
     head.current.word.store(current_word(op, state, peer), Relaxed);
     let site = if kind == Timing::Timed {
-        extra::note(slot, op, peer, addr, bytes)
+        tables::note(slot, op, peer, addr, bytes)
     } else {
-        extra::note_short(slot, op, peer, addr, bytes)
+        tables::note_short(slot, op, peer, addr, bytes)
     };
     head.site.store(site, Relaxed);
     (start & !SAMPLE) | FIRST
@@ -154,7 +154,7 @@ fn enter_shared(region: &Region, op: u16, peer: i32, bytes: usize, kind: Timing)
     calls.fetch_add(1, Relaxed);
     total.fetch_add(counted_bytes(op, bytes) as u64, Relaxed);
     region.head.shared_calls.fetch_add(1, Relaxed);
-    extra::note_shared(slot, op, peer, bytes);
+    tables::note_shared(slot, op, peer, bytes);
     ticks_of(&slot.head)
 }
 
@@ -203,7 +203,7 @@ pub(super) fn leave_sample(op: u16, start: u64) {
     if traced {
         leave_traced(slot, op, start, start + ticks);
     }
-    let mark = &slot.extra.sampled[usize::from(op) / 64 % slot.extra.sampled.len()];
+    let mark = &slot.tables.sampled[usize::from(op) / 64 % slot.tables.sampled.len()];
     mark.store(mark.load(Relaxed) | 1 << (op % 64), Relaxed);
     let mult = slot.head.clock_mult.load(Relaxed);
     let overhead = claim::sample_overhead() >> 8;
@@ -219,7 +219,7 @@ pub(super) fn leave_sample(op: u16, start: u64) {
     lines::note(slot, op, peer, weight, took);
     // A long one stands for itself only.
     let stands = if is_long { 1 } else { weight };
-    rates::note(slot, op, (peer, slot.extra.look.bytes.load(Relaxed) as usize), stands, took);
+    rates::note(slot, op, (peer, slot.tables.look.bytes.load(Relaxed) as usize), stands, took);
     claims::note(slot, row, now);
     if timeline::is_due(slot, now) {
         timeline::settle(slot, op, start, now);
@@ -234,7 +234,7 @@ fn leave_first(slot: &Slot, op: u16, start: u64, traced: bool) {
     let ns = clock::scale_ns(elapsed(&slot.head, start, end), slot.head.clock_mult.load(Relaxed));
     let cell = slot.cell(op);
     add_exact(slot, cell, row(slot, cell), ns);
-    extra::add_exact(slot, ns);
+    tables::add_exact(slot, ns);
     if traced {
         leave_traced(slot, op, start, end);
     }
@@ -262,14 +262,14 @@ pub(super) fn add_sample(slot: &Slot, cell: &Cell, raw_ns: u64, overhead_ns: u64
     let row_number = row(slot, cell);
     if ns >= LONG.load(Relaxed) {
         add_exact(slot, cell, row_number, ns);
-        extra::add_exact(slot, ns);
+        tables::add_exact(slot, ns);
     } else {
         let wanted = ns.saturating_mul(weight);
         // A sample that stands for itself only took what it took.
         let claim = if weight > 1 { wanted.min(room_ns) } else { wanted };
         let raw_ns = if claim < wanted { claim / weight + overhead_ns } else { raw_ns };
         bump(&slot.head.claimed_ns, claim);
-        extra::add_sample(slot, raw_ns, weight, ns);
+        tables::add_sample(slot, raw_ns, weight, ns);
         cell.samples.store(cell.samples.load(Relaxed) + 1, Relaxed);
         bump(&cell.sample_weight, weight);
         bump(&cell.sample_ns, raw_ns.saturating_mul(weight));
@@ -363,12 +363,12 @@ pub(super) fn leave_timed(op: u16, start: u64, peer: i32) -> u64 {
     if trace::is_on() && !trace::timed(slot, op, slot.head.current.bytes.load(Relaxed), end) {
         trace::event(slot, op, peer, start, end);
     }
-    extra::add_exact(slot, ns);
+    tables::add_exact(slot, ns);
     if timeline::is_due(slot, end) {
         timeline::settle(slot, op, start, end);
     }
     if peer < 0 && traits(op) & TOGETHER != 0 {
-        extra::met(slot, peer, start, end, 1);
+        tables::met(slot, peer, start, end, 1);
     }
     slot.head.current.word.store(current_word(op, STATE_DONE, peer), Relaxed);
     ticks
@@ -417,9 +417,9 @@ pub(super) fn row(slot: &Slot, cell: &Cell) -> u32 {
     match cell.row.compare_exchange(ROW_NONE, number, Relaxed, Relaxed) {
         Ok(_) => {
             let op = op_of(slot, cell);
-            slot.extra.used[op / 64].fetch_or(1 << (op % 64), Relaxed);
+            slot.tables.used[op / 64].fetch_or(1 << (op % 64), Relaxed);
             if number == ROW_OVERFLOW {
-                slot.extra.rows_overflowed.fetch_add(1, Relaxed);
+                slot.tables.rows_overflowed.fetch_add(1, Relaxed);
             }
             number
         }

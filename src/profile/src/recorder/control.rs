@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use super::hot::{bump, ticks};
 use super::{claim, cold, counting, names};
 use crate::segment::Mapping;
-use crate::segment::extra::{KEY_REGION, NESTING, REGIONS};
 use crate::segment::layout::{HEADER_BYTES, Header, Slot};
+use crate::segment::tables::{KEY_REGION, NESTING, REGIONS};
 
 static HEADER: AtomicPtr<Header> = AtomicPtr::new(std::ptr::null_mut());
 /// How long a PE waits for its snapshot.
@@ -92,10 +92,10 @@ pub fn region_begin(name: &str) -> bool {
         return false;
     };
     let now = ticks(&slot.head);
-    slot.extra.stack[depth].store(number as u64, Relaxed);
+    slot.tables.stack[depth].store(number as u64, Relaxed);
     slot.head.region_depth.store(depth as u32 + 1, Relaxed);
     switch(slot, number, now);
-    let row = &slot.extra.regions[number];
+    let row = &slot.tables.regions[number];
     bump(&row.entries, 1);
     if row.open.load(Relaxed) == 0 {
         row.since.store(now, Relaxed);
@@ -109,7 +109,7 @@ pub fn region_begin(name: &str) -> bool {
 pub fn region_end(name: Option<&str>) -> bool {
     let Some((region, slot)) = claim::own() else { return false };
     let depth = slot.head.region_depth.load(Relaxed) as usize;
-    let innermost = depth.checked_sub(1).map(|top| slot.extra.stack[top].load(Relaxed) as usize % REGIONS);
+    let innermost = depth.checked_sub(1).map(|top| slot.tables.stack[top].load(Relaxed) as usize % REGIONS);
     let fits = |number: usize| name.is_none_or(|name| region.names.regions[number].is(names::cut(name)));
     let Some(number) = innermost.filter(|&number| fits(number)) else {
         region.head.region_errors.fetch_add(1, Relaxed);
@@ -117,9 +117,9 @@ pub fn region_end(name: Option<&str>) -> bool {
     };
     let now = ticks(&slot.head);
     slot.head.region_depth.store(depth as u32 - 1, Relaxed);
-    let outer = depth.checked_sub(2).map_or(0, |top| slot.extra.stack[top].load(Relaxed) as usize % REGIONS);
+    let outer = depth.checked_sub(2).map_or(0, |top| slot.tables.stack[top].load(Relaxed) as usize % REGIONS);
     switch(slot, outer, now);
-    let row = &slot.extra.regions[number];
+    let row = &slot.tables.regions[number];
     let open = row.open.load(Relaxed).saturating_sub(1);
     row.open.store(open, Relaxed);
     if open == 0 {
@@ -151,7 +151,7 @@ fn switch(slot: &Slot, number: usize, now: u64) {
     counting::settle(slot);
     let head = &slot.head;
     let before = (head.region_key.load(Relaxed) >> KEY_REGION) as usize % REGIONS;
-    bump(&slot.extra.regions[before].own_ticks, now.saturating_sub(head.region_since.load(Relaxed)));
+    bump(&slot.tables.regions[before].own_ticks, now.saturating_sub(head.region_since.load(Relaxed)));
     head.region_since.store(now, Relaxed);
     head.region_key.store((number as u64) << KEY_REGION, Relaxed);
 }
@@ -161,7 +161,7 @@ pub fn marker(name: &str, value: f64) -> bool {
     let Some((region, slot)) = claim::own() else { return false };
     let marked = names::locked(&region.names, |names| {
         let name = names::cut(name);
-        let free = |row: &&crate::segment::extra::Marker| row.name.is(name) || row.name.is("");
+        let free = |row: &&crate::segment::tables::Marker| row.name.is(name) || row.name.is("");
         let Some(row) = names.markers.iter().find(free) else { return false };
         let number = |word: &std::sync::atomic::AtomicU64| f64::from_bits(word.load(Relaxed));
         let first = row.count.load(Relaxed) == 0;

@@ -2,12 +2,12 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::extra;
 use super::hot::{self, bump};
+use super::tables;
 use crate::clock;
 use crate::op::MAX_OPS;
-use crate::segment::extra::{key, site_index};
 use crate::segment::layout::{Region, SLOTS, STATE_INSIDE, Slot, current_word};
+use crate::segment::tables::{key, site_index};
 
 /// An operation that nobody has: its cell is free to be written, and readers do not look at it.
 const NOBODY: u16 = MAX_OPS as u16 - 1;
@@ -43,7 +43,7 @@ fn median(slot: &Slot, call: fn(&Slot)) -> u64 {
 fn counted(slot: &Slot) {
     let cell = slot.cell(NOBODY);
     hot::count(slot, cell, -1, 8);
-    extra::note_short(slot, NOBODY, -1, 0, 8);
+    tables::note_short(slot, NOBODY, -1, 0, 8);
     slot.head.current.word.store(0, Relaxed);
     hot::bump32(&cell.countdown, u32::MAX);
 }
@@ -59,7 +59,7 @@ fn timed(slot: &Slot) {
     let cell = slot.cell(NOBODY);
     bump(&cell.exact_calls, 1);
     bump(&cell.exact_ns, ns);
-    extra::add_exact(slot, ns);
+    tables::add_exact(slot, ns);
     slot.head.current.word.store(0, Relaxed);
 }
 
@@ -69,8 +69,8 @@ fn forget(slot: &Slot) {
     let words = [&cell.calls[0], &cell.bytes[0], &cell.exact_calls, &cell.exact_ns];
     words.into_iter().for_each(|word| word.store(0, Relaxed));
     cell.countdown.store(0, Relaxed);
-    let first = &slot.extra.sites[site_index(key(super::tls::site(), NOBODY, 0))];
-    let none = &slot.extra.sites[0];
+    let first = &slot.tables.sites[site_index(key(super::tls::site(), NOBODY, 0))];
+    let none = &slot.tables.sites[0];
     for site in [first, none] {
         let words = [&site.key, &site.calls, &site.bytes, &site.exact_calls, &site.exact_ns];
         words.into_iter().for_each(|word| word.store(0, Relaxed));

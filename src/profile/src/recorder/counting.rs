@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::consumers;
 use super::hot::bump;
-use crate::segment::extra::{COUNTERS, KEY_REGION, REGIONS, Values};
 use crate::segment::layout::Slot;
+use crate::segment::tables::{COUNTERS, KEY_REGION, REGIONS, Values};
 
 #[cfg(feature = "counters")]
 use super::perf;
@@ -56,7 +56,7 @@ fn region(slot: &Slot) -> usize {
 /// Reads the counters and adds what was counted since the last time to the region in place.
 fn take(slot: &Slot) -> Option<[u64; COUNTERS]> {
     let now = read(slot)?;
-    let table = &slot.extra.counters;
+    let table = &slot.tables.counters;
     add(&table.regions[region(slot)], &now, &table.last);
     table.last.iter().zip(now).for_each(|(to, now)| to.store(now.max(get(to)), Relaxed));
     Some(now)
@@ -67,7 +67,7 @@ fn take(slot: &Slot) -> Option<[u64; COUNTERS]> {
 #[inline(never)]
 pub(super) fn enter(slot: &Slot) {
     if let Some(now) = take(slot) {
-        slot.extra.counters.entered.iter().zip(now).for_each(|(to, now)| to.store(now, Relaxed));
+        slot.tables.counters.entered.iter().zip(now).for_each(|(to, now)| to.store(now, Relaxed));
     }
 }
 
@@ -76,7 +76,7 @@ pub(super) fn enter(slot: &Slot) {
 #[inline(never)]
 pub(super) fn leave(slot: &Slot, op: u16) {
     let Some(now) = take(slot) else { return };
-    let table = &slot.extra.counters;
+    let table = &slot.tables.counters;
     let at = usize::from(op) % table.ops.len();
     add(&table.ops[at], &now, &table.entered);
     add(&table.library[region(slot)], &now, &table.entered);
@@ -107,7 +107,7 @@ pub(super) fn thread_ends(slot: &Slot) {
     if is_on() {
         take(slot);
         perf::close(slot);
-        slot.extra.counters.last.iter().for_each(|word| word.store(0, Relaxed));
+        slot.tables.counters.last.iter().for_each(|word| word.store(0, Relaxed));
     }
     #[cfg(not(feature = "counters"))]
     let _ = slot;

@@ -16,7 +16,7 @@ pub(super) fn note(slot: &Slot, op: u16, peer: i32, weight: u64, ns: u64) {
     let address = slot.head.current.addr.load(Relaxed);
     let key = key(peer, address);
     let first = set(key, op);
-    let rows = &slot.extra.lines[first..first + WAYS];
+    let rows = &slot.tables.lines[first..first + WAYS];
     let is_it = |row: &&Line| row.key.load(Relaxed) == key && row.op.load(Relaxed) == u64::from(op);
     let row = rows.iter().find(is_it).unwrap_or_else(|| {
         let least = rows.iter().min_by_key(|row| row.calls.load(Relaxed)).unwrap_or(&rows[0]);

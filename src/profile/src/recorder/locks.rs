@@ -9,8 +9,8 @@ use std::sync::atomic::{
 };
 
 use super::claim::{self, slot_index};
-use super::extra::{is_mine, site_key};
 use super::hot::{self, bump};
+use super::tables::{is_mine, site_key};
 use super::tls;
 use crate::arm;
 use crate::op::{self, Class};
@@ -77,7 +77,7 @@ fn replace(from: u64, to: u64) {
 
 /// Where this thread's calls are recorded, if they are, and the lock's number.
 fn recorded(addr: usize) -> Option<(&'static Region, &'static Slot, u64)> {
-    let slot = tls::slot().filter(|_| arm::level() > 0 && !arm::is_brief())?;
+    let slot = tls::slot().filter(|_| arm::level() > 0 && !arm::counts_only())?;
     let region = claim::region_unchecked()?;
     let memory = region.head.memory.each_ref().map(|word| word.load(Relaxed));
     Some((region, slot, number(symmetric(memory, addr as u64)?)))
@@ -93,7 +93,7 @@ fn taken(region: &Region, slot: &Slot, lock: u64) {
     bump(&row.taken, 1);
     bump(&row.waited, now.saturating_sub(start));
     row.since.store(now, Relaxed);
-    let by = &slot.extra.waited.released_by;
+    let by = &slot.tables.waited.released_by;
     by.store(0, Relaxed);
     let Some(last) = released(lock).filter(|last| last.lock.load(Acquire) == lock) else { return };
     let (at, releaser) = (last.at.load(Relaxed), last.by.load(Relaxed));
@@ -101,7 +101,7 @@ fn taken(region: &Region, slot: &Slot, lock: u64) {
         bump(&row.contended, 1);
         bump(&row.handovers, 1);
         bump(&row.handover, now.saturating_sub(at));
-        slot.extra.waited.release_key.store(last.key.load(Relaxed), Relaxed);
+        slot.tables.waited.release_key.store(last.key.load(Relaxed), Relaxed);
         by.store(releaser, Relaxed);
     }
 }

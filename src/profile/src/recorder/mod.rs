@@ -7,7 +7,6 @@
 
 mod algorithms;
 mod attach;
-pub mod brief;
 mod callers;
 mod claim;
 mod claims;
@@ -15,8 +14,8 @@ mod cold;
 pub(crate) mod consumers;
 mod control;
 mod cost;
+pub mod count;
 mod counting;
-mod extra;
 mod heap;
 mod hot;
 mod lines;
@@ -35,12 +34,13 @@ mod requests;
 mod script;
 mod stall;
 mod system;
+mod tables;
 mod timeline;
 mod tls;
 mod waits;
 
 #[cfg(test)]
-mod brief_tests;
+mod count_tests;
 #[cfg(test)]
 mod sampling_tests;
 #[cfg(test)]
@@ -58,12 +58,12 @@ pub use callers::stack_source;
 pub use control::{Flush, failed_at, flush, marker, region_begin, region_end, set_sampling};
 #[cfg(feature = "counters")]
 pub use counting::count;
-pub use extra::{context, context_column, context_default, context_made, rooted, team};
 pub use heap::{heap_in_use, memory};
 pub use locks::{lock_released, lock_taken};
 pub use nested::{enter, leave, nested, waits_on};
 pub use network::{NetworkCounters, network_source, publish_network};
 pub use script::script_source;
+pub use tables::{context, context_column, context_default, context_made, rooted, team};
 pub use tls::set_site;
 
 pub use hot::{Stamp, error, record, sampled, sized, timed};
@@ -74,5 +74,5 @@ pub use waits::{begins as wait_begins, stamps_come_after};
 
 pub(crate) use attach::{now, own_slot};
 pub(crate) use claim::{is_own_or_free, slot_index};
-pub(crate) use extra::team_of;
+pub(crate) use tables::team_of;
 pub(crate) use tls::site;

@@ -1,12 +1,12 @@
 //! The recorder around a routine that is called, for bodies of routines of which there are hundreds: what comes
 //! before and after a call is not inlined, and a short call that needs nothing after it is jumped to. What is jumped
-//! to saves its registers itself; so what begins a short call of a brief profile saves none.
+//! to saves its registers itself; so what begins a short call of a profile of counts only saves none.
 
-use super::{cold, extra, hot, tls};
+use super::{cold, hot, tables, tls};
 use crate::arm;
 use crate::op::{COMPLETES, Operation, Timing};
-use crate::segment::extra::SITE_OVERFLOW;
 use crate::segment::layout::Slot;
+use crate::segment::tables::SITE_OVERFLOW;
 
 /// As [`hot::sampled`].
 #[inline(always)]
@@ -37,9 +37,9 @@ pub fn timed<R>(op: impl Operation, peer: i32, addr: usize, bytes: usize, f: imp
 /// A call that completes others.
 #[inline(always)]
 fn completing<R>(op: impl Operation, start: u64, f: impl Fn() -> R) -> R {
-    let begun = extra::begin_completion();
+    let begun = tables::begin_completion();
     let result = f();
-    extra::complete(op.id(), begun);
+    tables::complete(op.id(), begun);
     if start != 0 {
         cold::leave_sample(op.id(), start);
     }
@@ -67,16 +67,16 @@ fn begin_sampled<O: Operation>(op: O, peer: i32, addr: usize, bytes: usize) -> u
     let Some(slot) = tls::slot() else { return cold::enter(op.id(), peer, addr, bytes, Timing::Sampled) };
     let cell = slot.cell(op.id());
     hot::count(slot, cell, peer, hot::counted_bytes(op, bytes));
-    if !arm::is_brief() {
-        return begin_kept(slot, op, (peer, addr, bytes));
+    if !arm::counts_only() {
+        return begin_with_site(slot, op, (peer, addr, bytes));
     }
     hot::enter_sampled(slot, cell, op, (peer, addr, bytes), SITE_OVERFLOW as u32)
 }
 
 /// Where call sites and peers are counted too.
 #[inline(never)]
-fn begin_kept<O: Operation>(slot: &Slot, op: O, (peer, addr, bytes): (i32, usize, usize)) -> u64 {
-    let site = extra::note(slot, op, peer, addr, bytes);
+fn begin_with_site<O: Operation>(slot: &Slot, op: O, (peer, addr, bytes): (i32, usize, usize)) -> u64 {
+    let site = tables::note(slot, op, peer, addr, bytes);
     hot::enter_sampled(slot, slot.cell(op.id()), op, (peer, addr, bytes), site)
 }
 
@@ -85,8 +85,8 @@ fn begin_sized<O: Operation>(op: O, peer: i32, addr: usize, bytes: usize) -> u64
     match tls::slot() {
         Some(slot) if hot::has_row(slot, op.id()) && slot.head.is_sampled(peer, bytes) => {
             hot::count_sized(slot, op.id(), peer, bytes);
-            if !arm::is_brief() {
-                return begin_kept(slot, op, (peer, addr, bytes));
+            if !arm::counts_only() {
+                return begin_with_site(slot, op, (peer, addr, bytes));
             }
             hot::enter_sampled(slot, slot.cell(op.id()), op, (peer, addr, bytes), SITE_OVERFLOW as u32)
         }

@@ -11,8 +11,8 @@ use perf_event::{Builder, Counter, Group};
 
 use super::claim;
 use crate::counters::{CounterKind, KNOWN};
-use crate::segment::extra::{COUNTER_MISSING, COUNTER_ON, COUNTER_USER, COUNTERS, CounterHead};
 use crate::segment::layout::{Region, SLOTS, Slot};
+use crate::segment::tables::{COUNTER_MISSING, COUNTER_ON, COUNTER_USER, COUNTERS, CounterHead};
 
 /// Counters of a thread.
 struct Set {
@@ -145,7 +145,7 @@ pub(super) fn read(slot: &Slot) -> Option<[u64; COUNTERS]> {
         close(slot);
         let plan = lock(&PLAN).clone();
         pointer = Box::into_raw(Box::new(Set::open(&plan, thread, COUNTERS)?));
-        slot.extra.counters.last.iter().for_each(|word| word.store(0, Relaxed));
+        slot.tables.counters.last.iter().for_each(|word| word.store(0, Relaxed));
         place.store(pointer, Relaxed);
     }
     // SAFETY: as above; not null.

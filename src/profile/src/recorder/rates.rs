@@ -17,7 +17,7 @@ use crate::size::size_class;
 /// A call of `bytes`, which stands for `calls`, is about to begin.
 #[inline(always)]
 pub(super) fn begin(slot: &Slot, bytes: usize, calls: u64) {
-    let look = &slot.extra.look;
+    let look = &slot.tables.look;
     let moved = (bytes as u64).wrapping_mul(calls);
     bump(&look.moved, moved);
     let left = look.left.load(Relaxed);
@@ -34,7 +34,7 @@ const FIRST_BYTES: u64 = 1 << 20;
 #[cold]
 #[inline(never)]
 fn begin_look(slot: &Slot, bytes: usize) {
-    let look = &slot.extra.look;
+    let look = &slot.tables.look;
     let is_first = look.left.load(Relaxed) == 0;
     let others = u64::from(slot.head.local_pes.load(Relaxed)).saturating_sub(1).min(OTHERS.into());
     // A short run is looked at as well: the first looks are as far apart as the program has come.
@@ -69,7 +69,7 @@ pub(super) fn note(slot: &Slot, op: u16, (peer, bytes): (i32, usize), calls: u64
     let row = row(slot, key(op, size_class(bytes), slot.head.distance(peer)));
     bump(&row.calls, calls);
     bump(&row.ns, ns);
-    if slot.extra.look.is_open.load(Relaxed) != 0 {
+    if slot.tables.look.is_open.load(Relaxed) != 0 {
         end_look(slot, row, bytes);
     }
 }
@@ -77,7 +77,7 @@ pub(super) fn note(slot: &Slot, op: u16, (peer, bytes): (i32, usize), calls: u64
 #[inline(always)]
 fn row(slot: &Slot, key: u64) -> &RateRow {
     let first = place(key);
-    let rates = &slot.extra.rates;
+    let rates = &slot.tables.rates;
     if rates[first].key.load(Relaxed) == key { &rates[first] } else { find(rates, key) }
 }
 
@@ -100,7 +100,7 @@ fn find(rates: &[RateRow; RATES + 1], key: u64) -> &RateRow {
 #[cold]
 #[inline(never)]
 fn end_look(slot: &Slot, row: &RateRow, bytes: usize) {
-    let look = &slot.extra.look;
+    let look = &slot.tables.look;
     look.is_open.store(0, Relaxed);
     let [faults, preempted] = system::thread_usage();
     let calls = (look.moved.load(Relaxed) / bytes.max(1) as u64).max(1);

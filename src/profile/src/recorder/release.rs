@@ -14,17 +14,17 @@ use std::sync::atomic::{
 };
 
 use super::claim;
-use super::extra::site_key;
 use super::hot::bump;
+use super::tables::site_key;
 use super::tls;
 use crate::clock;
 use crate::op::{self, Class};
-use crate::segment::extra::split_key;
 use crate::segment::layout::{
     HEADER_BYTES, PE_ABSENT, REGION_BYTES, Region, SLOTS, STATE_DONE, STATE_INSIDE, Slot, segment_bytes, state_of,
     symmetric,
 };
 use crate::segment::release::{CAUSES, Cause, Store, place, target};
+use crate::segment::tables::split_key;
 use crate::segment::{Facts, Mapping};
 
 /// Time in waits that pays for a look, in nanoseconds: that at the PE itself, and that at each other of the host.
@@ -64,14 +64,14 @@ pub(super) fn unmap() {
 
 /// A slot has a new owner.
 pub(super) fn begin(slot: &Slot) {
-    slot.extra.waited.due.store(DUE.load(Relaxed), Relaxed);
+    slot.tables.waited.due.store(DUE.load(Relaxed), Relaxed);
 }
 
 /// The thread is about to store to a word of `peer`.
 #[inline(always)]
 pub(super) fn note(slot: &Slot, peer: i32, addr: usize, key: u64) {
     let target = target(peer, addr as u64);
-    let Store { target: kept, by } = &slot.extra.stores[place(target)];
+    let Store { target: kept, by } = &slot.tables.stores[place(target)];
     kept.store(target, Relaxed);
     by.store(key, Relaxed);
 }
@@ -80,7 +80,7 @@ pub(super) fn note(slot: &Slot, peer: i32, addr: usize, key: u64) {
 #[inline(always)]
 pub(super) fn waited(op: u16, start: u64, ticks: u64) {
     let Some(slot) = tls::slot() else { return };
-    let waited = &slot.extra.waited;
+    let waited = &slot.tables.waited;
     bump(&waited.since_look, ticks);
     if waited.since_look.load(Relaxed) >= waited.due.load(Relaxed) || ticks >= DUE.load(Relaxed) / LONG_PART {
         waited_long(slot, op, start, ticks);
@@ -90,7 +90,7 @@ pub(super) fn waited(op: u16, start: u64, ticks: u64) {
 #[cold]
 #[inline(never)]
 fn waited_long(slot: &Slot, op: u16, start: u64, ticks: u64) {
-    let waited = &slot.extra.waited;
+    let waited = &slot.tables.waited;
     let key = site_key(slot, slot.head.site.load(Relaxed).into());
     let (since_look, due) = (waited.since_look.load(Relaxed), DUE.load(Relaxed));
     if due != u64::MAX && since_look >= waited.due.load(Relaxed) {
@@ -103,7 +103,7 @@ fn waited_long(slot: &Slot, op: u16, start: u64, ticks: u64) {
     waited.key.store(key, Relaxed);
     waited.claimed_ns.store(slot.head.claimed_ns.load(Relaxed), Relaxed);
     waited.left.store(start + ticks, Relaxed);
-    slot.extra.phase.passed_site.store(0, Relaxed);
+    slot.tables.phase.passed_site.store(0, Relaxed);
 }
 
 /// Finds out who ended the wait. It stands for `since_look` ticks.
@@ -138,7 +138,7 @@ fn look(slot: &Slot, (op, key): (u16, u64), (start, ticks): (u64, u64), since_lo
 
 /// Who was the last in an operation with a handle: as the wait for it has found out. What he did before is not known.
 fn look_at_request(slot: &Slot, key: u64, stands_ns: u64) {
-    let row = row(slot, [key, slot.extra.waited.last_pe.swap(0, Relaxed), 0, 0]);
+    let row = row(slot, [key, slot.tables.waited.last_pe.swap(0, Relaxed), 0, 0]);
     bump(&row.waits, 1);
     bump(&row.ns, stands_ns);
 }
@@ -152,14 +152,14 @@ struct Before {
 
 impl Before {
     fn of(slot: &Slot) -> Before {
-        let (waited, met) = (&slot.extra.waited, &slot.extra.phase);
+        let (waited, met) = (&slot.tables.waited, &slot.tables.phase);
         let (left, met_left) = (waited.left.load(Relaxed), met.left.load(Relaxed));
         let mut before = if met_left > left {
             let key = site_key(slot, met.site.load(Relaxed));
             Before { key, left: met_left, claimed_ns: met.claimed_ns.load(Relaxed) }
         } else {
             // One that has never waited has worked since it began.
-            let left = left.max(slot.extra.lives.since.load(Relaxed));
+            let left = left.max(slot.tables.lives.since.load(Relaxed));
             Before { key: waited.key.load(Relaxed), left, claimed_ns: waited.claimed_ns.load(Relaxed) }
         };
         // When a call without a stamp returned is not known, but it was the last one.
@@ -179,7 +179,7 @@ struct Found {
 
 /// Who released the lock that was waited for, as taking it has found out.
 fn last_holder(slot: &Slot) -> Option<Found> {
-    let waited = &slot.extra.waited;
+    let waited = &slot.tables.waited;
     let by = waited.released_by.load(Relaxed);
     let pe = (by as u32).checked_sub(1)?;
     let region = neighbours().find(|region| region.head.pe.load(Relaxed) == pe)?;
@@ -225,11 +225,11 @@ fn waits_for_several(op: u16) -> bool {
 fn store_to(slot: &Slot, me: i32, addr: u64, span: u64) -> Option<u64> {
     let first = target(me, addr);
     if span == 1 {
-        let store = &slot.extra.stores[place(first)];
+        let store = &slot.tables.stores[place(first)];
         return (store.target.load(Relaxed) == first).then(|| store.by.load(Relaxed));
     }
     let within = |store: &&Store| (first..first + span).contains(&store.target.load(Relaxed));
-    slot.extra.stores.iter().find(within).map(|store| store.by.load(Relaxed))
+    slot.tables.stores.iter().find(within).map(|store| store.by.load(Relaxed))
 }
 
 /// When a thread may have stored at the latest: a timed call that it has entered since was after it.
@@ -266,7 +266,7 @@ fn neighbour(index: u32) -> Option<&'static Region> {
 
 /// The row of a cause.
 fn row(slot: &Slot, [key, by_pe, by, from]: [u64; 4]) -> &Cause {
-    let causes = &slot.extra.causes;
+    let causes = &slot.tables.causes;
     let mixed = [by_pe, by, from].iter().fold(key, |mixed, word| mixed.rotate_left(21) ^ word);
     let first = (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize;
     let rows = (0..PROBES).map(|k| &causes[(first + k) % CAUSES]);

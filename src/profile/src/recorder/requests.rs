@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::hot::{bump, ticks};
 use super::{claim, tls};
 use crate::arm;
-use crate::segment::extra::REQUESTS;
 use crate::segment::layout::ERRORS;
+use crate::segment::tables::REQUESTS;
 
 /// The time on the calling thread's clock; 0 where nothing is recorded.
 pub fn request_time() -> u64 {
@@ -20,10 +20,10 @@ pub fn request_time() -> u64 {
 /// `routine` began it: its number plus 1.
 pub fn request_ended(routine: u32, open: u64, waited: u64, last: Option<u32>) {
     let Some(slot) = tls::slot().filter(|_| arm::level() > 0) else { return };
-    slot.extra.waited.last_pe.store(last.map_or(0, |pe| u64::from(pe) + 1), Relaxed);
-    let rows = &slot.extra.requests;
+    slot.tables.waited.last_pe.store(last.map_or(0, |pe| u64::from(pe) + 1), Relaxed);
+    let rows = &slot.tables.requests;
     let tag = u64::from(routine);
-    let known = |row: &&crate::segment::extra::RequestRow| {
+    let known = |row: &&crate::segment::tables::RequestRow| {
         let own = row.routine.load(Relaxed);
         own == tag || row.ended.load(Relaxed) == 0
     };

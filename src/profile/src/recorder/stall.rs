@@ -7,8 +7,8 @@ use std::time::Duration;
 use super::{claim, hot, tls};
 use crate::arm;
 use crate::segment::Condition;
-use crate::segment::extra::SITE_OVERFLOW;
 use crate::segment::layout::{STATE_INSIDE, Slot, current_word, state_of};
+use crate::segment::tables::SITE_OVERFLOW;
 
 /// What a thread shows.
 pub type Shown = [u64; 5];
@@ -40,7 +40,7 @@ pub fn stall_over(before: &Shown) {
 /// Notes what the calling thread, which is in a long wait, waits for.
 pub fn waits_for(condition: &Condition) {
     if let Some(slot) = tls::slot() {
-        slot.extra.waiting.note(slot.head.current.start.load(Relaxed), condition);
+        slot.tables.waiting.note(slot.head.current.start.load(Relaxed), condition);
     }
 }
 

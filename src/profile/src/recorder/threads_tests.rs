@@ -60,7 +60,7 @@ fn a_thread_that_ends_leaves_its_regions() {
     set_level(0);
     let region = Segment::map(fd.as_fd()).unwrap();
     let region = region.region(1).unwrap();
-    assert!(region.slots[0].extra.regions[1..3].iter().all(|row| row.open.load(Relaxed) == 0));
+    assert!(region.slots[0].tables.regions[1..3].iter().all(|row| row.open.load(Relaxed) == 0));
     assert_eq!(region.head.region_errors.load(Relaxed), 1);
 }
 
@@ -80,6 +80,6 @@ fn every_name_finds_its_region() {
     let region = segment.region(1).unwrap();
     for (number, name) in names.iter().enumerate() {
         assert!(name.starts_with(&region.names.regions[number + 1].get()), "{name}");
-        assert_eq!(region.slots[0].extra.regions[number + 1].entries.load(Relaxed), 3, "{name}");
+        assert_eq!(region.slots[0].tables.regions[number + 1].entries.load(Relaxed), 3, "{name}");
     }
 }

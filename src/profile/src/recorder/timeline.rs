@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::{claim, system};
 use crate::clock;
-use crate::segment::extra::{SLICES, Timeline};
 use crate::segment::layout::{RegionHead, Slot};
+use crate::segment::tables::{SLICES, Timeline};
 use crate::timeline::{KINDS, Slices, kind_of, totals};
 
 /// Width of the first slices in nanoseconds, to the next power of two of ticks.
@@ -22,7 +22,7 @@ fn get(word: &AtomicU64) -> u64 {
 
 /// A thread has taken the slot: its time line begins with the PE's.
 pub(super) fn begin(slot: &Slot, pe: &RegionHead) {
-    let (head, line) = (&slot.head, &slot.extra.timeline);
+    let (head, line) = (&slot.head, &slot.tables.timeline);
     let now = super::hot::ticks(head);
     let origin = get(&pe.attach_ticks).clamp(1, now);
     if get(&line.origin) == 0 {
@@ -43,7 +43,7 @@ pub(super) fn end(slot: &Slot) {
 
 /// The next look at the slices is when the one of this moment ends.
 fn look_again_after(slot: &Slot, now: u64) {
-    let line = &slot.extra.timeline;
+    let line = &slot.tables.timeline;
     let (origin, shift) = (get(&line.origin), get(&line.shift) & 63);
     let end = origin + ((((now.saturating_sub(origin)) >> shift) + 1) << shift);
     line.slice_end.store(end, Relaxed);
@@ -53,7 +53,7 @@ fn look_again_after(slot: &Slot, now: u64) {
 /// Whether a slice has ended.
 #[inline(always)]
 pub(super) fn is_due(slot: &Slot, now: u64) -> bool {
-    now >= get(&slot.extra.timeline.slice_end)
+    now >= get(&slot.tables.timeline.slice_end)
 }
 
 /// Puts what was recorded until `end` into the slices; a call of `op` has just been, from `start` on. For the slot's
@@ -61,7 +61,7 @@ pub(super) fn is_due(slot: &Slot, now: u64) -> bool {
 #[cold]
 #[inline(never)]
 pub(super) fn settle(slot: &Slot, op: u16, start: u64, end: u64) {
-    let (head, line) = (&slot.head, &slot.extra.timeline);
+    let (head, line) = (&slot.head, &slot.tables.timeline);
     let origin = get(&line.origin);
     if origin == 0 {
         return;

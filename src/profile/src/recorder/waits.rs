@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use super::hot::{bump, bump32, elapsed, ticks};
-use super::{claim, claims, cold, consumers, extra, hot, release, timeline, tls};
+use super::{claim, claims, cold, consumers, hot, release, tables, timeline, tls};
 use crate::clock;
 use crate::op::{COMPLETES, Operation, TIMED_IF_WAITS, TOGETHER, WAITS, traits};
 use crate::segment::layout::{Cell, ROW_OVERFLOW, STATE_DONE, STATE_INSIDE, Slot, current_word, state_of};
@@ -49,7 +49,7 @@ pub fn begins() {
         // It was counted as one that a sample stands for, and as a meeting that is over.
         bump32(&slot.cell(op).countdown, 1);
         if traits(op) & TOGETHER != 0 {
-            extra::meets_after_all(slot, (word >> 32) as i32);
+            tables::meets_after_all(slot, (word >> 32) as i32);
         }
         start = hot::ticks_before(&slot.head, Duration::from_nanos(STAMPED_AFTER_NS.load(Relaxed)));
     }
@@ -62,15 +62,15 @@ pub(super) fn begin(op: impl Operation, peer: i32, addr: usize, bytes: usize) ->
     let Some(slot) = tls::slot() else { return false };
     let cell = slot.cell(op.id());
     let countdown = cell.countdown.load(Relaxed);
-    let completes = op.traits() & COMPLETES != 0 && slot.extra.nbi.open.load(Relaxed) != 0;
+    let completes = op.traits() & COMPLETES != 0 && slot.tables.nbi.open.load(Relaxed) != 0;
     if countdown == 0 || bytes > UNSTAMPED_BYTES || completes || consumers::any() {
         return false;
     }
-    let Some(site) = extra::known_site(slot, op) else { return false };
-    if op.traits() & TOGETHER != 0 && !extra::meets_in_passing(slot, peer, bytes) {
+    let Some(site) = tables::known_site(slot, op) else { return false };
+    if op.traits() & TOGETHER != 0 && !tables::meets_in_passing(slot, peer, bytes) {
         return false;
     }
-    extra::count_at(slot, site, bytes);
+    tables::count_at(slot, site, bytes);
     hot::count_long(slot, op.id(), peer, bytes);
     cell.countdown.store(countdown - 1, Relaxed);
     slot.head.site.store(site as u32, Relaxed);
@@ -91,7 +91,7 @@ pub(super) fn leave(op: impl Operation, start: u64, peer: i32) {
     }
     slot.head.current.word.store(current_word(op.id(), STATE_DONE, peer), Relaxed);
     if op.traits() & TOGETHER != 0 {
-        extra::met_in_passing(slot, peer);
+        tables::met_in_passing(slot, peer);
     }
 }
 
@@ -130,10 +130,10 @@ fn leave_sample(slot: &Slot, op: u16, start: u64, peer: i32) -> u64 {
         timeline::settle(slot, op, start, now);
     }
     if peer < 0 && traits(op) & TOGETHER != 0 {
-        extra::met(slot, peer, start, now, weight);
+        tables::met(slot, peer, start, now, weight);
     }
     if traits(op) & WAITS != 0 {
-        bump(&slot.extra.waited.since_look, took.saturating_mul(weight - 1));
+        bump(&slot.tables.waited.since_look, took.saturating_mul(weight - 1));
     }
     head.current.word.store(current_word(op, STATE_DONE, peer), Relaxed);
     took

@@ -19,7 +19,7 @@ fn barriers(calls: u64, waits: impl Fn(u64) -> Option<Duration>) -> Routine {
         });
     }
     let pe = fixture.pe();
-    let team = &pe.detail.teams[0];
+    let team = &pe.tables.teams[0];
     assert_eq!(team.calls, calls, "calls of the team");
     routine(&pe, op).clone()
 }

@@ -6,8 +6,8 @@ use super::symbols::Symbols;
 use super::{place, units};
 use crate::merge::{Merged, PeRow};
 use crate::model::{End, LastOp, Progress};
-use crate::segment::extra::SITES;
 use crate::segment::layout::SLOTS;
+use crate::segment::tables::SITES;
 
 /// Remarks on the job: PEs that did not end well, and limits that the recorder met; and on its source lines. PEs
 /// with the same remark share one.

@@ -22,7 +22,7 @@ pub struct JobInfo {
     /// PEs that record here; `None`: all from `first_pe` on.
     pub local_pes: Option<u32>,
     /// Short calls are counted by operation only, not by call site and peer: nobody will see more of the profile.
-    pub brief: bool,
+    pub counts_only: bool,
     /// Nobody wants a profile: the segment is for showing long waits.
     pub off: bool,
     /// Begin of the job, where it is not now and here.
@@ -80,7 +80,7 @@ pub fn create_with(npes: u32, job: &JobInfo, scale: Scale) -> io::Result<OwnedFd
     header.start_ticks.store(ticks, Relaxed);
     header.start_realtime.store(realtime, Relaxed);
     header.launcher_pid.store(launcher, Relaxed);
-    header.brief.store(u32::from(job.brief), Relaxed);
+    header.counts_only.store(u32::from(job.counts_only), Relaxed);
     header.off.store(u32::from(job.off), Relaxed);
     header.host.set(&host_name());
     header.program.set(&job.program);

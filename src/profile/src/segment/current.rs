@@ -2,13 +2,13 @@
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
-use super::extra::{TEAMS, split_key};
 use super::layout::{OWNER_NONE, Region, SLOTS, STATE_DONE, STATE_ENTERED, STATE_INSIDE, Slot, state_of};
 use super::map::Segment;
 use super::phrase::object;
+use super::tables::{TEAMS, split_key};
 use super::waiting::Condition;
-use crate::detail::TeamKey;
 use crate::op::{self, TOGETHER, traits};
+use crate::tables::TeamKey;
 
 /// Where a thread is relative to its last recorded operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +102,7 @@ impl Segment {
             peer: u32::try_from((word >> 32) as u32 as i32).ok(),
             site: (phase == Phase::Inside).then(|| site(slot, op)).flatten().and_then(|at| in_file(region, at)),
             team: timed.then(|| team(slot, op, (word >> 32) as i32)).flatten(),
-            condition: (phase == Phase::Inside).then(|| slot.extra.waiting.read(start)).flatten(),
+            condition: (phase == Phase::Inside).then(|| slot.tables.waiting.read(start)).flatten(),
             addr: timed.then(|| current.addr.load(Relaxed)),
             bytes: timed.then(|| current.bytes.load(Relaxed)),
             start_ns: (timed && start != 0).then(|| self.since_start(start)),
@@ -114,20 +114,20 @@ impl Segment {
 
 /// When a call that began at `start` was entered; where it has returned, when that was, as far as it was noted.
 fn since(slot: &Slot, phase: Phase, start: u64) -> u64 {
-    let left = [&slot.extra.phase.left, &slot.extra.waited.left].map(|left| left.load(Relaxed)).into_iter().max();
+    let left = [&slot.tables.phase.left, &slot.tables.waited.left].map(|left| left.load(Relaxed)).into_iter().max();
     left.filter(|left| phase == Phase::Returned && *left > start).unwrap_or(start)
 }
 
 /// Where the timed call of this operation comes from.
 fn site(slot: &Slot, op: u16) -> Option<u64> {
-    let row = slot.extra.sites.get(slot.head.site.load(Relaxed) as usize)?;
+    let row = slot.tables.sites.get(slot.head.site.load(Relaxed) as usize)?;
     let (address, of, _) = split_key(row.key.load(Relaxed));
     (address != 0 && of == op).then_some(address)
 }
 
 /// The file that an address of the PE's process is from, and the address there.
 pub(crate) fn in_file(region: &Region, address: u64) -> Option<(String, u64)> {
-    let loaded = |row: &&super::extra::Module| {
+    let loaded = |row: &&super::tables::Module| {
         let start = row.start.load(Acquire);
         start != 0 && (start..row.end.load(Relaxed)).contains(&address)
     };
@@ -141,7 +141,7 @@ fn team(slot: &Slot, op: u16, peer: i32) -> Option<TeamKey> {
         return None;
     }
     let at = if peer == -1 { 0 } else { usize::try_from(-2 - peer).ok()? };
-    let row = slot.extra.teams[..TEAMS - 1].get(at)?;
+    let row = slot.tables.teams[..TEAMS - 1].get(at)?;
     let get = |word: &std::sync::atomic::AtomicI32| word.load(Relaxed);
     let key = (row.id.load(Relaxed), get(&row.start), get(&row.stride), get(&row.size));
     (key.3 > 0).then_some(key)

@@ -3,7 +3,7 @@
 //! ```text
 //! segment   Header | Region of the first local PE | Region of the next PE | ...
 //! region    RegionHead | Names | Releases | Slot 0 | Slot 1 | ... | Slot 255 | shared slot
-//! slot      SlotHead | a Cell per operation | Extra (peers, call sites, ...) | Rows
+//! slot      SlotHead | a Cell per operation | ThreadTables (peers, call sites, ...) | Rows
 //! ```
 //!
 //! Everything is sparse: a page that nobody wrote takes no memory. A slot belongs to one thread at a time, which alone
@@ -14,8 +14,8 @@
 
 use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 
-use super::extra::{Extra, Names};
 use super::locks::Releases;
+use super::tables::{Names, ThreadTables};
 use crate::histogram::BUCKETS;
 use crate::op::{self, MAX_OPS, SAMPLED_BYTES, SAMPLED_BYTES_ON_HOST};
 use crate::size::{DISTANCES, Distance, SIZE_CLASSES};
@@ -31,7 +31,7 @@ pub const SLOTS: usize = 256;
 pub const SLOT_BYTES: usize = 4 << 20;
 /// Histogram rows of a slot.
 pub const ROWS: usize =
-    (SLOT_BYTES - size_of::<SlotHead>() - MAX_OPS * size_of::<Cell>() - size_of::<Extra>()) / size_of::<Row>();
+    (SLOT_BYTES - size_of::<SlotHead>() - MAX_OPS * size_of::<Cell>() - size_of::<ThreadTables>()) / size_of::<Row>();
 
 /// Distributed locks that a PE can hold and be seen to hold.
 pub const LOCKS: usize = 16;
@@ -106,7 +106,7 @@ pub struct Header {
     /// Processes that had a loss in their trace to report: the first one speaks for all.
     pub trace_reported: AtomicU32,
     /// Nonzero: short calls are counted by operation only.
-    pub brief: AtomicU32,
+    pub counts_only: AtomicU32,
     /// Nonzero: nobody wants a profile of this job. Long waits are shown all the same.
     pub off: AtomicU32,
     /// Keeps what follows aligned.
@@ -193,7 +193,7 @@ pub struct RegionHead {
     pub cores: AtomicU32,
     /// See [`Self::cores`].
     pub allowed: AtomicU32,
-    /// What the kernel counted for the process at the last look, in the order of [`crate::detail::Usage`].
+    /// What the kernel counted for the process at the last look, in the order of [`crate::tables::Usage`].
     pub usage: [AtomicU64; USAGE],
     /// Events that its trace does not have: overwritten, without room, or of threads without a file.
     pub trace_dropped: AtomicU64,
@@ -267,13 +267,13 @@ pub struct SlotHead {
     pub slice_end: AtomicU64,
     /// State of the generator that draws sampling gaps.
     pub random: AtomicU64,
-    /// The innermost open region of the thread, where call-site keys have it (see [`super::extra::key`]).
+    /// The innermost open region of the thread, where call-site keys have it (see [`super::tables::key`]).
     pub region_key: AtomicU64,
     /// When the innermost region last changed, in ticks.
     pub region_since: AtomicU64,
     /// Regions open, one in another.
     pub region_depth: AtomicU32,
-    /// The call site of the timed call that runs, or ran last: an index of [`super::extra::Extra::sites`].
+    /// The call site of the timed call that runs, or ran last: an index of [`super::tables::ThreadTables::sites`].
     pub site: AtomicU32,
     /// When the first nonblocking operation since the last completion was issued, in ticks; 0: none is open.
     pub nbi_since: AtomicU64,
@@ -351,13 +351,13 @@ pub struct Slot {
     /// One cell an operation.
     pub cells: [Cell; MAX_OPS],
     /// Peers, call sites and all else that is not by operation.
-    pub extra: Extra,
+    pub tables: ThreadTables,
     /// Rows; the first is the overflow row.
     pub rows: [Row; ROWS],
     pad: [u8; SLOT_BYTES
         - size_of::<SlotHead>()
         - MAX_OPS * size_of::<Cell>()
-        - size_of::<Extra>()
+        - size_of::<ThreadTables>()
         - ROWS * size_of::<Row>()],
 }
 

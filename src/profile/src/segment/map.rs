@@ -113,7 +113,7 @@ pub(crate) struct Facts {
     pub(crate) first_pe: u32,
     pub(crate) local_pes: u32,
     pub(crate) scale: Scale,
-    pub(crate) brief: bool,
+    pub(crate) counts_only: bool,
 }
 
 impl Facts {
@@ -153,7 +153,7 @@ impl Facts {
         let scale =
             Scale { source, mult: header.clock_mult.load(Relaxed), overhead: header.clock_overhead.load(Relaxed) };
         let (npes, first_pe) = (header.npes.load(Relaxed), header.first_pe.load(Relaxed));
-        Ok(Facts { npes, first_pe, local_pes, scale, brief: header.brief.load(Relaxed) != 0 })
+        Ok(Facts { npes, first_pe, local_pes, scale, counts_only: header.counts_only.load(Relaxed) != 0 })
     }
 }
 

@@ -4,7 +4,6 @@ pub mod callers;
 mod crashed;
 mod create;
 mod current;
-pub mod extra;
 mod follow;
 pub mod futex;
 pub mod handover;
@@ -17,6 +16,7 @@ mod phrase;
 pub mod rates;
 pub mod release;
 mod serve;
+pub mod tables;
 mod waiting;
 
 pub use create::{JobInfo, Origin, create, create_with};

@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use super::switch;
 use super::writer::{self, Hold, WriterGuard};
 use crate::op::{self, Class, MAX_OPS, Timing};
-use crate::segment::extra::ops_in;
 use crate::segment::layout::{ROW_OVERFLOW, Slot};
+use crate::segment::tables::ops_in;
 use crate::size::{DISTANCES, size_class};
 
 /// One event of a short call is written in so many nanoseconds, on average.
@@ -131,7 +131,7 @@ impl Fold {
             }
             (row.pending, row.bytes, row.seen) = (0, 0, total(slot, row.op));
         }
-        for op in ops_in(&slot.extra.sampled).filter(|op| Some(*op) != inflight) {
+        for op in ops_in(&slot.tables.sampled).filter(|op| Some(*op) != inflight) {
             self.add(slot, op, slot.cell(op).countdown.load(Relaxed), 0);
         }
         for row in self.rows.iter_mut().filter(|row| is_always(row.op) && !row.inflight && Some(row.op) != inflight) {

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::format::*;
 use super::switch;
 use super::writer::{Hold, Writer, hold, missed};
-use crate::segment::extra::TEAMS;
 use crate::segment::layout::Slot;
+use crate::segment::tables::TEAMS;
 
 /// The row of the slot with the team of a collective that was recorded with this `peer`.
 pub(super) fn team(peer: i32) -> usize {
@@ -16,11 +16,11 @@ pub(super) fn team(peer: i32) -> usize {
 
 /// World number of the root of a collective on this team; -1: it has none.
 pub(super) fn root(slot: &Slot, op: u16, team: usize) -> i32 {
-    let root = slot.extra.root.load(Relaxed);
+    let root = slot.tables.root.load(Relaxed);
     if root >> 32 != u64::from(op) + 1 || team == TEAMS - 1 {
         return -1;
     }
-    let row = &slot.extra.teams[team];
+    let row = &slot.tables.teams[team];
     let from_first = row.stride.load(Relaxed).wrapping_mul(root as u32 as i32);
     row.start.load(Relaxed).wrapping_add(from_first).max(-1)
 }
@@ -48,7 +48,7 @@ impl Writer {
     /// Says which context the call at hand is on. False: there is no room.
     #[inline]
     pub(super) fn on(&mut self, slot: &Slot, now: u64) -> bool {
-        let context = slot.extra.context.load(Relaxed);
+        let context = slot.tables.context.load(Relaxed);
         if context != self.context {
             self.note_context(context, now);
         }
@@ -70,7 +70,7 @@ impl Writer {
 
     #[cold]
     fn note_team(&mut self, slot: &Slot, team: usize, now: u64) {
-        let row = &slot.extra.teams[team];
+        let row = &slot.tables.teams[team];
         let [start, stride, size] = [&row.start, &row.stride, &row.size].map(|word| word.load(Relaxed));
         // The last row stands for teams beyond the others.
         let text = if team == TEAMS - 1 { String::new() } else { format!("{start} {stride} {size}") };

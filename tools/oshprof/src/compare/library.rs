@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use pellucid_profile::detail::Module;
 use pellucid_profile::report::build_id;
+use pellucid_profile::tables::Module;
 
 /// The build id of the shared library among the loaded objects of a job that started at this time (nanoseconds since
 /// 1970); `None` where it is part of the program, gone, or another since.

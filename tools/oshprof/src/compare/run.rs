@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-use pellucid_profile::detail::Traffic;
 use pellucid_profile::file::Directory;
 use pellucid_profile::merge::{Merged, PeSource};
 use pellucid_profile::model::{Job, Pe, Progress, Routine};
 use pellucid_profile::op::{self, Class};
 use pellucid_profile::report::stored::Lines;
+use pellucid_profile::tables::Traffic;
 
 use super::place::{Place, Places};
 use super::{Amount, library, remarks};
@@ -123,7 +123,7 @@ impl Run {
             (first, last) = (first.min(pe.init_ns), last.max(pe.finalize_ns));
             run.add(&pe, places, &mut numbers);
             run.library =
-                run.library.take().or_else(|| library::build_id(&pe.detail.modules, run.job.start_realtime_ns));
+                run.library.take().or_else(|| library::build_id(&pe.tables.modules, run.job.start_realtime_ns));
         }
         if let Some(problem) = directory.problems().into_iter().next() {
             return Err(problem);
@@ -177,7 +177,7 @@ impl Run {
                 *self.errors.entry(routine.name.clone()).or_default() += routine.errors;
             }
         }
-        for peer in &pe.detail.peers {
+        for peer in &pe.tables.peers {
             let to = peer.pe.unwrap_or(u32::MAX);
             for (kind, Traffic { calls, bytes }) in [peer.put, peer.get, peer.amo].into_iter().enumerate() {
                 if calls > 0 && self.pairs.len() < MOST_PAIRS {
@@ -185,11 +185,11 @@ impl Run {
                 }
             }
         }
-        for taken in &pe.detail.algorithms {
+        for taken in &pe.tables.algorithms {
             let key = (taken.routine.clone(), taken.name.clone());
             self.algorithms.entry(key).or_default().add(Amount { calls: taken.calls, bytes: 0 });
         }
-        for region in pe.detail.regions.iter().filter(|region| !region.name.is_empty()) {
+        for region in pe.tables.regions.iter().filter(|region| !region.name.is_empty()) {
             let longest = self.regions.entry(region.name.clone()).or_default();
             *longest = region.total_ns.max(*longest);
         }
@@ -197,7 +197,7 @@ impl Run {
 
     fn add_sites(&mut self, pe: &Pe, places: &Places<'_>, numbers: &mut HashMap<SiteKey, usize>) {
         let mut in_library: BTreeMap<String, i64> = BTreeMap::new();
-        for site in &pe.detail.sites {
+        for site in &pe.tables.sites {
             let place = places.find(pe.in_file(site.address));
             let region = pe.region_name(site.region).to_owned();
             let key = SiteKey { op: site.routine.clone(), place, region: region.clone() };
@@ -217,7 +217,7 @@ impl Run {
             cell.ns = cell.ns.saturating_add(ns);
         }
         let mut left = pe.finalize_ns.saturating_sub(pe.init_ns) as i64;
-        let regions = pe.detail.regions.iter().filter(|region| !region.name.is_empty());
+        let regions = pe.tables.regions.iter().filter(|region| !region.name.is_empty());
         for (name, own_ns) in regions.map(|region| (&region.name, region.own_ns as i64)) {
             left -= own_ns;
             let inside = in_library.remove(name).unwrap_or(0);

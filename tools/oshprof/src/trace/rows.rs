@@ -1,7 +1,7 @@
 //! What every format says of a call.
 
-use pellucid_profile::detail::TeamKey;
 use pellucid_profile::op::{self, Class, Op};
+use pellucid_profile::tables::TeamKey;
 use pellucid_profile::trace::read::{Call, Event, Facts, What};
 
 /// Above this, numbers of teams are those of active sets.

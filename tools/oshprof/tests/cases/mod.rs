@@ -1,14 +1,14 @@
 //! Profiles with known numbers.
 
 use pellucid_profile::calibration::{Calibration, Measured, Point};
-use pellucid_profile::detail::{
-    Algorithm, Callers, Cause, CodePlace, Context, Cost, Counter, CounterRegion, CounterRoutine, Counters, Detail,
-    HotLine, LastPhase, Lock, Marker, Module, Nbi, Peer, Phase, Rate, Region, Releaser, Requests, Site, Sync, System,
-    Team, Timeline, Traffic,
-};
 use pellucid_profile::model::{End, Job, LastOp, Pe, Profile, Progress, Routine, SizeCount};
 use pellucid_profile::op::{Class, find};
 use pellucid_profile::size::size_class;
+use pellucid_profile::tables::{
+    Algorithm, Callers, Cause, CodePlace, Context, Cost, Counter, CounterRegion, CounterRoutine, Counters, HotLine,
+    LastPhase, Lock, Marker, Module, Nbi, PeTables, Peer, Phase, Rate, Region, Releaser, Requests, Site, Sync, System,
+    Team, Timeline, Traffic,
+};
 
 const MS: u64 = 1_000_000;
 
@@ -107,13 +107,13 @@ fn stencil() -> Profile {
             timed("shmem_barrier_all", Class::Barrier, &[wait, 2000, 3000 + pe]),
             timed("shmem_double_sum_reduce", Class::Collective, &[9000; 10]),
         ];
-        Pe { detail: detail(pe as u32), ..finalized(pe as u32, 400 * MS, routines) }
+        Pe { tables: tables(pe as u32), ..finalized(pe as u32, 400 * MS, routines) }
     });
     Profile { pes: pes.collect(), job: job("./stencil", "-n 1024 --steps 50", 4, 410 * MS, 0) }
 }
 
 /// Everything that is not by routine, of PE `pe` of four; PE 2 comes 39 ms late to the first barrier.
-fn detail(pe: u32) -> Detail {
+fn tables(pe: u32) -> PeTables {
     let (barrier, put) = ("shmem_barrier_all", "shmem_double_put");
     let traffic = |calls, bytes| Traffic { calls, bytes };
     let peer = |to: u32| Peer { pe: Some(to), put: traffic(24, 24 * 65_536), get: traffic(2, 16), amo: traffic(1, 8) };
@@ -145,7 +145,7 @@ fn detail(pe: u32) -> Detail {
             library_ns: 100_000,
         },
     };
-    Detail {
+    PeTables {
         peers: vec![peer((pe + 3) % 4), peer((pe + 1) % 4)],
         sites: vec![
             site(base + 0x1234, barrier, 1, 3, 0, if pe == 2 { MS } else { 40 * MS }),
@@ -368,7 +368,7 @@ fn crowd() -> Profile {
         // Each sends to the next one, and PE 13 most of all to PE 7.
         let bytes = if pe == 13 { 1 << 30 } else { 4096 };
         let to = if pe == 13 { 7 } else { (pe as u32 + 1) % 40 };
-        pe_data.detail.peers = vec![Peer { pe: Some(to), put: Traffic { calls: 10, bytes }, ..Peer::default() }];
+        pe_data.tables.peers = vec![Peer { pe: Some(to), put: Traffic { calls: 10, bytes }, ..Peer::default() }];
         if pe >= 20 {
             pe_data.host = "node8-with-a-rather-long-name".into();
         }

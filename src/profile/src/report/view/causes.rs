@@ -1,11 +1,11 @@
 //! Who ended a wait, and why he was late.
 
 use super::{NOT_KNOWN, line, line_cell, region_cell};
-use crate::detail::{CodePlace, Releaser};
 use crate::merge::{Because, Cause, Causes, Merged};
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::report::symbols::Symbols;
 use crate::report::{Options, units};
+use crate::tables::{CodePlace, Releaser};
 use crate::text::visible;
 
 const COLUMNS: [Column; 14] = [

@@ -1,8 +1,8 @@
 //! By context, by team, and the algorithms of collectives.
 
-use crate::detail::TeamKey;
 use crate::merge::Merged;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
+use crate::tables::TeamKey;
 
 const CONTEXTS: [Column; 10] = [
     column("context", "context", Kind::Text),

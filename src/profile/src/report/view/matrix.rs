@@ -1,8 +1,8 @@
 //! Who sends how much to whom.
 
-use crate::detail::Peer;
 use crate::merge::{LARGEST_TEXT, Merged};
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
+use crate::tables::Peer;
 
 const COLUMNS: [Column; 9] = [
     column("from", "from", Kind::Text),

@@ -1,7 +1,6 @@
 //! How fast puts, gets and atomics were, against what the machine does, and what held them up.
 
 use crate::calibration::{Calibration, MEMORY, Measured};
-use crate::detail::Rate;
 use crate::merge::Merged;
 use crate::model::Routine;
 use crate::op::{self, Class};
@@ -9,6 +8,7 @@ use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::report::symbols::Symbols;
 use crate::report::{Options, units};
 use crate::size::{Distance, size_bounds};
+use crate::tables::Rate;
 
 const COLUMNS: [Column; 15] = [
     column("of", "routine, size", Kind::Text),

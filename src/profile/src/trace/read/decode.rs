@@ -8,10 +8,10 @@ use std::sync::Arc;
 use super::super::check;
 use super::super::format::*;
 use super::{Call, Calls, Event, EventContext, EventSite, TraceFile, What};
-use crate::detail::TeamKey;
 use crate::file::ReadError;
 use crate::file::cursor::Cursor;
 use crate::op;
+use crate::tables::TeamKey;
 
 /// A chunk whose head makes sense.
 struct Chunk {

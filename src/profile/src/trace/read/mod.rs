@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use super::format::{HEAD_BYTES, Reason};
 use super::losses::Losses;
-use crate::detail::TeamKey;
 use crate::file::ReadError;
+use crate::tables::TeamKey;
 
 pub use head::Facts;
 

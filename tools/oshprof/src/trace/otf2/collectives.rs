@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use pellucid_profile::detail::TeamKey;
 use pellucid_profile::file::ReadError;
 use pellucid_profile::op::Op;
+use pellucid_profile::tables::TeamKey;
 use pellucid_profile::trace::read::{Call, Trace, What};
 
 use super::super::rows;

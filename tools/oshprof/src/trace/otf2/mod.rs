@@ -14,10 +14,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use pellucid_profile::detail::TeamKey;
 use pellucid_profile::file::ReadError;
 use pellucid_profile::op::{Class, Op};
 use pellucid_profile::output::{Error, OutputTree};
+use pellucid_profile::tables::TeamKey;
 use pellucid_profile::text::visible_path;
 use pellucid_profile::trace::read::{Call, Event, Trace, What};
 

@@ -4,11 +4,11 @@
 
 use super::cursor::Cursor;
 use super::{ReadError, callers, causes, counters, lines, locks, phases, rates};
-use crate::detail::{
-    Algorithm, Context, Cost, Detail, Marker, Module, Nbi, Peer, Phase, Region, Requests, Site, Sync, System, Team,
+use crate::op;
+use crate::tables::{
+    Algorithm, Context, Cost, Marker, Module, Nbi, PeTables, Peer, Phase, Region, Requests, Site, Sync, System, Team,
     Timeline, Traffic, Usage,
 };
-use crate::op;
 
 /// Tags of the sections, in the order in which they are written.
 pub(super) const TAGS: [u32; 26] = [
@@ -93,7 +93,7 @@ const TAG_REQUESTS: u32 = 29;
 const TAG_ERRORS: u32 = 30;
 
 /// The payload of a section; `None` where there is nothing to say.
-pub(super) fn encode(tag: u32, d: &Detail) -> Option<Vec<u8>> {
+pub(super) fn encode(tag: u32, d: &PeTables) -> Option<Vec<u8>> {
     let mut out = Out(Vec::new());
     match tag {
         TAG_COST => {
@@ -235,8 +235,8 @@ fn system(c: &mut Cursor<'_>) -> Result<System, ReadError> {
     })
 }
 
-/// Reads a section into the detail. Sections of other tags are left alone.
-pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut Detail) -> Result<(), ReadError> {
+/// Reads a section into the tables. Sections of other tags are left alone.
+pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut PeTables) -> Result<(), ReadError> {
     match tag {
         TAG_COST => {
             let mut next = || finite(c, "what recording costs");

@@ -9,29 +9,29 @@
 use std::mem::offset_of;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::extra::is_release;
 use super::hot::{bump, counted_bytes};
-use super::{extra, release, tls};
+use super::tables::is_release;
+use super::{release, tables, tls};
 use crate::op::{COMPLETES, NONBLOCKING, Operation, SAMPLED_BYTES_ON_HOST, TRANSFER};
-use crate::segment::extra::{PEERS, Site, Traffic, key, site_index, transfer};
 #[cfg(target_arch = "x86_64")]
 use crate::segment::layout::{Cell, Current, SlotHead};
 use crate::segment::layout::{ROW_OVERFLOW, Slot};
+use crate::segment::tables::{PEERS, Site, Traffic, key, site_index, transfer};
 use crate::size::{Distance, size_class};
 use crate::trace;
 
-/// Counts a call of a short routine; in a profile that is `KEPT`, by call site and peer too. False: the probe is to
+/// Counts a call of a short routine; in a profile that is `WITH_SITES`, by call site and peer too. False: the probe is to
 /// record it.
 ///
 /// `peer` is a world PE, or -1 where the call has none.
 #[inline(always)]
-pub fn sampled<const KEPT: bool>(op: impl Operation, peer: i32, addr: usize, bytes: usize) -> bool {
+pub fn sampled<const WITH_SITES: bool>(op: impl Operation, peer: i32, addr: usize, bytes: usize) -> bool {
     let Some(slot) = tls::slot() else { return false };
     let Some(distance) = distance(slot, op, peer) else { return false };
-    if op.traits() & COMPLETES != 0 && slot.extra.nbi.open.load(Relaxed) != 0 {
+    if op.traits() & COMPLETES != 0 && slot.tables.nbi.open.load(Relaxed) != 0 {
         return false;
     }
-    let Some(rows) = Rows::find::<KEPT>(slot, op, peer) else { return false };
+    let Some(rows) = Rows::find::<WITH_SITES>(slot, op, peer) else { return false };
     if !enter(slot, op, peer) {
         return false;
     }
@@ -46,14 +46,14 @@ pub fn sampled<const KEPT: bool>(op: impl Operation, peer: i32, addr: usize, byt
 
 /// Counts a put or get of up to [`SAMPLED_BYTES_ON_HOST`]; as [`sampled`].
 #[inline(always)]
-pub fn sized<const KEPT: bool>(op: impl Operation, peer: i32, addr: usize, bytes: usize) -> bool {
+pub fn sized<const WITH_SITES: bool>(op: impl Operation, peer: i32, addr: usize, bytes: usize) -> bool {
     let Some(slot) = tls::slot() else { return false };
     let Some(distance) = slot.head.distance_on_host(peer) else { return false };
     let row = slot.cell(op.id()).row.load(Relaxed);
     if bytes > SAMPLED_BYTES_ON_HOST || row <= ROW_OVERFLOW {
         return false;
     }
-    let Some(rows) = Rows::find::<KEPT>(slot, op, peer) else { return false };
+    let Some(rows) = Rows::find::<WITH_SITES>(slot, op, peer) else { return false };
     if !enter(slot, op, peer) {
         return false;
     }
@@ -80,21 +80,21 @@ struct Rows<'a>(Option<(&'a Site, Option<&'a Traffic>, u64)>);
 impl<'a> Rows<'a> {
     /// The rows of a call that is not the first of its kind, of its site or of its peer, nor traced by itself.
     #[inline(always)]
-    fn find<const KEPT: bool>(slot: &'a Slot, op: impl Operation, peer: i32) -> Option<Rows<'a>> {
-        if !KEPT {
+    fn find<const WITH_SITES: bool>(slot: &'a Slot, op: impl Operation, peer: i32) -> Option<Rows<'a>> {
+        if !WITH_SITES {
             return Some(Rows(None));
         }
         let key = key(tls::site(), op.id(), slot.head.region_key.load(Relaxed));
-        let site = &slot.extra.sites[site_index(key)];
+        let site = &slot.tables.sites[site_index(key)];
         let mut is_known = site.key.load(Relaxed) == key;
         let mut traffic = None;
         if op.traits() & TRANSFER != 0 {
-            let row = &slot.extra.peers[peer as usize & (PEERS - 1)];
+            let row = &slot.tables.peers[peer as usize & (PEERS - 1)];
             is_known &= row.tag.load(Relaxed) == peer as u64 + 1;
             traffic = Some(&row.kinds[transfer(op)]);
         }
         // The first that is issued notes when.
-        let is_open = op.traits() & NONBLOCKING == 0 || slot.extra.nbi.open.load(Relaxed) != 0;
+        let is_open = op.traits() & NONBLOCKING == 0 || slot.tables.nbi.open.load(Relaxed) != 0;
         let is_usual = is_open && !trace::takes_all();
         (is_known && is_usual).then_some(Rows(Some((site, traffic, key))))
     }
@@ -106,7 +106,7 @@ impl<'a> Rows<'a> {
                 release::note(slot, to, addr, *key);
             }
             if op.traits() & NONBLOCKING != 0 {
-                extra::issue_more(&slot.extra.nbi, bytes);
+                tables::issue_more(&slot.tables.nbi, bytes);
             }
             bump(&site.calls, 1);
             if counted_bytes(op, bytes) != 0 {

@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::detail::Rate;
+use super::tables::written;
 use crate::op;
 use crate::segment::Segment;
 use crate::segment::layout::Slot;
 use crate::segment::rates::{NO_ROOM, split};
-use crate::snapshot_detail::written;
+use crate::tables::Rate;
 
 /// Reads the rows of all threads of a PE.
 pub(crate) fn take<'a>(segment: &Segment, slots: impl Iterator<Item = &'a Slot>) -> Vec<Rate> {
     let get = |word: &AtomicU64| word.load(Relaxed);
     let mut rates: BTreeMap<(u16, u8, u8), Rate> = BTreeMap::new();
     for slot in slots {
-        written(segment, &slot.extra.rates, |_, row| {
+        written(segment, &slot.tables.rates, |_, row| {
             let key = get(&row.key);
             let (op, class, distance) = split(key);
             let (Some(routine), true) = (op::get(op), key != 0 && key != NO_ROOM) else { return };

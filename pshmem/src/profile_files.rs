@@ -22,7 +22,7 @@ use crate::metrics;
 use crate::places::{self, What};
 
 /// What is to be written, and by whom.
-struct Keep {
+struct ProfileFiles {
     segment: RawFd,
     /// Open from the start: hosts leave at different times, and the first one gives up its claim as it does.
     directory: Option<Result<OutputDir, Error>>,
@@ -31,12 +31,12 @@ struct Keep {
     process: u32,
 }
 
-static KEEP: OnceLock<Keep> = OnceLock::new();
+static FILES: OnceLock<ProfileFiles> = OnceLock::new();
 /// This process could not write all of its part.
 static REFUSED: AtomicBool = AtomicBool::new(false);
 
 /// Whether nobody will see more than the numbers by routine.
-pub fn is_brief() -> bool {
+pub fn counts_only() -> bool {
     env::profile_directory().is_none() && !crate::metrics::wants_all()
 }
 
@@ -48,7 +48,7 @@ pub fn begin(start: &Start, segment: RawFd) {
     if env::profile_directory().is_some() {
         let (is_first, process) = (start.pe == start.first_local_pe, std::process::id());
         let directory = places::find(What::Profile, segment);
-        let _ = KEEP.set(Keep { segment, directory, is_first, process });
+        let _ = FILES.set(ProfileFiles { segment, directory, is_first, process });
         runtime::at_failure(|| write(true, 1));
     }
 }
@@ -73,12 +73,12 @@ pub fn at_exit() {
 /// `alone`: this PE ends the job.
 fn write(alone: bool, status: i32) {
     static ONCE: AtomicBool = AtomicBool::new(false);
-    let Some(keep) = KEEP.get().filter(|keep| keep.process == std::process::id()) else { return };
-    if !(alone || keep.is_first) || recorder::level() < 0 || ONCE.swap(true, Relaxed) {
+    let Some(files) = FILES.get().filter(|files| files.process == std::process::id()) else { return };
+    if !(alone || files.is_first) || recorder::level() < 0 || ONCE.swap(true, Relaxed) {
         return;
     }
     // SAFETY: the segment's descriptor stays open for the life of the process.
-    let fd = unsafe { BorrowedFd::borrow_raw(keep.segment) };
+    let fd = unsafe { BorrowedFd::borrow_raw(files.segment) };
     let complain = |what: &dyn std::fmt::Display| {
         REFUSED.store(true, Relaxed);
         eprintln!("pellucid: the profile is not kept: {what}");
@@ -90,7 +90,7 @@ fn write(alone: bool, status: i32) {
     if !alone {
         await_all(&segment);
     }
-    let directory = match &keep.directory {
+    let directory = match &files.directory {
         Some(Ok(directory)) => directory,
         Some(Err(error)) => return complain(&error),
         None => return complain(&"nobody has made its directory"),

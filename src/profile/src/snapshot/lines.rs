@@ -2,12 +2,12 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::detail::HotLine;
+use super::tables::written;
 use crate::op;
 use crate::segment::Segment;
 use crate::segment::layout::{RegionHead, Slot, symmetric};
 use crate::segment::lines::peer;
-use crate::snapshot_detail::written;
+use crate::tables::HotLine;
 
 /// Lines that are kept of a PE.
 const MOST: usize = 16;
@@ -21,7 +21,7 @@ pub(crate) fn take<'a>(segment: &Segment, head: &RegionHead, slots: impl Iterato
     let mut lines: Vec<HotLine> = Vec::new();
     let mut all = 0_u64;
     for slot in slots {
-        written(segment, &slot.extra.lines, |_, row| {
+        written(segment, &slot.tables.lines, |_, row| {
             let (key, calls) = (get(&row.key), get(&row.calls));
             let (Some(routine), true) = (op::get(get(&row.op) as u16), key != 0) else { return };
             let calls = calls.saturating_sub(get(&row.error));

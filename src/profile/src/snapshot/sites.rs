@@ -8,13 +8,13 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::detail::Site;
+use super::tables::written;
 use crate::model::Routine;
 use crate::op;
 use crate::segment::Segment;
-use crate::segment::extra::{self, SITE_OVERFLOW, SITES, split_key};
 use crate::segment::layout::Slot;
-use crate::snapshot_detail::written;
+use crate::segment::tables::{self, SITE_OVERFLOW, SITES, split_key};
+use crate::tables::Site;
 
 /// One site of a PE, over its threads.
 #[derive(Clone, Debug, Default)]
@@ -32,7 +32,7 @@ struct Sum {
 }
 
 impl Sum {
-    fn add(&mut self, row: &extra::Site, op: u16, overhead_ns: f64) {
+    fn add(&mut self, row: &tables::Site, op: u16, overhead_ns: f64) {
         let get = |word: &AtomicU64| word.load(Relaxed);
         let (calls, exact_calls, weight) = (get(&row.calls), get(&row.exact_calls), get(&row.sample_weight));
         self.calls += calls;
@@ -69,7 +69,7 @@ pub(crate) fn take<'a>(
 ) -> Vec<Site> {
     let mut sums: BTreeMap<u64, Sum> = BTreeMap::new();
     for slot in slots {
-        written(segment, &slot.extra.sites[..=SITES], |at, row| {
+        written(segment, &slot.tables.sites[..=SITES], |at, row| {
             let key = if at == SITE_OVERFLOW { u64::MAX } else { row.key.load(Relaxed) };
             if key != 0 && row.calls.load(Relaxed) > 0 {
                 sums.entry(key).or_default().add(row, split(key).1, overhead_ns);

@@ -1,11 +1,11 @@
-//! What an entry does where the profile is brief, read back through a snapshot.
+//! What an entry does where the profile has counts only, read back through a snapshot.
 #![allow(unsafe_code)]
 
 use std::os::fd::{AsFd, AsRawFd};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::tests::TURN;
-use super::{attach, brief, outlined, sampled, set_site, sized};
+use super::{attach, count, outlined, sampled, set_site, sized};
 use crate::model::{Pe, Routine};
 use crate::op::{OPS, SAMPLED_BYTES_ON_HOST, find};
 use crate::segment::{JobInfo, Segment, create};
@@ -38,15 +38,15 @@ const LONG: usize = SAMPLED_BYTES_ON_HOST + 1;
 static PROBED: AtomicU64 = AtomicU64::new(0);
 
 /// As the entries of these routines.
-fn p_in<const KEPT: bool>(peer: i32) {
-    if !brief::sampled::<KEPT>(P, peer, 0, 4) {
+fn p_in<const WITH_SITES: bool>(peer: i32) {
+    if !count::sampled::<WITH_SITES>(P, peer, 0, 4) {
         PROBED.fetch_add(1, Relaxed);
         sampled(P, peer, 0, 4, || ());
     }
 }
 
-fn put_in<const KEPT: bool>(peer: i32, bytes: usize) {
-    if !brief::sized::<KEPT>(PUT, peer, 0, bytes) {
+fn put_in<const WITH_SITES: bool>(peer: i32, bytes: usize) {
+    if !count::sized::<WITH_SITES>(PUT, peer, 0, bytes) {
         PROBED.fetch_add(1, Relaxed);
         sized(PUT, peer, 0, bytes, || ());
     }
@@ -110,7 +110,7 @@ fn every_call_is_counted_once_at_its_distance_whichever_way_it_goes() {
 }
 
 #[test]
-fn a_kept_profile_has_each_call_once_by_site_and_by_peer_too() {
+fn a_profile_with_sites_has_each_call_once_by_site_and_by_peer_too() {
     const ROUNDS: u64 = 100_000;
     let pe = profile_of(|| {
         for round in 0..ROUNDS {
@@ -124,12 +124,12 @@ fn a_kept_profile_has_each_call_once_by_site_and_by_peer_too() {
     let (int, mem) = (routine(&pe, P), routine(&pe, PUT));
     assert_eq!((int.calls, int.bytes), ([0, ROUNDS, 2 * ROUNDS, 0], [0, 4 * ROUNDS, 8 * ROUNDS, 0]));
     assert_eq!((mem.calls, mem.bytes), ([0, 0, 3 * ROUNDS, 0], [0, 0, 32_777 * ROUNDS, 0]));
-    let sites: Vec<_> = pe.detail.sites.iter().map(|s| (s.address, s.routine.as_str(), s.calls, s.bytes)).collect();
+    let sites: Vec<_> = pe.tables.sites.iter().map(|s| (s.address, s.routine.as_str(), s.calls, s.bytes)).collect();
     for address in [0x1000, 0x1100] {
         assert!(sites.contains(&(address, "shmem_int_p", 3 * ROUNDS / 2, 6 * ROUNDS)), "{sites:x?}");
         assert!(sites.contains(&(address, "shmem_putmem", 3 * ROUNDS / 2, 32_777 * ROUNDS / 2)), "{sites:x?}");
     }
-    let peers: Vec<_> = pe.detail.peers.iter().map(|p| (p.pe, p.put.calls, p.put.bytes)).collect();
+    let peers: Vec<_> = pe.tables.peers.iter().map(|p| (p.pe, p.put.calls, p.put.bytes)).collect();
     assert_eq!(
         peers,
         [(Some(2), 4 * ROUNDS, 32_781 * ROUNDS), (Some(3), ROUNDS, 4 * ROUNDS), (Some(4), ROUNDS, 4 * ROUNDS)]
@@ -142,7 +142,7 @@ fn calls_without_a_peer_are_counted_in_front_of_the_probe_and_a_quiet_only_where
     let pe = profile_of(|| {
         set_site(0x1000);
         let counted = |op: u16| {
-            let in_front = brief::sampled::<true>(op, -1, 0, 0);
+            let in_front = count::sampled::<true>(op, -1, 0, 0);
             if !in_front {
                 outlined::sampled(op, -1, 0, 0, || ());
             }
@@ -151,7 +151,7 @@ fn calls_without_a_peer_are_counted_in_front_of_the_probe_and_a_quiet_only_where
         let tests: u64 = (0..ROUNDS).map(|_| counted(TEST)).sum();
         let quiets: u64 = (0..ROUNDS).map(|_| counted(QUIET)).sum();
         for _ in 0..ROUNDS {
-            if !brief::sized::<true>(NBI, 2, 0, 8) {
+            if !count::sized::<true>(NBI, 2, 0, 8) {
                 outlined::sized(NBI, 2, 0, 8, || ());
             }
         }
@@ -162,8 +162,8 @@ fn calls_without_a_peer_are_counted_in_front_of_the_probe_and_a_quiet_only_where
     assert_eq!(routine(&pe, TEST).calls, [ROUNDS, 0, 0, 0]);
     assert_eq!(routine(&pe, QUIET).calls, [2 * ROUNDS + 1, 0, 0, 0]);
     assert_eq!((routine(&pe, NBI).calls, routine(&pe, NBI).bytes), ([0, 0, ROUNDS, 0], [0, 0, 8 * ROUNDS, 0]));
-    assert_eq!((pe.detail.nbi.issued, pe.detail.nbi.bytes), (ROUNDS, 8 * ROUNDS));
-    let sites: Vec<_> = pe.detail.sites.iter().map(|s| (s.address, s.routine.as_str(), s.calls)).collect();
+    assert_eq!((pe.tables.nbi.issued, pe.tables.nbi.bytes), (ROUNDS, 8 * ROUNDS));
+    let sites: Vec<_> = pe.tables.sites.iter().map(|s| (s.address, s.routine.as_str(), s.calls)).collect();
     assert!(sites.contains(&(0x1000, "shmem_int_test", ROUNDS)), "{sites:x?}");
     assert!(sites.contains(&(0x1000, "shmem_quiet", 2 * ROUNDS + 1)), "{sites:x?}");
 }
@@ -197,7 +197,7 @@ fn the_last_call_is_the_threads_current_one() {
         let before = PROBED.load(Relaxed);
         (0..1000).for_each(|_| p(2));
         // The one that tells is not a sample.
-        while !brief::sampled::<false>(P, 4, 0, 4) {
+        while !count::sampled::<false>(P, 4, 0, 4) {
             sampled(P, 4, 0, 4, || ());
         }
         PROBED.load(Relaxed) > before

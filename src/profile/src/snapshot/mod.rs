@@ -3,27 +3,34 @@
 //! A reader takes what is there and never makes a PE wait. Each number is whole; numbers that belong together (calls
 //! and bytes, a total and its count) may be one call apart while the PE runs.
 
+mod callers;
+mod causes;
+mod counters;
+mod lines;
+mod locks;
+mod phases;
+mod rates;
+mod sites;
+mod tables;
+mod timeline;
+
 use std::collections::BTreeMap;
 use std::sync::atomic::{
     AtomicU64,
     Ordering::{Acquire, Relaxed},
 };
 
-use crate::detail::Detail;
+use self::tables::SeenMeetings;
 use crate::model::{End, Job, LIBRARY, LastOp, Pe, Profile, Progress, Routine, SizeCount};
 use crate::op::{self, TIMED_IF_WAITS, Timing};
-use crate::segment::extra::ops_in;
 use crate::segment::layout::{
     Cell, OWNER_NONE, PE_ABSENT, PE_FINALIZED, PE_INITIALIZED, ROW_NONE, ROW_OVERFLOW, Region, Row, SLOTS,
     STATE_INSIDE, Slot, state_of,
 };
+use crate::segment::tables::ops_in;
 use crate::segment::{Phase, Segment};
 use crate::size::{DISTANCES, SIZE_CLASSES, size_class};
-use crate::snapshot_detail::SeenMeetings;
-use crate::{
-    snapshot_callers, snapshot_causes, snapshot_detail, snapshot_lines, snapshot_locks, snapshot_rates, snapshot_sites,
-    snapshot_timeline,
-};
+use crate::tables::PeTables;
 
 /// How a PE ended, as its launcher saw it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -145,7 +152,7 @@ fn take_pe(segment: &Segment, number: u32, (outcome, now): (PeOutcome, u64), dep
         overflowed: 0,
         last: None,
         routines: Vec::new(),
-        detail: Detail::default(),
+        tables: PeTables::default(),
     };
     if progress != Progress::Finalized && matches!(depth, Depth::All) {
         pe.last = last_op(segment, number, end_ns);
@@ -178,18 +185,18 @@ fn add_slots(segment: &Segment, region: &Region, pe: &mut Pe, depth: Depth<'_>) 
     let is_whole = matches!(depth, Depth::All);
     match depth {
         Depth::All => {
-            pe.detail = snapshot_detail::take(segment, region, slots.clone(), pe.end_ns);
-            pe.detail.timeline = snapshot_timeline::take(segment, slots.clone(), pe.end_ns, overhead_ns);
-            pe.detail.locks = snapshot_locks::take(segment, region, pe.end_ns);
-            pe.detail.lines = snapshot_lines::take(segment, &region.head, slots.clone());
-            pe.detail.causes = snapshot_causes::take(segment, slots.clone());
-            pe.detail.callers = snapshot_callers::take(segment, slots.clone());
-            pe.detail.rates = snapshot_rates::take(segment, slots.clone());
+            pe.tables = tables::take(segment, region, slots.clone(), pe.end_ns);
+            pe.tables.timeline = timeline::take(segment, slots.clone(), pe.end_ns, overhead_ns);
+            pe.tables.locks = locks::take(segment, region, pe.end_ns);
+            pe.tables.lines = lines::take(segment, &region.head, slots.clone());
+            pe.tables.causes = causes::take(segment, slots.clone());
+            pe.tables.callers = callers::take(segment, slots.clone());
+            pe.tables.rates = rates::take(segment, slots.clone());
         }
-        Depth::Sums(seen) => pe.detail = snapshot_detail::take_sums(segment, region, slots.clone(), (pe.end_ns, seen)),
+        Depth::Sums(seen) => pe.tables = tables::take_sums(segment, region, slots.clone(), (pe.end_ns, seen)),
     }
     for (at, slot) in slots.clone().enumerate() {
-        pe.overflowed += slot.extra.rows_overflowed.load(Relaxed);
+        pe.overflowed += slot.tables.rows_overflowed.load(Relaxed);
         let visit = |op: u16, cell: &Cell| {
             if let (Some(row), Some(routine)) = (op::get(op), read_cell(slot, op, cell, overhead_ns)) {
                 by_op.entry(op).or_insert_with(|| Routine::new(row.name(), row.class)).merge(&routine);
@@ -208,7 +215,7 @@ fn add_slots(segment: &Segment, region: &Region, pe: &mut Pe, depth: Depth<'_>) 
         }
     }
     if is_whole {
-        pe.detail.sites = snapshot_sites::take(segment, slots, overhead_ns, &by_op);
+        pe.tables.sites = sites::take(segment, slots, overhead_ns, &by_op);
     }
     pe.routines = by_op.into_values().collect();
 }
@@ -228,7 +235,7 @@ fn for_each_called(slot: &Slot, mut visit: impl FnMut(u16, &Cell)) {
     let word = slot.head.current.word.load(Acquire);
     let mut current = (state_of(word) != 0).then_some(word as u16);
     let is_known = |op: &u16| usize::from(*op) < op::TOTAL;
-    for op in ops_in(&slot.extra.used).filter(is_known) {
+    for op in ops_in(&slot.tables.used).filter(is_known) {
         current = current.filter(|now| *now != op);
         visit(op, slot.cell(op));
     }

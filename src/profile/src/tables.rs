@@ -58,7 +58,7 @@ pub struct Site {
     pub address: u64,
     /// C name of the routine; empty for calls that found no room.
     pub routine: String,
-    /// Number of the region, an index of [`Detail::regions`].
+    /// Number of the region, an index of [`PeTables::regions`].
     pub region: u8,
     /// Calls. Exact.
     pub calls: u64,
@@ -175,9 +175,9 @@ impl Team {
 /// One call of a barrier, sync or collective.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sync {
-    /// The team, an index of [`Detail::teams`].
+    /// The team, an index of [`PeTables::teams`].
     pub team: u8,
-    /// Number of the region, an index of [`Detail::regions`].
+    /// Number of the region, an index of [`PeTables::regions`].
     pub region: u8,
     /// Operation id.
     pub op: u16,
@@ -250,7 +250,7 @@ pub struct Cause {
     pub address: u64,
     /// C name of its routine.
     pub routine: String,
-    /// Number of its region, an index of [`Detail::regions`].
+    /// Number of its region, an index of [`PeTables::regions`].
     pub region: u8,
     /// Waits that were looked at.
     pub waits: u64,
@@ -412,7 +412,7 @@ pub struct CounterRoutine {
 /// What counters counted in a region, without inner ones, by threads that call the library.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CounterRegion {
-    /// Number of the region, an index of [`Detail::regions`].
+    /// Number of the region, an index of [`PeTables::regions`].
     pub region: u8,
     /// A value of each of [`Counters::list`].
     pub values: Vec<u64>,
@@ -568,7 +568,7 @@ impl Requests {
 
 /// All of it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Detail {
+pub struct PeTables {
     /// By peer, in the order of their numbers.
     pub peers: Vec<Peer>,
     /// By call site.

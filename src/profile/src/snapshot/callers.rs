@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::detail::Callers;
+use super::tables::written;
 use crate::op;
 use crate::segment::Segment;
 use crate::segment::callers::DEPTH;
-use crate::segment::extra::split_key;
 use crate::segment::layout::Slot;
-use crate::snapshot_detail::written;
+use crate::segment::tables::split_key;
+use crate::tables::Callers;
 
 /// Reads the ways to call sites of all threads of a PE.
 pub(crate) fn take<'a>(segment: &Segment, slots: impl Iterator<Item = &'a Slot>) -> Vec<Callers> {
     let mut sums: BTreeMap<(u64, [u64; DEPTH]), u64> = BTreeMap::new();
     for slot in slots {
-        written(segment, &slot.extra.callers, |_, row| {
+        written(segment, &slot.tables.callers, |_, row| {
             let (key, times) = (row.key.load(Relaxed), row.times.load(Relaxed));
             if key != 0 && times > 0 {
                 let sum = sums.entry((key, row.returns.each_ref().map(|word| word.load(Relaxed)))).or_default();

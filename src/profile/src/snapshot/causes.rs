@@ -2,19 +2,19 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::detail::{Cause, CodePlace, Releaser};
+use super::tables::written;
 use crate::op;
-use crate::segment::extra::{REGIONS, split_key};
 use crate::segment::layout::{self, Slot};
 use crate::segment::release;
+use crate::segment::tables::{REGIONS, split_key};
 use crate::segment::{Segment, in_file};
-use crate::snapshot_detail::written;
+use crate::tables::{Cause, CodePlace, Releaser};
 
 /// Reads the causes of all threads of a PE, added up.
 pub(crate) fn take<'a>(segment: &Segment, slots: impl Iterator<Item = &'a Slot>) -> Vec<Cause> {
     let mut causes: Vec<Cause> = Vec::new();
     for slot in slots {
-        written(segment, &slot.extra.causes, |_, row| {
+        written(segment, &slot.tables.causes, |_, row| {
             if row.waits.load(Relaxed) == 0 {
                 return;
             }

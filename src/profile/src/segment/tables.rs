@@ -223,7 +223,7 @@ pub struct Sync {
 #[derive(Debug)]
 #[repr(C, align(32))]
 pub struct PhaseBegin {
-    /// Its call site: an index of [`Extra::sites`].
+    /// Its call site: an index of [`ThreadTables::sites`].
     pub site: AtomicU64,
     /// When it returned, in ticks; 0: there was none.
     pub left: AtomicU64,
@@ -235,7 +235,7 @@ pub struct PhaseBegin {
 }
 
 impl PhaseBegin {
-    /// The call site of the call without a stamp, where there was one: an index of [`Extra::sites`].
+    /// The call site of the call without a stamp, where there was one: an index of [`ThreadTables::sites`].
     pub(crate) fn passed(&self) -> Option<u64> {
         self.passed_site.load(Relaxed).checked_sub(1)
     }
@@ -342,7 +342,7 @@ pub struct CounterTable {
 /// Beside the cells of a slot.
 #[derive(Debug)]
 #[repr(C, align(128))]
-pub struct Extra {
+pub struct ThreadTables {
     /// By peer; the last row is [`PEER_OVERFLOW`].
     pub peers: [Peer; PEERS + 1],
     /// By call site; the last row is [`SITE_OVERFLOW`].

@@ -5,12 +5,12 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed},
 };
 
-use crate::detail::{Counter, CounterRegion, CounterRoutine, Counters};
+use super::tables::written;
 use crate::op;
 use crate::segment::Segment;
-use crate::segment::extra::{COUNTER_MISSING, COUNTER_NONE, COUNTERS, Values};
 use crate::segment::layout::{Region, Slot};
-use crate::snapshot_detail::written;
+use crate::segment::tables::{COUNTER_MISSING, COUNTER_NONE, COUNTERS, Values};
+use crate::tables::{Counter, CounterRegion, CounterRoutine, Counters};
 
 /// Sums over the threads of a PE.
 pub(crate) struct Sums<'a> {
@@ -45,7 +45,7 @@ impl<'a> Sums<'a> {
         if !self.list.iter().any(|counter| counter.available) {
             return;
         }
-        let table = &slot.extra.counters;
+        let table = &slot.tables.counters;
         self.regions.resize(table.regions.len(), Default::default());
         for (sum, (own, library)) in self.regions.iter_mut().zip(table.regions.iter().zip(&table.library)) {
             add(&mut sum.0, own);

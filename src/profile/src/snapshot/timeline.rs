@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::detail::Timeline;
 use crate::segment::Segment;
-use crate::segment::extra::SLICES;
 use crate::segment::layout::{OWNER_NONE, STATE_INSIDE, Slot, state_of};
+use crate::segment::tables::SLICES;
+use crate::tables::Timeline;
 use crate::timeline::{KINDS, Slices, distribute, kind_of, totals};
 
 fn get(word: &AtomicU64) -> u64 {
@@ -38,7 +38,7 @@ impl Slices for Line {
 impl Line {
     /// The slices of a slot until `end`, in ticks. `None` where there are none.
     fn read(segment: &Segment, slot: &Slot, end: u64, overhead_ns: f64) -> Option<Line> {
-        let of = &slot.extra.timeline;
+        let of = &slot.tables.timeline;
         let (origin, shift) = (get(&of.origin), (get(&of.shift) & 63) as u32);
         if origin == 0 {
             return None;

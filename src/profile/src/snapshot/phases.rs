@@ -2,11 +2,11 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::detail::{LastPhase, Phase};
 use crate::op::{COUNT, Class, OPS};
 use crate::segment::Segment;
-use crate::segment::extra::{SITE_OVERFLOW, Sync, split_key};
 use crate::segment::layout::{OWNER_NONE, RegionHead, Slot};
+use crate::segment::tables::{SITE_OVERFLOW, Sync, split_key};
+use crate::tables::{LastPhase, Phase};
 
 /// The phases of one thread.
 #[derive(Clone, Copy)]
@@ -30,7 +30,7 @@ impl Phases<'_> {
 
     /// The phase after the last meeting, of a thread that was there when finalization began or the PE ended.
     pub(crate) fn last(&self, end_ns: u64) -> Option<LastPhase> {
-        let begin = &self.slot.extra.phase;
+        let begin = &self.slot.tables.phase;
         let finalize = get(&self.head.finalize_ticks);
         let end_ns = if finalize == 0 { end_ns } else { self.segment.since_start(finalize) };
         let is_main = self.setup_ns("init") > 0;
@@ -43,7 +43,7 @@ impl Phases<'_> {
         let claimed = get(&self.slot.head.claimed_ns).saturating_sub(get(&begin.claimed_ns));
         let library_ns = claimed.saturating_sub(self.setup_ns("finalize"));
         let site = begin.passed().unwrap_or_else(|| get(&begin.site)) as usize;
-        let site = &self.slot.extra.sites[site.min(SITE_OVERFLOW)];
+        let site = &self.slot.tables.sites[site.min(SITE_OVERFLOW)];
         let phase = self.phase(get(&site.key), get(&begin.left), library_ns);
         Some(LastPhase { phase, end_ns: end_ns.max(phase.begin_ns) })
     }
@@ -51,7 +51,7 @@ impl Phases<'_> {
     /// `from_left`: 0 where there was no meeting before.
     fn phase(&self, from_key: u64, from_left: u64, library_ns: u64) -> Phase {
         if from_left == 0 {
-            let begin = get(&self.head.init_ticks).max(get(&self.slot.extra.lives.since));
+            let begin = get(&self.head.init_ticks).max(get(&self.slot.tables.lives.since));
             let library_ns = library_ns.saturating_sub(self.setup_ns("init"));
             return Phase { from: None, begin_ns: self.segment.since_start(begin), library_ns };
         }

@@ -6,17 +6,17 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed},
 };
 
-use crate::detail::{
-    Algorithm, Context, Cost, Detail, Marker, Module, Nbi, Peer, Region, Requests, Sync, System, Team, TeamKey,
-    Traffic, Usage,
-};
+use super::counters;
+use super::phases::Phases;
 use crate::op;
 use crate::sample;
 use crate::segment::Segment;
-use crate::segment::extra::{self, KEY_REGION, PEER_OVERFLOW, PEERS, REGIONS, SYNCS, split_key};
 use crate::segment::layout::{self, OWNER_NONE, Slot};
-use crate::snapshot_counters;
-use crate::snapshot_phases::Phases;
+use crate::segment::tables::{self, KEY_REGION, PEER_OVERFLOW, PEERS, REGIONS, SYNCS, split_key};
+use crate::tables::{
+    Algorithm, Context, Cost, Marker, Module, Nbi, PeTables, Peer, Region, Requests, Sync, System, Team, TeamKey,
+    Traffic, Usage,
+};
 
 /// Reads one PE. `slots` are those with something in them, `end_ns` is the end of its run.
 pub(crate) fn take<'a>(
@@ -24,33 +24,33 @@ pub(crate) fn take<'a>(
     region: &layout::Region,
     slots: impl Iterator<Item = &'a Slot>,
     end_ns: u64,
-) -> Detail {
+) -> PeTables {
     let head = &region.head;
-    let mut detail = begin(segment, region);
-    markers_and_modules(region, &mut detail);
+    let mut tables = begin(segment, region);
+    markers_and_modules(region, &mut tables);
     let mut sums = Sums::default();
     let mut regions = vec![Region::default(); REGIONS];
-    let mut counters = snapshot_counters::Sums::new(segment, region);
+    let mut counters = counters::Sums::new(segment, region);
     for slot in slots {
         counters.add(slot);
-        detail.system.threads_ns += life_ns(segment, head, slot, end_ns);
+        tables.system.threads_ns += life_ns(segment, head, slot, end_ns);
         peers(segment, slot, &mut sums.peers);
         region_times(segment, slot, end_ns, &mut regions);
         contexts(slot, &mut sums.contexts);
         algorithms(slot, &mut sums.algorithms);
-        nbi(segment, slot, &mut detail.nbi);
-        requests(segment, slot, &mut detail.requests);
+        nbi(segment, slot, &mut tables.nbi);
+        requests(segment, slot, &mut tables.requests);
         sums.teams.extend(teams(segment, slot, head, 0));
-        detail.last_phases.extend(Phases { segment, head, slot }.last(end_ns));
+        tables.last_phases.extend(Phases { segment, head, slot }.last(end_ns));
     }
-    detail.counters = counters.finish();
-    detail.peers = sums.peers.into_values().collect();
-    detail.algorithms = algorithm_list(region, &sums.algorithms);
-    detail.contexts =
+    tables.counters = counters.finish();
+    tables.peers = sums.peers.into_values().collect();
+    tables.algorithms = algorithm_list(region, &sums.algorithms);
+    tables.contexts =
         sums.contexts.into_values().map(|c| Context { team: context_team(region, c.handle), ..c }).collect();
-    name_regions(regions, &mut detail);
-    join_teams(sums.teams, &mut detail);
-    detail
+    name_regions(regions, &mut tables);
+    join_teams(sums.teams, &mut tables);
+    tables
 }
 
 /// When the last meeting came that has been read, by slot, in ticks.
@@ -62,38 +62,38 @@ pub(crate) fn take_sums<'a>(
     region: &layout::Region,
     slots: impl Iterator<Item = &'a Slot>,
     (end_ns, seen): (u64, &mut SeenMeetings),
-) -> Detail {
-    let mut detail = begin(segment, region);
-    let mut regions = vec![Region::default(); detail.regions.len()];
+) -> PeTables {
+    let mut tables = begin(segment, region);
+    let mut regions = vec![Region::default(); tables.regions.len()];
     let mut sums = Vec::new();
     for (at, slot) in slots.enumerate() {
         region_times(segment, slot, end_ns, &mut regions);
-        nbi(segment, slot, &mut detail.nbi);
+        nbi(segment, slot, &mut tables.nbi);
         seen.resize(seen.len().max(at + 1), 0);
         let before = seen[at];
         seen[at] = last_met(slot).max(before);
         sums.extend(teams(segment, slot, &region.head, before));
     }
-    name_regions(regions, &mut detail);
+    name_regions(regions, &mut tables);
     let callers = callers(&sums);
-    join_teams(sums, &mut detail);
+    join_teams(sums, &mut tables);
     // Those of several threads are numbered by all of their calls, of which these are only the last.
-    let Detail { teams, syncs, .. } = &mut detail;
+    let PeTables { teams, syncs, .. } = &mut tables;
     syncs.retain(|sync| callers.get(&teams[usize::from(sync.team)].key()) == Some(&1));
-    detail
+    tables
 }
 
 /// When the last meeting came that a thread has kept.
 fn last_met(slot: &Slot) -> u64 {
-    let used = (slot.extra.syncs_used.load(Acquire) as usize).min(SYNCS);
-    slot.extra.syncs[..used].last().map_or(0, |row| get(&row.arrived))
+    let used = (slot.tables.syncs_used.load(Acquire) as usize).min(SYNCS);
+    slot.tables.syncs[..used].last().map_or(0, |row| get(&row.arrived))
 }
 
 /// What a PE has once, whatever its threads do.
-fn begin(segment: &Segment, region: &layout::Region) -> Detail {
+fn begin(segment: &Segment, region: &layout::Region) -> PeTables {
     let ns = |word: &AtomicU64| word.load(Relaxed) as f64 / 256.0 * segment.scale().ns_per_tick();
     let head = &region.head;
-    let mut detail = Detail {
+    let mut tables = PeTables {
         cost: Cost {
             counted_ns: ns(&head.call_cost),
             timed_ns: ns(&head.timed_cost),
@@ -105,20 +105,20 @@ fn begin(segment: &Segment, region: &layout::Region) -> Detail {
         errors: errors(head),
         system: system(head),
         sync_every: 1,
-        ..Detail::default()
+        ..PeTables::default()
     };
-    names(region, &mut detail);
-    detail
+    names(region, &mut tables);
+    tables
 }
 
-fn name_regions(regions: Vec<Region>, detail: &mut Detail) {
+fn name_regions(regions: Vec<Region>, tables: &mut PeTables) {
     let known = regions.iter().rposition(|r| r.entries > 0).unwrap_or(0);
     for (number, region) in regions.into_iter().enumerate().take(known + 1) {
-        let name = detail.regions.get(number).map(|r| r.name.clone()).unwrap_or_default();
+        let name = tables.regions.get(number).map(|r| r.name.clone()).unwrap_or_default();
         let region = Region { name, ..region };
-        match detail.regions.get_mut(number) {
+        match tables.regions.get_mut(number) {
             Some(place) => *place = region,
-            None => detail.regions.push(region),
+            None => tables.regions.push(region),
         }
     }
 }
@@ -139,7 +139,7 @@ fn system(head: &layout::RegionHead) -> System {
 
 /// How long the slot has had owners between initialization and finalization.
 fn life_ns(segment: &Segment, head: &layout::RegionHead, slot: &Slot, end_ns: u64) -> u64 {
-    let lives = &slot.extra.lives;
+    let lives = &slot.tables.lives;
     let (init, finalize) = (get(&head.init_ticks), get(&head.finalize_ticks));
     let ended = segment.scale().ns(get(&lives.ended));
     if init == 0 || slot.head.owner.load(Relaxed) == OWNER_NONE {
@@ -170,31 +170,31 @@ fn get(word: &AtomicU64) -> u64 {
     word.load(Relaxed)
 }
 
-fn traffic(of: &extra::Traffic) -> Traffic {
+fn traffic(of: &tables::Traffic) -> Traffic {
     Traffic { calls: get(&of.calls), bytes: get(&of.bytes) }
 }
 
-fn names(region: &layout::Region, detail: &mut Detail) {
-    detail.regions.push(Region::default());
+fn names(region: &layout::Region, tables: &mut PeTables) {
+    tables.regions.push(Region::default());
     for name in region.names.regions[1..].iter().map(layout::Text::get).take_while(|name| !name.is_empty()) {
-        detail.regions.push(Region { name, ..Region::default() });
+        tables.regions.push(Region { name, ..Region::default() });
     }
     for row in &region.names.network {
         let name = row.name.get();
         if name.is_empty() {
             break;
         }
-        detail.network.push((name, get(&row.value)));
+        tables.network.push((name, get(&row.value)));
     }
 }
 
-fn markers_and_modules(region: &layout::Region, detail: &mut Detail) {
+fn markers_and_modules(region: &layout::Region, tables: &mut PeTables) {
     for row in &region.names.markers {
         let (name, count) = (row.name.get(), get(&row.count));
         if count > 0 {
             let value = |word: &AtomicU64| f64::from_bits(get(word));
             let (sum, min, max, last) = (value(&row.sum), value(&row.min), value(&row.max), value(&row.last));
-            detail.markers.push(Marker { name, count, sum, min, max, last });
+            tables.markers.push(Marker { name, count, sum, min, max, last });
         }
     }
     for row in &region.names.modules {
@@ -203,7 +203,7 @@ fn markers_and_modules(region: &layout::Region, detail: &mut Detail) {
             break;
         }
         let (path, build_id) = (row.path.get(), row.build_id.get());
-        detail.modules.push(Module { base: get(&row.base), start, end: get(&row.end), path, build_id });
+        tables.modules.push(Module { base: get(&row.base), start, end: get(&row.end), path, build_id });
     }
 }
 
@@ -219,7 +219,7 @@ pub(crate) fn written<'a, T>(segment: &Segment, rows: &'a [T], mut visit: impl F
 }
 
 fn peers(segment: &Segment, slot: &Slot, sums: &mut BTreeMap<u64, Peer>) {
-    written(segment, &slot.extra.peers[..=PEERS], |at, row| {
+    written(segment, &slot.tables.peers[..=PEERS], |at, row| {
         let kinds = [&row.kinds[0], &row.kinds[1], &row.kinds[2]].map(traffic);
         let tag = if at == PEER_OVERFLOW { u64::MAX } else { get(&row.tag) };
         if kinds.iter().any(|kind| kind.calls > 0) && tag > 0 {
@@ -235,7 +235,7 @@ fn region_times(segment: &Segment, slot: &Slot, end_ns: u64, sums: &mut [Region]
     // Of a thread that has ended, what was open stays where it was.
     let alive = slot.head.owner.load(Relaxed) != OWNER_NONE;
     let until = |since: u64| if alive { end_ns.saturating_sub(segment.since_start(since)) } else { 0 };
-    for (sum, row) in sums.iter_mut().zip(&slot.extra.regions) {
+    for (sum, row) in sums.iter_mut().zip(&slot.tables.regions) {
         let open = get(&row.open);
         sum.entries += get(&row.entries);
         sum.open += open;
@@ -252,8 +252,8 @@ fn region_times(segment: &Segment, slot: &Slot, end_ns: u64, sums: &mut [Region]
 }
 
 fn contexts(slot: &Slot, sums: &mut BTreeMap<u64, Context>) {
-    for (at, row) in slot.extra.contexts.iter().enumerate() {
-        let handle = if at + 1 == extra::CONTEXTS { 0 } else { get(&row.handle) };
+    for (at, row) in slot.tables.contexts.iter().enumerate() {
+        let handle = if at + 1 == tables::CONTEXTS { 0 } else { get(&row.handle) };
         let kinds = [&row.kinds[0], &row.kinds[1], &row.kinds[2]].map(traffic);
         let orders = get(&row.orders);
         if orders > 0 || kinds.iter().any(|kind| kind.calls > 0) {
@@ -268,7 +268,7 @@ fn contexts(slot: &Slot, sums: &mut BTreeMap<u64, Context>) {
 
 /// By key; 0 is what found no room.
 fn algorithms(slot: &Slot, sums: &mut BTreeMap<u64, u64>) {
-    for row in &slot.extra.algorithms {
+    for row in &slot.tables.algorithms {
         let calls = get(&row.calls);
         if calls > 0 {
             *sums.entry(get(&row.key)).or_default() += calls;
@@ -278,7 +278,7 @@ fn algorithms(slot: &Slot, sums: &mut BTreeMap<u64, u64>) {
 
 fn algorithm_list(region: &layout::Region, sums: &BTreeMap<u64, u64>) -> Vec<Algorithm> {
     let named = |(&key, &calls): (&u64, &u64)| {
-        let (op, number) = extra::split_algorithm_key(key);
+        let (op, number) = tables::split_algorithm_key(key);
         let routine = op::get(op).map_or("", |row| row.name()).to_owned();
         let name = region.names.algorithms.get(usize::from(number)).filter(|_| key > 0);
         Algorithm { routine, name: name.map(layout::Text::get).unwrap_or_default(), calls }
@@ -294,7 +294,7 @@ fn context_team(region: &layout::Region, handle: u64) -> Option<TeamKey> {
 }
 
 fn nbi(segment: &Segment, slot: &Slot, sum: &mut Nbi) {
-    let row = &slot.extra.nbi;
+    let row = &slot.tables.nbi;
     let ns = |word: &AtomicU64| segment.scale().ns(get(word));
     sum.issued += get(&row.issued);
     sum.bytes += get(&row.bytes);
@@ -307,7 +307,7 @@ fn nbi(segment: &Segment, slot: &Slot, sum: &mut Nbi) {
 }
 
 fn requests(segment: &Segment, slot: &Slot, sums: &mut Vec<Requests>) {
-    for row in slot.extra.requests.iter().filter(|row| get(&row.ended) > 0) {
+    for row in slot.tables.requests.iter().filter(|row| get(&row.ended) > 0) {
         let routine = get(&row.routine).checked_sub(1).and_then(|op| op::get(op as u16));
         let ns = |word: &AtomicU64| segment.scale().ns(get(word));
         let (open_ns, waited_ns) = (ns(&row.open_ticks), ns(&row.waited_ticks));
@@ -327,12 +327,12 @@ fn errors(head: &layout::RegionHead) -> Vec<(u32, u64)> {
 
 /// Those of one thread, and its meetings later than `since`.
 fn teams(segment: &Segment, slot: &Slot, head: &layout::RegionHead, since: u64) -> Option<ThreadTeams> {
-    let is_used = slot.extra.syncs_used.load(Acquire) > 0;
-    if !is_used && slot.extra.teams.iter().all(|team| team.calls.load(Relaxed) == 0) {
+    let is_used = slot.tables.syncs_used.load(Acquire) > 0;
+    if !is_used && slot.tables.teams.iter().all(|team| team.calls.load(Relaxed) == 0) {
         return None;
     }
     let phases = Phases { segment, head, slot };
-    let team = |row: &extra::TeamRow| Team {
+    let team = |row: &tables::TeamRow| Team {
         start: row.start.load(Relaxed),
         stride: row.stride.load(Relaxed),
         size: row.size.load(Relaxed),
@@ -341,11 +341,11 @@ fn teams(segment: &Segment, slot: &Slot, head: &layout::RegionHead, since: u64) 
         ns: segment.scale().ns(get(&row.ticks)),
         bytes: get(&row.bytes),
     };
-    let teams = slot.extra.teams.iter().enumerate().map(|(at, row)| (at, team(row)));
-    let used = (slot.extra.syncs_used.load(Acquire) as usize).min(SYNCS);
+    let teams = slot.tables.teams.iter().enumerate().map(|(at, row)| (at, team(row)));
+    let used = (slot.tables.syncs_used.load(Acquire) as usize).min(SYNCS);
     // They are in the order of their arrivals.
-    let first = slot.extra.syncs[..used].iter().rposition(|row| get(&row.arrived) <= since).map_or(0, |at| at + 1);
-    let syncs = slot.extra.syncs[first..used].iter().map(|row| {
+    let first = slot.tables.syncs[..used].iter().rposition(|row| get(&row.arrived) <= since).map_or(0, |at| at + 1);
+    let syncs = slot.tables.syncs[first..used].iter().map(|row| {
         let (address, op, region) = split_key(get(&row.key));
         let number = get(&row.number);
         let sync = Sync {
@@ -363,7 +363,7 @@ fn teams(segment: &Segment, slot: &Slot, head: &layout::RegionHead, since: u64) 
     Some(ThreadTeams {
         teams: teams.filter(|(_, team)| team.calls > 0).collect(),
         syncs: syncs.collect(),
-        every: 1 << (get(&slot.extra.sync_shift) & 63),
+        every: 1 << (get(&slot.tables.sync_shift) & 63),
     })
 }
 
@@ -378,17 +378,17 @@ fn callers(threads: &[ThreadTeams]) -> BTreeMap<TeamKey, usize> {
 
 /// Puts the teams of the threads together. Where several threads call on one team, the order of their arrivals numbers
 /// the calls; that needs all of them, so where some were left out already, those of that team are dropped.
-fn join_teams(threads: Vec<ThreadTeams>, detail: &mut Detail) {
+fn join_teams(threads: Vec<ThreadTeams>, tables: &mut PeTables) {
     let callers = callers(&threads);
-    detail.sync_every = threads.iter().map(|thread| thread.every).max().unwrap_or(1);
+    tables.sync_every = threads.iter().map(|thread| thread.every).max().unwrap_or(1);
     for thread in &threads {
         let mut place = BTreeMap::new();
         for (row, team) in &thread.teams {
-            let at = detail.teams.iter().position(|t| t.key() == team.key()).unwrap_or_else(|| {
-                detail.teams.push(Team { calls: 0, ns: 0, bytes: 0, ..*team });
-                detail.teams.len() - 1
+            let at = tables.teams.iter().position(|t| t.key() == team.key()).unwrap_or_else(|| {
+                tables.teams.push(Team { calls: 0, ns: 0, bytes: 0, ..*team });
+                tables.teams.len() - 1
             });
-            let sum = &mut detail.teams[at];
+            let sum = &mut tables.teams[at];
             sum.calls += team.calls;
             sum.ns += team.ns;
             sum.bytes += team.bytes;
@@ -396,22 +396,22 @@ fn join_teams(threads: Vec<ThreadTeams>, detail: &mut Detail) {
         }
         for (row, sync) in &thread.syncs {
             if let Some(&at) = place.get(row).filter(|&&at| at < usize::from(u8::MAX)) {
-                detail.syncs.push(Sync { team: at as u8, ..*sync });
+                tables.syncs.push(Sync { team: at as u8, ..*sync });
             }
         }
     }
-    let several: Vec<bool> = detail.teams.iter().map(|team| callers[&team.key()] > 1).collect();
-    let all_kept = detail.sync_every == 1;
-    detail.syncs.retain(|sync| all_kept || !several[usize::from(sync.team)]);
-    let every = detail.sync_every;
-    detail.syncs.retain(|sync| sample::is_kept(sync.number, every));
-    detail.syncs.sort_by_key(|sync| (sync.team, sync.arrived_ns));
-    let mut next = vec![0_u64; detail.teams.len()];
-    for sync in &mut detail.syncs {
+    let several: Vec<bool> = tables.teams.iter().map(|team| callers[&team.key()] > 1).collect();
+    let all_kept = tables.sync_every == 1;
+    tables.syncs.retain(|sync| all_kept || !several[usize::from(sync.team)]);
+    let every = tables.sync_every;
+    tables.syncs.retain(|sync| sample::is_kept(sync.number, every));
+    tables.syncs.sort_by_key(|sync| (sync.team, sync.arrived_ns));
+    let mut next = vec![0_u64; tables.teams.len()];
+    for sync in &mut tables.syncs {
         if several[usize::from(sync.team)] {
             sync.number = next[usize::from(sync.team)];
             next[usize::from(sync.team)] += 1;
         }
     }
-    detail.syncs.sort_by_key(|sync| (sync.team, sync.number));
+    tables.syncs.sort_by_key(|sync| (sync.team, sync.number));
 }

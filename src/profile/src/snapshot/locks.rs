@@ -2,11 +2,11 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::detail::Lock;
+use super::tables::written;
 use crate::segment::Segment;
 use crate::segment::layout::Region;
 use crate::segment::locks::{LockRow, object};
-use crate::snapshot_detail::written;
+use crate::tables::Lock;
 
 /// Reads the locks of a PE that ends at `end_ns`.
 pub(crate) fn take(segment: &Segment, region: &Region, end_ns: u64) -> Vec<Lock> {

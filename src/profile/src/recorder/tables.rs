@@ -10,21 +10,21 @@ use super::{callers, release, script, tls};
 use crate::arm;
 use crate::op::{NONBLOCKING, ONE_ELEMENT, Operation, SIGNALS, STORES, TOGETHER, TRANSFER, TRANSFER_SHIFT, traits};
 use crate::sample::is_kept;
-use crate::segment::extra::{
+use crate::segment::layout::Slot;
+use crate::segment::tables::{
     CONTEXTS, ContextTeam, Nbi, PEER_OVERFLOW, PEERS, PROBES, SITE_OVERFLOW, SITES, SYNCS, Site, Sync, TEAMS,
     TRANSFERS, key, site_index, transfer,
 };
-use crate::segment::layout::Slot;
 
 /// Calls among which the next one that is kept is looked for at once.
 const LOOK_AHEAD: usize = 1024;
 /// Most bytes of a word that can be waited for.
 const WORD_BYTES: usize = 8;
 
-/// As [`note`], for a put, get or routine of nanoseconds: left out where the profile is brief.
+/// As [`note`], for a put, get or routine of nanoseconds: left out where the profile has counts only.
 #[inline(always)]
 pub(super) fn note_short(slot: &Slot, op: impl Operation, peer: i32, addr: usize, bytes: usize) -> u32 {
-    if arm::is_brief() { SITE_OVERFLOW as u32 } else { note(slot, op, peer, addr, bytes) }
+    if arm::counts_only() { SITE_OVERFLOW as u32 } else { note(slot, op, peer, addr, bytes) }
 }
 
 /// Counts a call by call site and by peer. Returns the row of the call site.
@@ -33,8 +33,8 @@ pub(super) fn note(slot: &Slot, op: impl Operation, peer: i32, addr: usize, byte
     let traits = op.traits();
     let key = key(tls::site(), op.id(), slot.head.region_key.load(Relaxed));
     let first = site_index(key);
-    let at = if slot.extra.sites[first].key.load(Relaxed) == key { first } else { site_row(slot, key) };
-    let site = &slot.extra.sites[at];
+    let at = if slot.tables.sites[first].key.load(Relaxed) == key { first } else { site_row(slot, key) };
+    let site = &slot.tables.sites[at];
     bump(&site.calls, 1);
     if bytes != 0 && !bytes_follow(op, at) {
         bump(&site.bytes, bytes as u64);
@@ -42,8 +42,8 @@ pub(super) fn note(slot: &Slot, op: impl Operation, peer: i32, addr: usize, byte
     if traits & TRANSFER != 0 && peer >= 0 {
         let first = peer as usize & (PEERS - 1);
         let tag = peer as u64 + 1;
-        let row = if slot.extra.peers[first].tag.load(Relaxed) == tag { first } else { peer_row(slot, tag) };
-        let kind = &slot.extra.peers[row].kinds[transfer(op)];
+        let row = if slot.tables.peers[first].tag.load(Relaxed) == tag { first } else { peer_row(slot, tag) };
+        let kind = &slot.tables.peers[row].kinds[transfer(op)];
         bump(&kind.calls, 1);
         bump(&kind.bytes, bytes as u64);
         if is_release(op, bytes) {
@@ -61,13 +61,13 @@ pub(super) fn note(slot: &Slot, op: impl Operation, peer: i32, addr: usize, byte
 pub(super) fn known_site(slot: &Slot, op: impl Operation) -> Option<usize> {
     let key = key(tls::site(), op.id(), slot.head.region_key.load(Relaxed));
     let at = site_index(key);
-    (slot.extra.sites[at].key.load(Relaxed) == key).then_some(at)
+    (slot.tables.sites[at].key.load(Relaxed) == key).then_some(at)
 }
 
 /// Counts a call at a call site.
 #[inline(always)]
 pub(super) fn count_at(slot: &Slot, site: usize, bytes: usize) {
-    let site = &slot.extra.sites[site];
+    let site = &slot.tables.sites[site];
     bump(&site.calls, 1);
     if bytes != 0 {
         bump(&site.bytes, bytes as u64);
@@ -90,13 +90,13 @@ fn bytes_follow(op: impl Operation, at: usize) -> bool {
 #[cold]
 pub(super) fn note_shared(slot: &Slot, op: u16, peer: i32, bytes: usize) {
     let at = site_row(slot, key(tls::site(), op, 0));
-    let site = &slot.extra.sites[at];
+    let site = &slot.tables.sites[at];
     site.calls.fetch_add(1, Relaxed);
     if !bytes_follow(op, at) {
         site.bytes.fetch_add(bytes as u64, Relaxed);
     }
     if traits(op) & TRANSFER != 0 && peer >= 0 {
-        let row = &slot.extra.peers[peer_row(slot, peer as u64 + 1)];
+        let row = &slot.tables.peers[peer_row(slot, peer as u64 + 1)];
         let kind = &row.kinds[transfer(op)];
         kind.calls.fetch_add(1, Relaxed);
         kind.bytes.fetch_add(bytes as u64, Relaxed);
@@ -110,9 +110,9 @@ fn site_row(slot: &Slot, key: u64) -> usize {
     let first = site_index(key);
     let at = (0..PROBES)
         .map(|k| (first + k) & (SITES - 1))
-        .find(|&at| is_mine(&slot.extra.sites[at].key, key))
+        .find(|&at| is_mine(&slot.tables.sites[at].key, key))
         .unwrap_or(SITE_OVERFLOW);
-    if at != SITE_OVERFLOW && slot.extra.sites[at].calls.load(Relaxed) == 0 {
+    if at != SITE_OVERFLOW && slot.tables.sites[at].calls.load(Relaxed) == 0 {
         callers::note(slot, key);
     }
     at
@@ -124,7 +124,7 @@ fn peer_row(slot: &Slot, tag: u64) -> usize {
     let first = (tag - 1) as usize & (PEERS - 1);
     (0..PROBES)
         .map(|k| (first + k) & (PEERS - 1))
-        .find(|&at| is_mine(&slot.extra.peers[at].tag, tag))
+        .find(|&at| is_mine(&slot.tables.peers[at].tag, tag))
         .unwrap_or(PEER_OVERFLOW)
 }
 
@@ -137,13 +137,13 @@ pub(super) fn is_mine(word: &AtomicU64, key: u64) -> bool {
 
 /// The key of the call site in a row.
 pub(super) fn site_key(slot: &Slot, row: u64) -> u64 {
-    slot.extra.sites[(row as usize).min(SITE_OVERFLOW)].key.load(Relaxed)
+    slot.tables.sites[(row as usize).min(SITE_OVERFLOW)].key.load(Relaxed)
 }
 
 /// Adds a timed call to the call site that it was entered with.
 #[inline(always)]
 pub(super) fn add_exact(slot: &Slot, ns: u64) {
-    let site = &slot.extra.sites[(slot.head.site.load(Relaxed) as usize).min(SITE_OVERFLOW)];
+    let site = &slot.tables.sites[(slot.head.site.load(Relaxed) as usize).min(SITE_OVERFLOW)];
     bump(&site.exact_calls, 1);
     bump(&site.exact_ns, ns);
     if script::is_known() {
@@ -171,7 +171,7 @@ fn note_longest(site: &Site, ns: u64) {
 /// Adds a sample to the call site that it was entered with: `claimed_ns` for each of `weight` calls, with what timing
 /// takes; it took `ns` itself.
 pub(super) fn add_sample(slot: &Slot, claimed_ns: u64, weight: u64, ns: u64) {
-    let site = &slot.extra.sites[(slot.head.site.load(Relaxed) as usize).min(SITE_OVERFLOW)];
+    let site = &slot.tables.sites[(slot.head.site.load(Relaxed) as usize).min(SITE_OVERFLOW)];
     bump32(&site.samples, 1);
     bump(&site.sample_weight, weight);
     bump(&site.sample_ns, claimed_ns.saturating_mul(weight));
@@ -193,13 +193,13 @@ pub fn team(id: usize, start: i32, stride: i32, size: i32) -> i32 {
 #[inline]
 pub fn rooted(op: u16, root: i32) {
     if let Some(slot) = tls::slot() {
-        slot.extra.root.store((u64::from(op) + 1) << 32 | u64::from(root as u32), Relaxed);
+        slot.tables.root.store((u64::from(op) + 1) << 32 | u64::from(root as u32), Relaxed);
     }
 }
 
 #[inline]
 fn team_row(slot: &Slot, id: u32, start: i32, stride: i32, size: i32) -> i32 {
-    for (at, row) in slot.extra.teams[..TEAMS - 1].iter().enumerate() {
+    for (at, row) in slot.tables.teams[..TEAMS - 1].iter().enumerate() {
         let found = row.size.load(Relaxed);
         if found == 0 {
             row.start.store(start, Relaxed);
@@ -228,7 +228,7 @@ fn team_at(peer: i32) -> usize {
 pub(super) fn met(slot: &Slot, peer: i32, arrived: u64, left: u64, calls: u64) {
     let at = team_at(peer);
     let number = count_meeting(slot, at);
-    bump(&slot.extra.teams[at].ticks, left.saturating_sub(arrived).saturating_mul(calls));
+    bump(&slot.tables.teams[at].ticks, left.saturating_sub(arrived).saturating_mul(calls));
     if at != TEAMS - 1 && is_kept_now(slot, number) {
         keep(slot, at, number, arrived, left);
     }
@@ -242,7 +242,7 @@ pub(super) fn meets_in_passing(slot: &Slot, peer: i32, bytes: usize) -> bool {
     if peer >= 0 {
         return true;
     }
-    let team = &slot.extra.teams[team_at(peer)];
+    let team = &slot.tables.teams[team_at(peer)];
     let number = team.calls.load(Relaxed);
     if number >= team.stamped_next.load(Relaxed) {
         return false;
@@ -257,7 +257,7 @@ pub(super) fn meets_in_passing(slot: &Slot, peer: i32, bytes: usize) -> bool {
 /// It comes to wait: it is counted when it is over.
 pub(super) fn meets_after_all(slot: &Slot, peer: i32) {
     if peer < 0 {
-        let team = &slot.extra.teams[team_at(peer)];
+        let team = &slot.tables.teams[team_at(peer)];
         bump(&team.calls, u64::MAX);
         bump(&team.bytes, slot.head.current.bytes.load(Relaxed).wrapping_neg());
     }
@@ -266,19 +266,19 @@ pub(super) fn meets_after_all(slot: &Slot, peer: i32) {
 /// It is over, and did not wait.
 #[inline(always)]
 pub(super) fn met_in_passing(slot: &Slot, peer: i32) {
-    let team = &slot.extra.teams[team_at(peer)];
+    let team = &slot.tables.teams[team_at(peer)];
     if peer < 0 && team.calls.load(Relaxed) >= team.stamped_next.load(Relaxed) {
         // The phase that it begins is kept with the call that ends it.
         begin_phase(slot, hot::ticks(&slot.head));
     } else {
-        slot.extra.phase.passed_site.store(u64::from(slot.head.site.load(Relaxed)) + 1, Relaxed);
+        slot.tables.phase.passed_site.store(u64::from(slot.head.site.load(Relaxed)) + 1, Relaxed);
     }
 }
 
 /// Counts a call of all PEs of a team that has its stamps; gives its number.
 #[inline(always)]
 fn count_meeting(slot: &Slot, at: usize) -> u64 {
-    let team = &slot.extra.teams[at];
+    let team = &slot.tables.teams[at];
     let number = team.calls.load(Relaxed);
     team.calls.store(number + 1, Relaxed);
     bump(&team.bytes, slot.head.current.bytes.load(Relaxed));
@@ -294,13 +294,13 @@ fn count_meeting(slot: &Slot, at: usize) -> u64 {
 fn look_ahead(slot: &Slot, at: usize, number: u64) {
     let is_kept = |number: &u64| at != TEAMS - 1 && is_kept_now(slot, *number);
     let next = (number..).take(LOOK_AHEAD).find(is_kept).unwrap_or(number + LOOK_AHEAD as u64);
-    slot.extra.teams[at].stamped_next.store(next, Relaxed);
+    slot.tables.teams[at].stamped_next.store(next, Relaxed);
 }
 
 /// The phase after the call at hand, which returned at `left`.
 #[inline(always)]
 fn begin_phase(slot: &Slot, left: u64) {
-    let phase = &slot.extra.phase;
+    let phase = &slot.tables.phase;
     phase.site.store(slot.head.site.load(Relaxed).into(), Relaxed);
     phase.left.store(left, Relaxed);
     phase.claimed_ns.store(slot.head.claimed_ns.load(Relaxed), Relaxed);
@@ -309,7 +309,7 @@ fn begin_phase(slot: &Slot, left: u64) {
 
 #[inline(always)]
 fn is_kept_now(slot: &Slot, number: u64) -> bool {
-    let shift = slot.extra.sync_shift.load(Relaxed);
+    let shift = slot.tables.sync_shift.load(Relaxed);
     shift == 0 || is_kept(number, 1 << (shift & 63))
 }
 
@@ -317,14 +317,14 @@ fn is_kept_now(slot: &Slot, number: u64) -> bool {
 #[cold]
 #[inline(never)]
 fn keep(slot: &Slot, team: usize, number: u64, arrived: u64, left: u64) {
-    if slot.extra.syncs_used.load(Relaxed) as usize >= SYNCS {
+    if slot.tables.syncs_used.load(Relaxed) as usize >= SYNCS {
         thin_out(slot);
         if !is_kept_now(slot, number) {
             return;
         }
     }
-    let used = (slot.extra.syncs_used.load(Relaxed) as usize).min(SYNCS - 1);
-    let (sync, phase) = (&slot.extra.syncs[used], &slot.extra.phase);
+    let used = (slot.tables.syncs_used.load(Relaxed) as usize).min(SYNCS - 1);
+    let (sync, phase) = (&slot.tables.syncs[used], &slot.tables.phase);
     sync.key.store(site_key(slot, slot.head.site.load(Relaxed).into()), Relaxed);
     sync.number.store(number | (team as u64) << 56, Relaxed);
     sync.arrived.store(arrived, Relaxed);
@@ -334,7 +334,7 @@ fn keep(slot: &Slot, team: usize, number: u64, arrived: u64, left: u64) {
     sync.from_left.store(phase.left.load(Relaxed), Relaxed);
     let library = slot.head.claimed_ns.load(Relaxed).saturating_sub(phase.claimed_ns.load(Relaxed));
     sync.library_ns.store(library, Relaxed);
-    slot.extra.syncs_used.store(used as u64 + 1, Relaxed);
+    slot.tables.syncs_used.store(used as u64 + 1, Relaxed);
 }
 
 /// What is kept of a meeting.
@@ -346,23 +346,23 @@ fn words(sync: &Sync) -> [&AtomicU64; 7] {
 #[cold]
 #[inline(never)]
 fn thin_out(slot: &Slot) {
-    let shift = slot.extra.sync_shift.load(Relaxed) + 1;
+    let shift = slot.tables.sync_shift.load(Relaxed) + 1;
     let get = |word: &AtomicU64| word.load(Relaxed);
     let mut kept = 0;
     // A reader that looks now sees fewer records, each of them whole.
-    slot.extra.syncs_used.store(0, Relaxed);
+    slot.tables.syncs_used.store(0, Relaxed);
     for at in 0..SYNCS {
-        let sync = &slot.extra.syncs[at];
+        let sync = &slot.tables.syncs[at];
         if is_kept(get(&sync.number) & ((1 << 56) - 1), 1 << shift) {
-            let to = &slot.extra.syncs[kept];
+            let to = &slot.tables.syncs[kept];
             for (to, from) in words(to).into_iter().zip(words(sync)) {
                 to.store(get(from), Relaxed);
             }
             kept += 1;
         }
     }
-    slot.extra.sync_shift.store(shift, Relaxed);
-    slot.extra.syncs_used.store(kept as u64, Relaxed);
+    slot.tables.sync_shift.store(shift, Relaxed);
+    slot.tables.syncs_used.store(kept as u64, Relaxed);
 }
 
 /// The program made a context on a team: number of the context, then number, first PE, stride and size of the team.
@@ -383,7 +383,7 @@ pub fn context_made(handle: usize, id: usize, (start, stride, size): (i32, i32, 
 /// What the team of a context is, for people; empty where it is not known.
 pub(crate) fn team_of(handle: u64) -> String {
     let Some(region) = super::claim::region_unchecked() else { return String::new() };
-    let world = region.slots[crate::segment::layout::SLOTS].extra.teams[0].size.load(Relaxed);
+    let world = region.slots[crate::segment::layout::SLOTS].tables.teams[0].size.load(Relaxed);
     if handle == 1 {
         return format!("world: {world} PEs");
     }
@@ -407,7 +407,7 @@ pub(crate) fn team_of(handle: u64) -> String {
 #[inline]
 pub fn context_default(handle: usize) {
     if let Some(slot) = tls::slot() {
-        slot.extra.context.store(handle as u64, Relaxed);
+        slot.tables.context.store(handle as u64, Relaxed);
     }
 }
 
@@ -422,8 +422,8 @@ pub const fn context_column(op: u16) -> usize {
 #[inline(never)]
 pub fn context(column: usize, handle: usize, bytes: usize) {
     let Some(slot) = tls::slot() else { return };
-    slot.extra.context.store(handle as u64, Relaxed);
-    let [last, at] = &slot.extra.context_last;
+    slot.tables.context.store(handle as u64, Relaxed);
+    let [last, at] = &slot.tables.context_last;
     if last.load(Relaxed) == handle as u64 {
         count_on_context(slot, at.load(Relaxed) as usize, column, bytes);
     } else {
@@ -440,7 +440,7 @@ fn another_context(slot: &Slot, column: usize, handle: usize, bytes: usize) {
 
 #[inline(always)]
 fn count_on_context(slot: &Slot, at: usize, column: usize, bytes: usize) {
-    let row = &slot.extra.contexts[at % CONTEXTS];
+    let row = &slot.tables.contexts[at % CONTEXTS];
     if let Some(kind) = row.kinds.get(column) {
         bump(&kind.calls, 1);
         bump(&kind.bytes, bytes as u64);
@@ -451,9 +451,9 @@ fn count_on_context(slot: &Slot, at: usize, column: usize, bytes: usize) {
 
 /// Finds or takes the row of a context.
 fn context_row(slot: &Slot, handle: usize) -> usize {
-    let rows = &slot.extra.contexts[..CONTEXTS - 1];
+    let rows = &slot.tables.contexts[..CONTEXTS - 1];
     let at = rows.iter().position(|row| is_mine(&row.handle, handle as u64)).unwrap_or(CONTEXTS - 1);
-    let [last, last_at] = &slot.extra.context_last;
+    let [last, last_at] = &slot.tables.context_last;
     last_at.store(at as u64, Relaxed);
     last.store(handle as u64, Relaxed);
     at
@@ -462,7 +462,7 @@ fn context_row(slot: &Slot, handle: usize) -> usize {
 /// A nonblocking operation is issued.
 #[inline(always)]
 fn issue(slot: &Slot, bytes: usize) {
-    let nbi = &slot.extra.nbi;
+    let nbi = &slot.tables.nbi;
     if nbi.open.load(Relaxed) == 0 {
         slot.head.nbi_since.store(hot::ticks(&slot.head), Relaxed);
     }
@@ -481,7 +481,7 @@ pub(super) fn issue_more(nbi: &Nbi, bytes: usize) {
 #[inline(always)]
 pub(super) fn begin_completion() -> u64 {
     match tls::slot() {
-        Some(slot) if slot.extra.nbi.open.load(Relaxed) != 0 => hot::ticks(&slot.head),
+        Some(slot) if slot.tables.nbi.open.load(Relaxed) != 0 => hot::ticks(&slot.head),
         _ => 0,
     }
 }
@@ -491,7 +491,7 @@ pub(super) fn begin_completion() -> u64 {
 pub(super) fn complete(op: u16, begun: u64) {
     if begun != 0
         && let Some(slot) = tls::slot()
-        && slot.extra.nbi.open.load(Relaxed) != 0
+        && slot.tables.nbi.open.load(Relaxed) != 0
     {
         complete_batch(slot, op, begun);
     }
@@ -501,7 +501,7 @@ pub(super) fn complete(op: u16, begun: u64) {
 #[inline(never)]
 fn complete_batch(slot: &Slot, op: u16, begun: u64) {
     let now = hot::ticks(&slot.head);
-    let nbi = &slot.extra.nbi;
+    let nbi = &slot.tables.nbi;
     let ticks = now.saturating_sub(slot.head.nbi_since.load(Relaxed));
     bump(&nbi.batches, 1);
     bump(&nbi.completed, nbi.open.load(Relaxed));
