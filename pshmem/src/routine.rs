@@ -15,7 +15,8 @@ use crate::types::Team;
 /// symmetric memory. `failed` tells which results count as errors of the call.
 ///
 /// `short` functions have two more in front of the probe, which most calls need not go beyond: where the profile has
-/// counts only, and where it has call sites. They are given the peer without what noting it does, and what notes the call besides.
+/// counts only, and where it has call sites. They are given the peer without what noting it does, and what notes the
+/// call besides.
 ///
 /// Of `exported` functions the C shim takes the arguments, and of `never` functions the call does not return: each
 /// has an `intercepted` of its own, which the dispatcher jumps to. `through` is the shim's way to a tool.

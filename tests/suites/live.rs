@@ -378,7 +378,9 @@ fn collectives_have_team_root_and_bytes() {
     let (fine, text) = oshprof(&["trace", &directory.to_string_lossy(), "--to", "csv"]);
     assert!(fine, "{text}");
     let has = |pe: &str, call: &str, end: &str| {
-        let is = |line: &&str| line.starts_with(&format!("call,{call},")) && line.ends_with(end);
+        let is = |line: &&str| {
+            line.starts_with(&format!("call,{call},")) && line.contains(&format!("{end},main at collectives.c:"))
+        };
         text.lines().filter(is).any(|line| line.split(',').nth(3) == Some(pe))
     };
     assert!(has("1", "shmem_long_broadcast", ",3,world: 4 PEs"), "{text}");

@@ -218,8 +218,8 @@ pub const FLAGS: &[Flag] = &[
         names: &["--calibrate"],
         value: Value::None,
         help: "run no program: measure for a second what puts, gets and atomics take on this host, or with --hosts A,B \
-            between two, and keep it for oshprof report --view rates; with -n N also what the algorithms of collectives \
-            take at N PEs, for oshprof advise",
+            between two, and keep it for oshprof report --view rates; with -n N also what the algorithms of \
+            collectives take at N PEs, for oshprof advise",
     },
     Flag {
         id: Id::Counters,

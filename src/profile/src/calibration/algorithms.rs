@@ -52,7 +52,7 @@ impl AlgorithmTimes {
     }
 
     /// Median of the spreads.
-    pub fn spread(&self) -> f64 {
+    pub fn scatter(&self) -> f64 {
         let mut spreads: Vec<f64> = self.points.iter().map(|point| point.spread).collect();
         spreads.sort_by(f64::total_cmp);
         spreads.get(spreads.len() / 2).copied().unwrap_or(0.0)
@@ -60,7 +60,7 @@ impl AlgorithmTimes {
 
     /// Whether the machine was at work with other things.
     pub fn is_loud(&self) -> bool {
-        self.spread() > LOUD
+        self.scatter() > LOUD
     }
 
     /// What a call of so many bytes takes by this algorithm, in nanoseconds, and the spread of that; between the sizes

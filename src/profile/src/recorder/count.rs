@@ -20,8 +20,8 @@ use crate::segment::tables::{PEERS, Site, Traffic, key, site_index, transfer};
 use crate::size::{Distance, size_class};
 use crate::trace;
 
-/// Counts a call of a short routine; in a profile that is `WITH_SITES`, by call site and peer too. False: the probe is to
-/// record it.
+/// Counts a call of a short routine; in a profile that is `WITH_SITES`, by call site and peer too. False: the probe is
+/// to record it.
 ///
 /// `peer` is a world PE, or -1 where the call has none.
 #[inline(always)]

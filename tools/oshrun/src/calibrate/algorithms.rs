@@ -73,7 +73,7 @@ fn understood(text: &str, forced: &[(&str, String)]) -> Option<(Vec<String>, Vec
 /// A line for each collective and size: the time of its fastest algorithm, and how many times as long the others take.
 pub fn summary(times: &AlgorithmTimes, path: &Path, is_kept: bool) -> String {
     let mut out = format!("collectives of {} PEs on {}: ", times.pes, times.hosts.join(", "));
-    let _ = writeln!(out, "spread {:.0} %", 100.0 * times.spread());
+    let _ = writeln!(out, "spread {:.0} %", 100.0 * times.scatter());
     let mut shown: Vec<(&str, u64)> =
         times.points.iter().map(|point| (point.name.split(':').next().unwrap_or_default(), point.bytes)).collect();
     shown.sort_unstable();
