@@ -87,7 +87,8 @@ pub fn summary(times: &AlgorithmTimes, path: &Path, is_kept: bool) -> String {
             .iter()
             .enumerate()
             .map(|(at, row)| {
-                let took = if at == 0 { shown_time(row.ns) } else { format!("{:.2} x", row.ns / best) };
+                let (times, digits) = (row.ns / best, if row.ns < 10.0 * best { 2 } else { 0 });
+                let took = if at == 0 { shown_time(row.ns) } else { format!("{times:.digits$} x") };
                 format!("{} {took}", row.name.split(':').nth(1).unwrap_or_default())
             })
             .collect();
