@@ -15,7 +15,7 @@ use pellucid_core::os::python;
 use pellucid_core::runtime::{self, Level, Start};
 use pellucid_profile::recorder::{self, Mark, Stamp};
 use pellucid_profile::segment::{self, Segment};
-use pellucid_profile::{op, trace};
+use pellucid_profile::{arm, op, trace};
 
 use crate::caller;
 use crate::check;
@@ -195,7 +195,10 @@ fn profile(start: &Start) -> bool {
             recorder::set_sampling(Some(start.sampling.0), Some(start.sampling.1));
             set_level(start.profile_level);
             prepare(start, segment);
-            caller::prepare();
+            // Callers are looked for where a profile has call sites.
+            if !arm::counts_only() {
+                caller::prepare();
+            }
             recorder::stack_source(caller::calls_into);
             if env::python_lines().unwrap_or(false) && python::is_there() {
                 recorder::script_source(python::lines);

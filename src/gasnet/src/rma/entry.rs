@@ -149,8 +149,9 @@ pub unsafe extern "C" fn gex_RMA_GetBlockingVal(
     if is_done { usize::from_le(value) } else { otherwise::get_blocking_val(tm, rank, source, bytes, flags) }
 }
 
+/// Whether a value has as many bytes.
 #[inline(always)]
-fn is_value(bytes: usize) -> bool {
+pub(super) fn is_value(bytes: usize) -> bool {
     (1..=8).contains(&bytes)
 }
 

@@ -2,6 +2,7 @@
 //! with more than their number, or refused.
 #![allow(unsafe_code)]
 
+use super::entry::is_value;
 use super::{get, put, with_slot};
 use crate::event::{Counted, Slot};
 use crate::fail::{refuse, unrestricted};
@@ -180,7 +181,7 @@ pub(super) unsafe extern "C" fn get_nbi(
 }
 
 fn check_value(routine: &'static str, bytes: usize) {
-    if !(1..=8).contains(&bytes) {
+    if !is_value(bytes) {
         refuse(routine, format!("nbytes = {bytes}: a value has 1 to 8"))
     }
 }

@@ -1,6 +1,7 @@
 //! Collectives by an algorithm that another one beats here, as `oshrun --calibrate -n N` has measured.
 
-use crate::merge::Merged;
+use crate::calibration::{AlgorithmTimes, split_name};
+use crate::merge::{AlgorithmKey, Merged};
 use crate::model::Routine;
 use crate::report::{Symbols, shown_bytes, shown_count, shown_time};
 
@@ -26,7 +27,9 @@ struct Gain<'p> {
 
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
-    let mut gains: Vec<Gain<'_>> = profile.routines.iter().flat_map(|routine| gains(profile, routine)).collect();
+    let hosts: Vec<&str> = profile.pes.iter().map(|pe| &*pe.host).collect();
+    let times = profile.calibrations.algorithms(&hosts, profile.pes.len() as u32)?;
+    let mut gains: Vec<Gain<'_>> = profile.routines.iter().flat_map(|routine| gains(profile, times, routine)).collect();
     gains.sort_by(|a, b| b.gained_ns.total_cmp(&a.gained_ns));
     let share = gains.iter().map(|gain| gain.gained_ns).sum::<f64>() / run_ns(profile);
     let most = gains.first().filter(|_| share >= DOMINATES)?;
@@ -52,17 +55,15 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
 
 /// By each collective that the routine is made of: the algorithm that nearly all of its calls take, where another is
 /// faster at their mean size.
-fn gains<'p>(profile: &'p Merged, routine: &'p Routine) -> Vec<Gain<'p>> {
-    let hosts: Vec<&str> = profile.pes.iter().map(|pe| &*pe.host).collect();
-    let Some(times) = profile.calibrations.algorithms(&hosts, profile.pes.len() as u32) else { return Vec::new() };
+fn gains<'p>(profile: &'p Merged, times: &'p AlgorithmTimes, routine: &'p Routine) -> Vec<Gain<'p>> {
     let calls = routine.all_calls();
     let bytes = routine.all_bytes() as f64 / calls.max(1) as f64;
     let taken = || profile.algorithms.iter().filter(|((of, _), _)| *of == routine.name);
-    let collective = |name: &str| name.split(':').next().unwrap_or_default().to_owned();
-    let gain = |((_, name), count): &'p ((String, String), u64)| {
-        let same: u64 = taken().filter(|((_, other), _)| collective(other) == collective(name)).map(|(_, n)| n).sum();
+    let gain = |((_, name), count): &'p (AlgorithmKey, u64)| {
+        let collective = split_name(name).0;
+        let same: u64 = taken().filter(|((_, other), _)| split_name(other).0 == collective).map(|(_, n)| n).sum();
         // The meeting at the end of a collective is a barrier of its own size.
-        let is_whole = *count >= calls && (!name.starts_with("barrier:") || bytes == 0.0);
+        let is_whole = *count >= calls && (collective != "barrier" || bytes == 0.0);
         if !is_whole || (*count as f64) < MOST * same as f64 {
             return None;
         }

@@ -34,7 +34,7 @@ use std::collections::BTreeMap;
 use crate::merge::{Merged, PeRow};
 use crate::model::Routine;
 use crate::op::Class;
-use crate::report::{Symbols, grids};
+use crate::report::{Symbols, grids, run_time_ns};
 
 /// What a rule found.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,7 +105,7 @@ pub fn findings(profile: &Merged, symbols: &dyn Symbols) -> Vec<(&'static str, F
 
 /// Time of all PEs between initialization and finalization. Threads of a PE have more of it together than the PE.
 pub(crate) fn run_ns(profile: &Merged) -> f64 {
-    profile.pes.iter().map(|pe| pe.run_ns() as f64).sum::<f64>().max(1.0)
+    run_time_ns(&profile.pes).max(1.0)
 }
 
 /// Time of all PEs in which they had a core, as far as there are any for them: what calls that do not wait are a share

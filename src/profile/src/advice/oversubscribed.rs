@@ -26,7 +26,7 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
         hosts.iter().map(|host| (*host, crowd(host))).max_by(|a, b| (a.1.0 * b.1.1).cmp(&(b.1.0 * a.1.1)))?;
     let waiting: f64 = known().map(|pe| pe.time_ns(Class::waits) as f64).sum();
     let switches: u64 = known().map(|pe| pe.system.usage.involuntary_switches).sum();
-    let on_core: f64 = known().map(|pe| (pe.system.usage.user_ns + pe.system.usage.system_ns) as f64).sum();
+    let on_core: f64 = known().map(|pe| pe.on_core_ns() as f64).sum();
     let run = run_ns(profile);
     let pes = on(host).len();
     if workers > cores {
@@ -69,7 +69,7 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
 
 /// The part of the run in which cores were taken, as far as is known: while one is free nobody lacks any.
 fn taken(pes: &[&PeRow], cores: u64) -> f64 {
-    let on_core: u64 = pes.iter().map(|pe| pe.system.usage.user_ns + pe.system.usage.system_ns).sum();
+    let on_core: u64 = pes.iter().map(|pe| pe.on_core_ns()).sum();
     let elapsed = pes.iter().map(|pe| pe.main_ns()).max().unwrap_or(0).max(1);
     if on_core == 0 { 1.0 } else { (on_core as f64 / cores as f64 / elapsed as f64).min(1.0) }
 }
@@ -81,7 +81,7 @@ fn threads(pe: &PeRow) -> u64 {
 
 /// The part of its run in which a PE was on a core and did not wait.
 fn busy_share(pe: &PeRow) -> f64 {
-    let on_core = pe.system.usage.user_ns + pe.system.usage.system_ns;
+    let on_core = pe.on_core_ns();
     let own = pe.run_ns().saturating_sub(pe.time_ns(Class::waits));
     (own.min(on_core) as f64 / pe.run_ns().max(1) as f64).min(1.0)
 }

@@ -79,7 +79,7 @@ fn crowds(profile: &Merged) -> BTreeMap<&str, u32> {
 /// more than it was on a processor for.
 fn work_ns(pe: &PeRow, is_crowded: bool) -> u64 {
     let outside = pe.main_ns().saturating_sub(pe.library_ns());
-    let on_core = pe.system.usage.user_ns + pe.system.usage.system_ns;
+    let on_core = pe.on_core_ns();
     // Calls that do not wait are on it, too.
     let calls = pe.time_ns(|class| class.is_library_time() && !class.waits());
     if is_crowded && on_core > 0 { outside.min(on_core.saturating_sub(calls)) } else { outside }
@@ -87,6 +87,6 @@ fn work_ns(pe: &PeRow, is_crowded: bool) -> u64 {
 
 /// Whether the PE was without a processor for a good part of what it seems to have worked more.
 fn was_without_core(pe: &PeRow, excess_ns: f64) -> bool {
-    let on_core = pe.system.usage.user_ns + pe.system.usage.system_ns;
+    let on_core = pe.on_core_ns();
     on_core > 0 && pe.main_ns().saturating_sub(on_core) as f64 > excess_ns / 2.0
 }

@@ -37,9 +37,9 @@ pub struct AlgorithmTimes {
     pub points: Vec<AlgorithmPoint>,
 }
 
-/// The collective of a name of `SHMEM_COLLECTIVES`.
-fn collective(name: &str) -> &str {
-    name.split(':').next().unwrap_or_default()
+/// Collective and algorithm of a name of `SHMEM_COLLECTIVES`.
+pub fn split_name(name: &str) -> (&str, &str) {
+    name.split_once(':').unwrap_or((name, ""))
 }
 
 impl AlgorithmTimes {
@@ -84,7 +84,7 @@ impl AlgorithmTimes {
     pub fn fastest(&self, name: &str, bytes: f64) -> Option<(&str, f64, f64)> {
         let mut names: Vec<&str> = self.points.iter().map(|point| point.name.as_str()).collect();
         names.dedup();
-        let same = names.into_iter().filter(|other| collective(other) == collective(name));
+        let same = names.into_iter().filter(|other| split_name(other).0 == split_name(name).0);
         let times = same.filter_map(|other| self.ns(other, bytes).map(|(ns, spread)| (other, ns, spread)));
         times.min_by(|a, b| a.1.total_cmp(&b.1))
     }

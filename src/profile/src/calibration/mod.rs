@@ -3,7 +3,7 @@
 
 mod algorithms;
 
-pub use algorithms::{AlgorithmPoint, AlgorithmTimes};
+pub use algorithms::{AlgorithmPoint, AlgorithmTimes, split_name};
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -128,6 +128,11 @@ impl PeRow {
         self.main_ns().max(self.system.threads_ns).max(self.library_ns())
     }
 
+    /// Time on cores, of all its threads, in nanoseconds; 0 where the system did not say.
+    pub fn on_core_ns(&self) -> u64 {
+        self.system.usage.user_ns + self.system.usage.system_ns
+    }
+
     /// Time in the library between initialization and finalization, in nanoseconds.
     pub fn library_ns(&self) -> u64 {
         self.time_ns(Class::is_library_time)

@@ -19,7 +19,7 @@ pub fn hosts(profile: &Merged) -> Vec<&str> {
 
 /// Time of all PEs, and of their threads, together between initialization and finalization, in nanoseconds: what shares
 /// are of.
-pub(super) fn run_time_ns(pes: &[PeRow]) -> f64 {
+pub(crate) fn run_time_ns(pes: &[PeRow]) -> f64 {
     pes.iter().map(|pe| pe.run_ns() as f64).sum()
 }
 

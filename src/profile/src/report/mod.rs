@@ -27,6 +27,7 @@ pub use balance::{Balance, balance};
 pub use extremes::{WHICH, shown_pes};
 pub use json::{SCHEMA_VERSION, json};
 pub use merge::hosts;
+pub(crate) use merge::run_time_ns;
 pub use notes::notes;
 pub use sort::SortKey;
 pub use symbols::{Frame, NoSymbols, Symbols, script_line};

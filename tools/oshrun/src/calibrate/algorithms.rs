@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use super::number;
 use pellucid_core::collectives::table;
-use pellucid_profile::calibration::{AlgorithmPoint, AlgorithmTimes, LOUD};
+use pellucid_profile::calibration::{AlgorithmPoint, AlgorithmTimes, LOUD, split_name};
 use pellucid_profile::report::{shown_bytes, shown_time};
 use pellucid_profile::text::visible_path;
 
@@ -57,7 +58,6 @@ pub fn measure(
 fn understood(text: &str, forced: &[(&str, String)]) -> Option<(Vec<String>, Vec<AlgorithmPoint>)> {
     let mut lines = text.lines().skip_while(|line| !line.starts_with("hosts\t"));
     let hosts = lines.next()?.split('\t').skip(1).map(str::to_owned).collect();
-    let number = |text: &str| text.parse().ok().filter(|n: &f64| n.is_finite() && *n >= 0.0);
     let mut points = Vec::new();
     for line in lines {
         let mut words = line.split('\t');
@@ -75,11 +75,11 @@ pub fn summary(times: &AlgorithmTimes, path: &Path, is_kept: bool) -> String {
     let mut out = format!("collectives of {} PEs on {}: ", times.pes, times.hosts.join(", "));
     let _ = writeln!(out, "spread {:.0} %", 100.0 * times.scatter());
     let mut shown: Vec<(&str, u64)> =
-        times.points.iter().map(|point| (point.name.split(':').next().unwrap_or_default(), point.bytes)).collect();
+        times.points.iter().map(|point| (split_name(&point.name).0, point.bytes)).collect();
     shown.sort_unstable();
     shown.dedup();
     for (collective, bytes) in shown {
-        let of = |point: &&AlgorithmPoint| point.bytes == bytes && point.name.split(':').next() == Some(collective);
+        let of = |point: &&AlgorithmPoint| point.bytes == bytes && split_name(&point.name).0 == collective;
         let mut rows: Vec<&AlgorithmPoint> = times.points.iter().filter(of).collect();
         rows.sort_by(|a, b| a.ns.total_cmp(&b.ns));
         let best = rows.first().map_or(0.0, |row| row.ns.max(0.1));
@@ -89,7 +89,7 @@ pub fn summary(times: &AlgorithmTimes, path: &Path, is_kept: bool) -> String {
             .map(|(at, row)| {
                 let (times, digits) = (row.ns / best, if row.ns < 10.0 * best { 2 } else { 0 });
                 let took = if at == 0 { shown_time(row.ns) } else { format!("{times:.digits$} x") };
-                format!("{} {took}", row.name.split(':').nth(1).unwrap_or_default())
+                format!("{} {took}", split_name(&row.name).1)
             })
             .collect();
         let size = if bytes == 0 { "-".to_owned() } else { shown_bytes(bytes) };

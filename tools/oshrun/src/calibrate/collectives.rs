@@ -8,6 +8,7 @@ use std::path::Path;
 use std::ptr;
 use std::time::{Duration, Instant};
 
+use super::common::{self, Common, NAME};
 use crate::sys::library::Library;
 
 /// Bytes of the argument of a PE.
@@ -26,22 +27,13 @@ const FEWEST: usize = 5;
 const LONGEST: Duration = Duration::from_millis(100);
 /// `SHMEM_TEAM_WORLD` of `shmem.h`.
 const WORLD: *mut c_void = ptr::without_provenance_mut(1);
-/// Bytes of a host's name.
-const NAME: usize = 256;
 
 type Rooted = unsafe extern "C" fn(*mut c_void, *mut c_void, *const c_void, usize, c_int) -> c_int;
 type All = unsafe extern "C" fn(*mut c_void, *mut c_void, *const c_void, usize) -> c_int;
 type Longs = unsafe extern "C" fn(*mut c_void, *mut c_long, *const c_long, usize) -> c_int;
-type Get = unsafe extern "C" fn(*mut c_void, *const c_void, usize, c_int);
 
 struct Routines {
-    init: unsafe extern "C" fn(),
-    finalize: unsafe extern "C" fn(),
-    barrier: unsafe extern "C" fn(),
-    my_pe: unsafe extern "C" fn() -> c_int,
-    n_pes: unsafe extern "C" fn() -> c_int,
-    malloc: unsafe extern "C" fn(usize) -> *mut c_void,
-    get: Get,
+    common: Common,
     broadcast: Rooted,
     fcollect: All,
     alltoall: All,
@@ -54,15 +46,7 @@ impl Routines {
         // SAFETY: the types are those of `shmem.h`.
         unsafe {
             Ok(Routines {
-                init: transmute::<*mut c_void, unsafe extern "C" fn()>(library.find(c"shmem_init")?),
-                finalize: transmute::<*mut c_void, unsafe extern "C" fn()>(library.find(c"shmem_finalize")?),
-                barrier: transmute::<*mut c_void, unsafe extern "C" fn()>(library.find(c"shmem_barrier_all")?),
-                my_pe: transmute::<*mut c_void, unsafe extern "C" fn() -> c_int>(library.find(c"shmem_my_pe")?),
-                n_pes: transmute::<*mut c_void, unsafe extern "C" fn() -> c_int>(library.find(c"shmem_n_pes")?),
-                malloc: transmute::<*mut c_void, unsafe extern "C" fn(usize) -> *mut c_void>(
-                    library.find(c"shmem_malloc")?,
-                ),
-                get: transmute::<*mut c_void, Get>(library.find(c"shmem_getmem")?),
+                common: Common::of(library)?,
                 broadcast: transmute::<*mut c_void, Rooted>(library.find(c"shmem_broadcastmem")?),
                 fcollect: transmute::<*mut c_void, All>(library.find(c"shmem_fcollectmem")?),
                 alltoall: transmute::<*mut c_void, All>(library.find(c"shmem_alltoallmem")?),
@@ -75,13 +59,7 @@ impl Routines {
 
 /// Measures as one of the PEs; PE 0 prints what it finds. Gives the exit status.
 pub fn run(library: &Path) -> i32 {
-    match Library::open(library).and_then(|library| Routines::of(&library)) {
-        Ok(routines) => measure_all(&routines),
-        Err(error) => {
-            eprintln!("oshrun --calibrate: {}: {error}", library.display());
-            1
-        }
-    }
+    common::run(library, Routines::of, measure_all)
 }
 
 /// Symmetric memory of the job.
@@ -100,30 +78,30 @@ fn measure_all(r: &Routines) -> i32 {
     // SAFETY: the library is initialized before it is used and finalized after; all PEs allocate the same. What one
     // reads of another was written before a barrier.
     unsafe {
-        (r.init)();
-        let (me, npes) = ((r.my_pe)(), (r.n_pes)());
-        let (source, dest) = ((r.malloc)(SIZES[SIZES.len() - 1]), (r.malloc)(LARGEST));
-        let words = (r.malloc)(size_of::<u64>() + NAME);
+        (r.common.init)();
+        let (me, npes) = ((r.common.my_pe)(), (r.common.n_pes)());
+        let (source, dest) = ((r.common.malloc)(SIZES[SIZES.len() - 1]), (r.common.malloc)(LARGEST));
+        let words = (r.common.malloc)(size_of::<u64>() + NAME);
         if source.is_null() || dest.is_null() || words.is_null() {
             eprintln!("oshrun --calibrate: no {} MiB of symmetric heap", (LARGEST >> 20) + 1);
             return 1;
         }
         let memory = Memory { source, dest, calls: words.cast(), name: words.cast::<u64>().add(1).cast() };
         libc::gethostname(memory.name.cast(), NAME - 1);
-        (r.barrier)();
+        (r.common.barrier)();
         if me == 0 {
             println!("hosts\t{}", hosts(r, &memory, npes).join("\t"));
         }
         for bytes in SIZES {
             of_size(r, &memory, (me, npes), bytes);
         }
-        (r.barrier)();
-        (r.finalize)();
+        (r.common.barrier)();
+        (r.common.finalize)();
     }
     0
 }
 
-/// The hosts of all PEs.
+/// The host of each PE.
 ///
 /// # Safety
 /// Each PE has written its own before a barrier.
@@ -131,14 +109,10 @@ unsafe fn hosts(r: &Routines, memory: &Memory, npes: c_int) -> Vec<String> {
     let host = |pe| {
         let mut name = [0_u8; NAME];
         // SAFETY: the buffer has as many bytes.
-        unsafe { (r.get)(name.as_mut_ptr().cast(), memory.name, NAME, pe) };
-        let end = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
-        String::from_utf8_lossy(&name[..end]).into_owned()
+        unsafe { (r.common.get)(name.as_mut_ptr().cast(), memory.name, NAME, pe) };
+        common::host(&name)
     };
-    let mut hosts: Vec<String> = (0..npes).map(host).collect();
-    hosts.sort();
-    hosts.dedup();
-    hosts
+    (0..npes).map(host).collect()
 }
 
 /// Each collective with an argument of so many bytes.
@@ -155,7 +129,7 @@ unsafe fn of_size(r: &Routines, memory: &Memory, (me, npes): (c_int, c_int), byt
     // SAFETY: the caller's; arguments and results are within their bounds.
     unsafe {
         if bytes == SIZES[0] {
-            say("barrier", 0, measure(r, memory, me, || (r.barrier)()));
+            say("barrier", 0, measure(r, memory, me, || (r.common.barrier)()));
         }
         say("broadcast", bytes, measure(r, memory, me, || _ = (r.broadcast)(WORLD, to, from, bytes, 0)));
         say("reduce", bytes, measure(r, memory, me, || _ = (r.sum)(WORLD, to.cast(), from.cast(), count)));
@@ -179,11 +153,11 @@ unsafe fn of_size(r: &Routines, memory: &Memory, (me, npes): (c_int, c_int), byt
 unsafe fn measure(r: &Routines, memory: &Memory, me: c_int, call: impl Fn()) -> (f64, f64) {
     let group = |calls: u64| {
         // SAFETY: the caller's.
-        unsafe { (r.barrier)() };
+        unsafe { (r.common.barrier)() };
         let begin = Instant::now();
         (0..calls).for_each(|_| call());
         // SAFETY: the caller's. Who is through first waits for what the others still do.
-        unsafe { (r.barrier)() };
+        unsafe { (r.common.barrier)() };
         begin.elapsed()
     };
     // Caches, pages and connections are there from the second call on.
@@ -199,8 +173,8 @@ unsafe fn measure(r: &Routines, memory: &Memory, me: c_int, call: impl Fn()) -> 
     let mut chosen = 0_u64;
     // SAFETY: as above; nobody writes the word before all have read it, which they have where the first group begins.
     unsafe {
-        (r.barrier)();
-        (r.get)((&raw mut chosen).cast(), memory.calls.cast_const().cast(), size_of::<u64>(), 0);
+        (r.common.barrier)();
+        (r.common.get)((&raw mut chosen).cast(), memory.calls.cast_const().cast(), size_of::<u64>(), 0);
     }
     let (calls, groups) = (chosen >> 32, chosen & u64::from(u32::MAX));
     let mut times: Vec<f64> = (0..groups).map(|_| group(calls).as_nanos() as f64 / calls.max(1) as f64).collect();

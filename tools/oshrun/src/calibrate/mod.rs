@@ -4,6 +4,7 @@
 
 pub mod algorithms;
 pub mod collectives;
+mod common;
 pub mod pe;
 
 use std::ffi::OsString;
@@ -69,12 +70,16 @@ fn library(oshrun: &Path) -> Option<PathBuf> {
     ["libsma.so.1", "libsma.so"].iter().map(|name| lib.join(name)).find(|path| path.exists())
 }
 
+/// A time or a share.
+fn number(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|n: &f64| n.is_finite() && *n >= 0.0)
+}
+
 /// What PE 0 says.
 fn understood(text: &str) -> Option<Calibration> {
     let mut lines = text.lines().skip_while(|line| !line.starts_with("hosts\t"));
     let mut head = lines.next()?.split('\t').skip(1).map(str::to_owned);
     let (hosts, way, coreless) = ([head.next()?, head.next()?], head.next()?, head.next()?);
-    let number = |text: &str| text.parse().ok().filter(|n: &f64| n.is_finite() && *n >= 0.0);
     let point = |line: &str| {
         let mut words = line.split('\t');
         Some(Point {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use pellucid_profile::calibration::{MEMORY, Measured, Point};
 
+use super::common::{self, Common, NAME, Transfer};
 use crate::sys::library::Library;
 
 /// Bytes of the largest put and get.
@@ -24,26 +25,17 @@ const GROUPS: usize = 400;
 const FEWEST: usize = 5;
 /// Time for a size.
 const LONGEST: Duration = Duration::from_millis(40);
-/// Bytes of a host's name.
-const NAME: usize = 256;
 
-type Transfer = unsafe extern "C" fn(*mut c_void, *const c_void, usize, c_int);
 type Strided = unsafe extern "C" fn(*mut c_long, *const c_long, isize, isize, usize, c_int);
 type Pointer = unsafe extern "C" fn(*const c_void, c_int) -> *mut c_void;
 type Add = unsafe extern "C" fn(*mut c_long, c_long, c_int) -> c_long;
 
 /// The routines that are measured, and those that are needed for it.
 struct Routines {
-    init: unsafe extern "C" fn(),
-    finalize: unsafe extern "C" fn(),
-    barrier: unsafe extern "C" fn(),
+    common: Common,
     quiet: unsafe extern "C" fn(),
-    my_pe: unsafe extern "C" fn() -> c_int,
-    n_pes: unsafe extern "C" fn() -> c_int,
-    malloc: unsafe extern "C" fn(usize) -> *mut c_void,
     pointer: Pointer,
     put: Transfer,
-    get: Transfer,
     iput: Strided,
     add: Add,
 }
@@ -53,18 +45,10 @@ impl Routines {
         // SAFETY: the types are those of `shmem.h`.
         unsafe {
             Ok(Routines {
-                init: transmute::<*mut c_void, unsafe extern "C" fn()>(library.find(c"shmem_init")?),
-                finalize: transmute::<*mut c_void, unsafe extern "C" fn()>(library.find(c"shmem_finalize")?),
-                barrier: transmute::<*mut c_void, unsafe extern "C" fn()>(library.find(c"shmem_barrier_all")?),
+                common: Common::of(library)?,
                 quiet: transmute::<*mut c_void, unsafe extern "C" fn()>(library.find(c"shmem_quiet")?),
-                my_pe: transmute::<*mut c_void, unsafe extern "C" fn() -> c_int>(library.find(c"shmem_my_pe")?),
-                n_pes: transmute::<*mut c_void, unsafe extern "C" fn() -> c_int>(library.find(c"shmem_n_pes")?),
-                malloc: transmute::<*mut c_void, unsafe extern "C" fn(usize) -> *mut c_void>(
-                    library.find(c"shmem_malloc")?,
-                ),
                 pointer: transmute::<*mut c_void, Pointer>(library.find(c"shmem_ptr")?),
                 put: transmute::<*mut c_void, Transfer>(library.find(c"shmem_putmem")?),
-                get: transmute::<*mut c_void, Transfer>(library.find(c"shmem_getmem")?),
                 iput: transmute::<*mut c_void, Strided>(library.find(c"shmem_long_iput")?),
                 add: transmute::<*mut c_void, Add>(library.find(c"shmem_long_atomic_fetch_add")?),
             })
@@ -74,13 +58,7 @@ impl Routines {
 
 /// Measures as one of two PEs; PE 0 prints what it finds. Gives the exit status.
 pub fn run(library: &Path) -> i32 {
-    match Library::open(library).and_then(|library| Routines::of(&library)) {
-        Ok(routines) => measure_all(&routines),
-        Err(error) => {
-            eprintln!("oshrun --calibrate: {}: {error}", library.display());
-            1
-        }
-    }
+    common::run(library, Routines::of, measure_all)
 }
 
 fn measure_all(r: &Routines) -> i32 {
@@ -88,9 +66,9 @@ fn measure_all(r: &Routines) -> i32 {
     // SAFETY: the library is initialized before it is used and finalized after; both PEs allocate the same, of which PE
     // 0 alone reads and writes PE 1's, within its bounds, before the barrier that both leave then.
     unsafe {
-        (r.init)();
-        let (me, npes) = ((r.my_pe)(), (r.n_pes)());
-        let memory = (r.malloc)(LARGEST + NAME);
+        (r.common.init)();
+        let (me, npes) = ((r.common.my_pe)(), (r.common.n_pes)());
+        let memory = (r.common.malloc)(LARGEST + NAME);
         if npes != 2 || memory.is_null() {
             eprintln!("oshrun --calibrate: {npes} PEs, where 2 measure, or no {LARGEST} bytes of symmetric heap");
             return 1;
@@ -98,20 +76,20 @@ fn measure_all(r: &Routines) -> i32 {
         let name = memory.cast::<u8>().add(LARGEST).cast::<c_void>();
         libc::gethostname(name.cast(), NAME - 1);
         memory.write_bytes(0, LARGEST);
-        (r.barrier)();
+        (r.common.barrier)();
         if me == 0 {
             let mut other = [0_u8; NAME];
-            (r.get)(other.as_mut_ptr().cast(), name, NAME, 1);
-            let here = std::slice::from_raw_parts(name.cast::<u8>(), NAME);
+            (r.common.get)(other.as_mut_ptr().cast(), name, NAME, 1);
+            let here = &*name.cast::<[u8; NAME]>();
             // Hosts may have the same name, containers above all: what can be pointed to goes through memory.
             let is_memory = !(r.pointer)(memory, 1).is_null();
             let (begin, stood) = (Instant::now(), stood_in_line());
             let points = points(r, memory, &mut own);
             let stood = stood_in_line().saturating_sub(stood).as_secs_f64() / begin.elapsed().as_secs_f64();
-            say(&[here, &other], is_memory, stood.min(1.0), &points);
+            say([here, &other], is_memory, stood.min(1.0), &points);
         }
-        (r.barrier)();
-        (r.finalize)();
+        (r.common.barrier)();
+        (r.common.finalize)();
     }
     0
 }
@@ -123,11 +101,8 @@ fn stood_in_line() -> Duration {
 }
 
 /// What [`super::understood`] reads: host, host, way and the share of the time without a core, then a line a point.
-fn say(names: &[&[u8]; 2], is_memory: bool, coreless: f64, points: &[Point]) {
-    let [here, other] = names.map(|name| {
-        let end = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
-        String::from_utf8_lossy(&name[..end]).into_owned()
-    });
+fn say(names: [&[u8; NAME]; 2], is_memory: bool, coreless: f64, points: &[Point]) {
+    let [here, other] = names.map(common::host);
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let provider = || variable("SHMEM_OFI_PROVIDER").or_else(|| variable("FI_PROVIDER"));
     let way = if is_memory { MEMORY.to_owned() } else { provider().unwrap_or_else(|| "network".to_owned()) };
@@ -150,7 +125,7 @@ unsafe fn points(r: &Routines, to: *mut c_void, own: &mut [u8]) -> Vec<Point> {
     unsafe {
         for bytes in SIZES {
             add(Measured::Put, bytes, measure(|| (r.put)(to, from, bytes, 1), r.quiet));
-            add(Measured::Get, bytes, measure(|| (r.get)(from, to, bytes, 1), r.quiet));
+            add(Measured::Get, bytes, measure(|| (r.common.get)(from, to, bytes, 1), r.quiet));
         }
         add(Measured::Amo, 8, measure(|| _ = (r.add)(to.cast(), 1, 1), r.quiet));
         for bytes in STRIDED {
