@@ -16,23 +16,34 @@ const LONG: Duration = Duration::from_secs(30);
 /// Programs that were built: another test may run them.
 static BUILT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
+const SHARED: &str = "$(PKG_CONFIG_PATH=\"$3/pkgconfig\" pkg-config --cflags --libs gasnet-pellucid-par)";
+const STATIC: &str = "$(PKG_CONFIG_PATH=\"$3/pkgconfig\" pkg-config --cflags gasnet-pellucid-par) \
+                      \"$3/libgasnet-pellucid-par.a\" -lpthread -lm";
+
 fn build(name: &str) -> PathBuf {
+    build_with(name, name, SHARED)
+}
+
+/// Compiles `programs/gasnet/NAME.c` to a program `to`, with these options.
+fn build_with(name: &str, to: &str, options: &str) -> PathBuf {
     let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
-    let to = tree::scratch("gasnet-profile").join(name);
-    if !built.insert(name.to_string()) {
-        return to;
+    let program = tree::scratch("gasnet-profile").join(to);
+    if !built.insert(to.to_string()) {
+        return program;
     }
     let source = tree::package().join("programs/gasnet").join(format!("{name}.c"));
-    let line = "cc -std=c11 -O1 -Wall -Wextra -Werror -o \"$1\" \"$2\" \
-                $(PKG_CONFIG_PATH=\"$3\" pkg-config --cflags --libs gasnet-pellucid-par)";
-    let job = Job::new("sh").arg("-c").arg(line).arg("sh").arg(&to).arg(source).arg(tree::library("pkgconfig"));
+    let line = format!("cc -std=c11 -O1 -Wall -Wextra -Werror -o \"$1\" \"$2\" {options}");
+    let job = Job::new("sh").arg("-c").arg(line).arg("sh").arg(&program).arg(source).arg(tree::library(""));
     job.run().expect_code(0);
-    to
+    program
 }
 
 /// A run of the program whose traffic is known, with what it keeps in this directory.
 fn traffic(pes: usize, option: &str, directory: &str) -> PathBuf {
-    let program = build("traffic");
+    run_of(build("traffic"), pes, option, directory)
+}
+
+fn run_of(program: PathBuf, pes: usize, option: &str, directory: &str) -> PathBuf {
     let directory = tree::scratch("gasnet-profile").join(directory);
     let _ = std::fs::remove_dir_all(&directory);
     Job::oshrun(pes).arg(format!("{option}={}", directory.display())).arg(program).run().expect_code(0);
@@ -89,7 +100,18 @@ fn the_matrix_has_the_messages() {
 
 #[test]
 fn call_sites_are_the_clients() {
-    let directory = traffic(2, "--profile-dir", "sites");
+    sites_are_of("traffic", traffic(2, "--profile-dir", "sites"));
+}
+
+#[test]
+fn call_sites_are_the_clients_in_static_programs() {
+    for (name, options) in [("contains", STATIC.to_string()), ("static", format!("-static {STATIC}"))] {
+        let program = build_with("traffic", name, &options);
+        sites_are_of(name, run_of(program, 2, "--profile-dir", &format!("sites-{name}")));
+    }
+}
+
+fn sites_are_of(program: &str, directory: PathBuf) {
     let job = Job::new(tree::tool("oshprof")).arg("report").arg(&directory).args(["--view", "callsites", "--json"]);
     let json: Value = serde_json::from_str(&job.run().expect_code(0).stdout).expect("JSON");
     let rows = json["callsites"].as_array().expect("rows");
@@ -97,7 +119,7 @@ fn call_sites_are_the_clients() {
         ["gex_AM_RequestShort", "gex_AM_ReplyShort", "gex_RMA_PutBlocking", "gex_RMA_GetNB", "gex_AD_OpNB_U64"]
     {
         let mine: Vec<_> = rows.iter().filter(|row| row["routine"] == routine).collect();
-        let is_known = |row: &&Value| row["file"].as_str().is_some_and(|file| file.ends_with("traffic"));
+        let is_known = |row: &&Value| row["file"].as_str().is_some_and(|file| file.ends_with(program));
         assert!(!mine.is_empty() && mine.iter().all(is_known), "{routine}: {mine:?}");
     }
 }

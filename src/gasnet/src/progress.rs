@@ -130,9 +130,16 @@ pub fn try_once(routine: &'static str) {
 pub struct Block {
     /// Idle turns.
     turns: u64,
-    /// What the profile needs once it is over.
+    /// What the profile needs once it is over: [`NOT_BEGUN`], [`NOT_RECORDED`], or its start and [`RECORDED`].
     start: u64,
 }
+
+const NOT_BEGUN: u64 = 0;
+const NOT_RECORDED: u64 = 1;
+/// Time stamps are far smaller.
+const RECORDED: u64 = 1 << 63;
+/// The idle turn at which a wait is stamped: before, it is a short one, of which samples are timed.
+const STAMPED: u64 = 16;
 
 /// One turn of `GASNET_BLOCKUNTIL`.
 #[unsafe(no_mangle)]
@@ -141,12 +148,14 @@ pub unsafe extern "C" fn pellucid_gex_idle(block: *mut Block) {
     unrestricted(R);
     // SAFETY: a variable of the macro's.
     let block = unsafe { &mut *block };
-    if block.start == 0 {
-        // Odd: nothing is recorded, and it is not asked for again.
-        block.start = record::enter(op!(BLOCKUNTIL), -1).max(1);
+    if block.start == NOT_BEGUN {
+        block.start = record::enter(op!(BLOCKUNTIL), -1).map_or(NOT_RECORDED, |start| start | RECORDED);
     }
     let found = poll(R) > 0;
     block.turns = if found { 0 } else { block.turns + 1 };
+    if block.turns == if runtime::map().oversubscribed { 1 } else { STAMPED } && block.start != NOT_RECORDED {
+        recorder::wait_begins();
+    }
     if block.turns > u64::from(PATIENCE) {
         if block.turns == u64::from(PATIENCE) + 1 {
             record::long_wait(R, Duration::ZERO);
@@ -162,7 +171,7 @@ pub unsafe extern "C" fn pellucid_gex_idle(block: *mut Block) {
 pub unsafe extern "C" fn pellucid_gex_idle_over(block: *const Block) {
     // SAFETY: as above.
     let start = unsafe { (*block).start };
-    if start > 1 {
-        record::leave(op!(BLOCKUNTIL), start);
+    if start & RECORDED != 0 {
+        record::leave(op!(BLOCKUNTIL), start & !RECORDED);
     }
 }

@@ -92,13 +92,13 @@ pub fn since(op: u16, began: Stamp) {
     }
 }
 
-/// Begins a call that may take long; gives what [`leave`] needs.
-pub fn enter(op: impl Operation, peer: i32) -> u64 {
+/// Begins a call that may take long; gives what [`leave`] needs, nothing where it is not recorded.
+pub fn enter(op: impl Operation, peer: i32) -> Option<u64> {
     if !is_on(arm::flag(&ARM, op.id())) {
-        return 0;
+        return None;
     }
     site::note();
-    recorder::enter(op, peer, 0, 0)
+    Some(recorder::enter(op, peer, 0, 0))
 }
 
 /// Ends it.

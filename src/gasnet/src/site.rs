@@ -6,16 +6,55 @@
 use pellucid_profile::recorder;
 use sma::caller::{self, Registers};
 use sma::stack::objects::{self, Object};
+use std::ops::Range;
 use std::sync::OnceLock;
 
-/// This library, where it is a shared one; in a static program nothing tells it from its client.
-fn library() -> Option<&'static Object> {
-    static LIBRARY: OnceLock<Option<Object>> = OnceLock::new();
-    let find = || {
+/// Where this library's code is.
+enum Code {
+    /// A shared library's.
+    Shared(Object),
+    /// In a section of its own of a static program.
+    Static(Range<usize>),
+}
+
+impl Code {
+    fn contains(&self, address: usize) -> bool {
+        match self {
+            Self::Shared(object) => object.contains(address),
+            Self::Static(range) => range.contains(&address),
+        }
+    }
+
+    fn find() -> Option<Self> {
         let here = note as *const () as usize;
-        objects::all().into_iter().find(|object| object.contains(here)).filter(|object| object.name().is_some())
-    };
-    LIBRARY.get_or_init(find).as_ref()
+        let range = section();
+        if range.contains(&here) {
+            return Some(Self::Static(range));
+        }
+        let object = objects::all().into_iter().find(|object| object.contains(here))?;
+        object.name().is_some().then_some(Self::Shared(object))
+    }
+}
+
+// The static library has its code in a section of this name (link_gasnet of ./x), whose ends the linker tells.
+std::arch::global_asm!(".weak __start_pellucid_text", ".weak __stop_pellucid_text");
+
+unsafe extern "C" {
+    #[link_name = "__start_pellucid_text"]
+    static BEGIN: u8;
+    #[link_name = "__stop_pellucid_text"]
+    static END: u8;
+}
+
+/// The section of the static library; empty elsewhere.
+fn section() -> Range<usize> {
+    (&raw const BEGIN).addr()..(&raw const END).addr()
+}
+
+/// This library; none where nothing tells it from its client.
+fn library() -> Option<&'static Code> {
+    static LIBRARY: OnceLock<Option<Code>> = OnceLock::new();
+    LIBRARY.get_or_init(Code::find).as_ref()
 }
 
 /// An address in the function that this becomes part of, and the registers there.

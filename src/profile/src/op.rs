@@ -334,7 +334,8 @@ pub const TRAITS: [u16; MAX_OPS] = {
         if (matches!(op.class, Class::Wait) && id < COUNT) || ends_with(op.name, "_set_lock") {
             traits[id] |= WAITS;
         }
-        let may_wait = id < COUNT && matches!(op.class, Class::Wait | Class::Barrier | Class::Collective);
+        let meets = id < COUNT && matches!(op.class, Class::Barrier | Class::Collective);
+        let may_wait = meets || matches!(op.class, Class::Wait);
         if may_wait && matches!(op.timing, Timing::Timed) {
             traits[id] |= TIMED_IF_WAITS;
         }

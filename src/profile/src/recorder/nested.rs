@@ -20,16 +20,14 @@ pub fn nested<R>(f: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Begins a call that may take long and ends by [`leave`]; gives what that needs, 0 where nothing is recorded.
+/// Begins a call that may take long and ends by [`leave`]; gives what that needs: 0 where it has no time stamp yet.
 pub fn enter(op: impl Operation, peer: i32, addr: usize, bytes: usize) -> u64 {
     hot::begin_timed(op, peer, addr, bytes)
 }
 
 /// Ends it.
 pub fn leave(op: impl Operation, start: u64, peer: i32) {
-    if start != 0 {
-        hot::end_timed(op, start, peer);
-    }
+    hot::end_timed(op, start, peer);
 }
 
 /// Shows for whom, and for what, the call waits that the calling thread is in; false where it is in none that shows

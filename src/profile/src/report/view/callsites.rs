@@ -104,7 +104,8 @@ fn numbers(sum: &SiteSum, run: f64, is_setup: bool) -> [Cell; 7] {
         sum.total_ns().into(),
         share.into(),
         mean.into(),
-        sum.max_ns.into(),
+        // Where no call was timed here, the mean is that of the routine, and no longest is known.
+        (sum.max_ns > 0 || sum.total_ns().is_none_or(|ns| ns == 0)).then_some(sum.max_ns).into(),
         sum.timed_calls.into(),
     ]
 }
