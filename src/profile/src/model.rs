@@ -154,19 +154,21 @@ impl Pe {
     /// overlapped.
     pub fn overhead_ns(&self) -> u64 {
         // Each begin and each end of a region is a call that is counted, and finds its name, reads the clock and adds
-        // up: about what timing a call takes, which reads the clock twice and finds nothing.
+        // up: nearly what timing a call takes, which reads the clock twice and finds nothing.
         let changes = self.tables.regions.iter().map(|region| 2 * region.entries).fold(0_u64, u64::saturating_add);
         let is_kept = !self.tables.sites.is_empty();
         let calls: f64 = self.routines.iter().map(|r| r.recording_ns(&self.tables.cost, is_kept)).sum();
-        (calls + changes as f64 * self.tables.cost.timed_ns) as u64
+        (calls + changes as f64 * OF_REGION * self.tables.cost.timed_ns) as u64
     }
 }
 
 /// What counting a call takes of what counting one took when the PE started, which has a call more and no size or peer:
 /// without a peer, and with (`./x bench cost`, loops of `shmem_n_pes` and of puts).
-const ALONE: f64 = 0.8;
+const ALONE: f64 = 0.65;
 /// See [`ALONE`].
-const BY_PEER: f64 = 1.25;
+const BY_PEER: f64 = 1.05;
+/// What a begin or an end of a region takes of what timing a call took (`./x bench cost`).
+const OF_REGION: f64 = 0.85;
 /// The part of a short call's time that recording takes where the processor overlaps calls: without call sites, and
 /// with. As [`ALONE`], measured on one kind of processor (`./x bench cost updates`, and `oshrun --profile-cost` of the
 /// same loop); for tables that fit into no cache it is less.
@@ -174,7 +176,7 @@ const OF_WINDOW: f64 = 0.25;
 /// Most bytes of a call for which that holds: beyond, moving them is what fills the window.
 const WORDS: u64 = 64;
 /// See [`OF_WINDOW`].
-const OF_WINDOW_WITH_SITES: f64 = 0.5;
+const OF_WINDOW_WITH_SITES: f64 = 0.42;
 
 /// From the end of initialization to the begin of finalization (0: it did not come to that), or to the end of the run.
 pub(crate) fn main_ns(progress: Progress, init_ns: u64, finalize_ns: u64, end_ns: u64) -> u64 {

@@ -7,7 +7,7 @@ use crate::report::{Symbols, shown_bytes, shown_count, shown_time};
 use super::{Finding, busiest, run_ns, sum};
 
 /// Messages of a PE before they are many.
-const MANY: u64 = 1000;
+const MANY: u64 = 100;
 /// Bytes of a message below which it is more effort than data: latency is that of some ten KiB.
 const SMALL: u64 = 1024;
 /// Share of the run that transfers have to take.

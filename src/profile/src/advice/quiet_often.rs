@@ -6,7 +6,7 @@ use crate::report::{Symbols, shown_count, shown_time};
 
 use super::{Finding, WORTH, busiest, core_ns, is_quiet, sum};
 
-const MANY: u64 = 10_000;
+const MANY: u64 = 1000;
 
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {

@@ -139,9 +139,8 @@ fn by_routine(profile: &Merged, options: &Options) -> String {
         row(&mut table, &r.name, &routine_cells(r, run_time));
     }
     let mut text = table.finish();
-    let npes = profile.pes.len();
-    if npes > 1 {
-        let _ = writeln!(text, "Calls, bytes and totals are sums over {npes} PEs.");
+    if let Some(note) = super::view::are_sums("Calls, bytes and totals", profile) {
+        let _ = writeln!(text, "{note}");
     }
     if !setup.is_empty() {
         let threads = if profile.pes.iter().any(|pe| pe.threads > 1) { ", of each thread" } else { "" };

@@ -76,7 +76,12 @@ pub(super) fn by_size(profile: &Merged, options: &Options) -> String {
     if cut > 0 {
         table.line(&format!("... and {cut} more routines"));
     }
-    table.finish()
+    table.finish() + &sums(profile)
+}
+
+/// What is said of the numbers of a table.
+fn sums(profile: &Merged) -> String {
+    super::view::are_sums("Calls and bytes", profile).map(|note| note + "\n").unwrap_or_default()
 }
 
 /// Calls and bytes by size class, over all distances.
@@ -118,5 +123,5 @@ pub(super) fn by_peer(profile: &Merged, options: &Options) -> String {
     if without > 0 {
         table.line(&format!("{without} routines have no single peer (collectives, ordering, local calls): not listed"));
     }
-    table.finish()
+    table.finish() + &sums(profile)
 }

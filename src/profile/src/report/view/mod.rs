@@ -105,7 +105,31 @@ pub(super) fn every_grid(view: View, profile: &Merged, options: &Options, symbol
     let row = VIEWS.iter().find(|row| row.view == shown_in);
     let mut grids = row.map(|row| (row.make)(profile, options, symbols)).unwrap_or_default();
     grids.retain(|grid| only.is_none_or(|only| grid.name == only));
+    for grid in grids.iter_mut().filter(|grid| !grid.rows.is_empty()) {
+        let sums = SUMS.iter().find(|(name, _)| *name == grid.name);
+        grid.notes.extend(sums.and_then(|(_, what)| are_sums(what, profile)));
+    }
     grids
+}
+
+/// What is summed over PEs in tables that have nothing else to explain.
+const SUMS: [(&str, &str); 10] = [
+    ("algorithms", "Calls"),
+    ("by_distance", "Calls and bytes"),
+    ("callsites", "Calls, bytes and totals"),
+    ("contexts", "Calls and bytes"),
+    ("distances", "Calls and bytes"),
+    ("handles", "Operations and times"),
+    ("network", "Totals"),
+    ("sizes", "Calls and bytes"),
+    ("teams", "Collectives, bytes and times"),
+    ("waits", "Calls and waited times"),
+];
+
+/// `Calls and bytes are sums over 4 PEs.` Nothing where there is one PE.
+pub(crate) fn are_sums(what: &str, profile: &Merged) -> Option<String> {
+    let npes = profile.pes.len();
+    (npes > 1).then(|| format!("{what} are sums over {npes} PEs."))
 }
 
 /// A region: what is outside of all has no name.
