@@ -3,7 +3,7 @@
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 use crate::cost::{self, KERNELS, Told};
@@ -353,14 +353,18 @@ impl Driver {
                 overhead::clean(&directory);
                 let mut command = library.bare_job(pes, self.cores);
                 if !option.is_empty() {
-                    // The report that comes with it is not what is measured.
-                    command.arg(format!("{option}{}", directory.display())).stderr(Stdio::null());
+                    command.arg(format!("{option}{}", directory.display()));
                 }
                 command.env("OSHBENCH_LEVEL", level).arg(&path);
                 if self.quick {
                     command.arg("--quick");
                 }
-                self.measure(group, library.name, &mut command)?;
+                let finished = job::run(&mut command, TIME_LIMIT)?;
+                // The report that comes with a kept profile is no complaint.
+                if option.is_empty() {
+                    self.note_complaints(library.name, &finished.complaints);
+                }
+                self.take(group, library.name, &finished.stdout)?;
             }
             Ok(())
         });
@@ -491,8 +495,13 @@ impl Driver {
     fn measure(&mut self, group: &'static Group, library: &'static str, command: &mut Command) -> Result<(), String> {
         let finished = job::run(command, TIME_LIMIT)?;
         self.note_complaints(library, &finished.complaints);
+        self.take(group, library, &finished.stdout)
+    }
+
+    /// The measurements that a program has printed.
+    fn take(&mut self, group: &'static Group, library: &'static str, printed: &str) -> Result<(), String> {
         let mut taken = 0;
-        for text in finished.stdout.lines() {
+        for text in printed.lines() {
             match line::parse(text) {
                 Line::Measurement(m) => self.results.add(group.name, library, m),
                 Line::Instructions(i) => self.results.add_instructions(i),
