@@ -207,6 +207,7 @@ fn values_that_cannot_be_used_are_named() {
         ("SHMEM_ATOMICS", "gpu"),
         ("SHMEM_SINGLETON", "zz"),
         ("SHMEM_TRANSPORT", "zz"),
+        ("SHMEM_PROGRESS", "zz"),
         ("SHMEM_COLLECTIVES", "barrier:zz"),
         ("SHMEM_ABORT", "zz"),
         ("SHMEM_BOOTSTRAP", "zz"),

@@ -179,3 +179,42 @@ fn sets_and_collectives_reach_over_several_hosts() {
         program.job_of(net.oshrun(5), &binary).limit(1500).run().expect_code(0);
     }
 }
+
+/// Its root computes until others have come out of it.
+#[test]
+fn nonblocking_collectives_go_on_while_the_program_computes() {
+    let binary = Build::program("extensions/progress.c").build();
+    let job = |job: Job| job.env("SHMEM_PROGRESS", "thread").limit(60);
+    for pes in [2, 5] {
+        job(Job::oshrun(pes)).arg(&binary).run().expect_code(0);
+        job(Job::oshrun(pes)).env("SHMEM_TRANSPORT", "ofi").arg(&binary).run().expect_code(0);
+    }
+    let Some(net) = Hosts::new(2) else { return };
+    for pes in [1, 2] {
+        job(net.oshrun(pes)).arg(&binary).run().expect_code(0);
+    }
+}
+
+/// Where PEs leave no core to it, there is no thread unless the user asks for it.
+#[test]
+fn threads_that_move_collectives_on_are_there_where_they_have_a_core() {
+    if run::is_over_network() {
+        return;
+    }
+    let binary = Build::program("extensions/helpers.c").build();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let pes = |count: usize| Job::oshrun(count).limit(100).arg(&binary);
+    for (mode, count, threads) in [
+        ("auto", cores, "0"),
+        ("auto", 16.max(cores), "0"),
+        ("calls", 2, "0"),
+        ("thread", 1, "0"),
+        ("thread", 2, "1"),
+        ("thread", 13, "1"),
+    ] {
+        pes(count).env("SHMEM_PROGRESS", mode).arg(threads).run().expect_code(0);
+    }
+    for count in [2, 5] {
+        pes(count).env("SHMEM_PROGRESS", "thread").args(["1", "leaves"]).run().expect_code(0);
+    }
+}

@@ -50,6 +50,7 @@
 
 mod handler;
 
+pub use crate::transport::shm::Sleeper;
 pub use crate::transport::{MAX_ARGS, MessageKind, MessageLimits};
 pub use handler::{HANDLERS, Handler, Message};
 
@@ -62,8 +63,9 @@ use crate::transport::{
     Channel, Completion, Incoming, Lane, LongTarget, Outgoing, RemoteAddress, SegmentId, Transport,
 };
 use handler::Table;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 /// Messages of a lane that one look takes at most: whoever waits for something else gets to see it in between.
 const MOST: usize = 64;
@@ -88,6 +90,8 @@ pub struct Messages {
     closed: AtomicBool,
     /// Told of requests that wait for room.
     observer: OnceLock<Observer>,
+    /// A front end has registered a handler, which is for the program's threads. Locked while another one polls.
+    others: Mutex<bool>,
 }
 
 /// Told of a request that finds no room: to which PE it is, and what waits until it is sent.
@@ -121,6 +125,7 @@ impl Messages {
             enabled: AtomicBool::new(false),
             closed: AtomicBool::new(false),
             observer: OnceLock::new(),
+            others: Mutex::new(false),
         }
     }
 
@@ -151,6 +156,7 @@ impl Messages {
     ///
     /// Fault: the number is too large.
     pub fn register(&self, number: u16, handler: Handler) -> Result<(), Fault> {
+        *self.others() = true;
         self.handlers.set(number, handler)?;
         self.enable();
         Ok(())
@@ -184,7 +190,12 @@ impl Messages {
 
     /// Sends a request to the library's own handler; false where it would have to wait. Runs no handlers.
     pub fn try_send_own(&self, pe: i32, args: &[i32], payload: &[u8]) -> Result<bool, Fault> {
-        self.job()?.try_send(Lane::Request, pe, &medium(handler::OWN, args, payload))
+        let job = self.job()?;
+        let sent = job.try_send(Lane::Request, pe, &medium(handler::OWN, args, payload))?;
+        if sent && let Some(lanes) = job.lanes().filter(|lanes| lanes.reaches(pe)) {
+            lanes.wake(pe);
+        }
+        Ok(sent)
     }
 
     /// Whether this PE has registered a handler.
@@ -303,6 +314,34 @@ impl Messages {
             }
         }
         Ok(count + self.poll_remote(job)?)
+    }
+
+    fn others(&self) -> MutexGuard<'_, bool> {
+        self.others.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// As [`Self::poll`], in a thread of the library's own: takes messages of this host to the library's own handler,
+    /// while there is no other.
+    pub fn poll_beside(&self) -> Result<usize, Fault> {
+        let others = self.others();
+        let lanes = if *others { None } else { self.job.get().and_then(MessagePaths::lanes) };
+        let lane = Lane::Request;
+        lanes.map_or(Ok(0), |lanes| self.take(lane, |run| lanes.deliver(lane, MOST, run)))
+    }
+
+    /// Sleeps until a message to the library's own handler comes from a PE of this host, at most for a time; not where
+    /// there is something to do. Does not, and gives false, where a front end has messages that wake nobody.
+    pub fn sleep(&self, who: Sleeper, limit: Duration, has_work: impl Fn() -> bool) -> bool {
+        let has_others = *self.others();
+        let lanes = self.job.get().and_then(MessagePaths::lanes).filter(|_| !has_others);
+        lanes.inspect(|lanes| lanes.sleep(who, limit, has_work)).is_some()
+    }
+
+    /// Wakes threads of this PE that sleep so: there is something to do.
+    pub fn wake(&self) {
+        if let Some((job, lanes)) = self.job.get().and_then(|job| job.lanes().map(|lanes| (job, lanes))) {
+            lanes.wake(job.me);
+        }
     }
 
     /// As [`Self::poll`], where nothing is registered here: a message that comes all the same, which is a fault, can

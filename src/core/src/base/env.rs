@@ -154,6 +154,16 @@ pub const TABLE: &[Var] = &[
         wrong: Wrong::Refused,
     },
     Var {
+        name: "PROGRESS",
+        sma: false,
+        default: "auto",
+        help: "who moves operations with handles and nonblocking collectives on while the program computes: auto (the \
+            thread that serves the network; where there are fewer PEs than cores on a host it also hands over to the \
+            network what has a handle, and collectives within the host have a thread), thread (the same, however many \
+            cores there are) or calls (calls of the library only)",
+        wrong: Wrong::Refused,
+    },
+    Var {
         name: "OFI_PROVIDER",
         sma: false,
         default: "",
@@ -317,6 +327,23 @@ pub fn network_only() -> Result<bool, Fault> {
     word("TRANSPORT", &["auto", "ofi"], "expected auto or ofi").map(|which| which == 1)
 }
 
+/// Who moves nonblocking collectives on while the program computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProgressMode {
+    /// Threads, where there are cores for them.
+    Auto,
+    /// Threads.
+    Thread,
+    /// Calls of the library only.
+    Calls,
+}
+
+/// See [`ProgressMode`].
+pub fn progress() -> Result<ProgressMode, Fault> {
+    let which = word("PROGRESS", &["auto", "thread", "calls"], "expected auto, thread or calls")?;
+    Ok([ProgressMode::Auto, ProgressMode::Thread, ProgressMode::Calls][which])
+}
+
 /// Whether the network card does the job's atomics.
 pub fn atomics_by_nic() -> Result<bool, Fault> {
     word("ATOMICS", &["cpu", "nic"], "expected cpu or nic").map(|which| which == 1)
@@ -355,6 +382,7 @@ pub fn check() -> Result<(), Fault> {
     sampling()?;
     python_lines()?;
     network_only()?;
+    progress()?;
     atomics_by_nic()?;
     singleton()?;
     tools_optional().map(drop)

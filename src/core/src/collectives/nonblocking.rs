@@ -276,6 +276,11 @@ pub fn complete(w: &World, begun: Begun) -> Result<(), Fault> {
     begun?.map_or(Ok(()), |request| super::requests::wait_by_value(w, request))
 }
 
+/// As [`complete`], of a call on a file.
+pub fn complete_file(w: &World, begun: Begun) -> Result<(), Fault> {
+    begun?.map_or(Ok(()), |request| super::requests::wait_for_file(w, request))
+}
+
 /// [`barrier`] of a team, with the place of its request; gives 0, or -1 for an invalid team. So for the next ones.
 pub fn team_sync(w: &'static World, team: Handle, request: *mut Request) -> Result<i32, Fault> {
     give(request, barrier(w, Group::Team(team), false))

@@ -8,6 +8,7 @@ use crate::base::{Cause, Fault, report};
 use crate::os::wait::{self, Backoff};
 use crate::request::{self, Request, RequestState, observer, uses};
 use crate::team::World;
+use std::time::Duration;
 
 /// No such request: what the draft's routines give.
 const INVALID: i32 = -1;
@@ -20,6 +21,11 @@ fn progress(w: &World) -> Result<(), Fault> {
     w.common.mail.flush()?;
     request::advance().map(drop)
 }
+
+/// Turns of a wait for a file before it sleeps, and how long at most, where PEs share cores: the one that moves bytes
+/// needs them.
+const TURNS: u32 = 256;
+const SLEEP: Duration = Duration::from_millis(10);
 
 /// Waits until `done` gives something; `of`: the request that the wait is for, the first of several.
 fn until<R>(w: &World, of: Option<Request>, mut done: impl FnMut() -> Option<R>) -> Result<R, Fault> {
@@ -63,8 +69,37 @@ fn complete_since(w: &World, request: Request) -> Result<u64, Fault> {
     Ok(since)
 }
 
+/// As [`complete_since`], of a request on a file. Where PEs share cores, it sleeps until a message comes.
+fn file_complete_since(w: &World, request: Request) -> Result<u64, Fault> {
+    if !w.map.oversubscribed || w.map.transport.is_some() || is_complete(request) {
+        return complete_since(w, request);
+    }
+    let (since, mut turns) = (observer::now(), 0);
+    until(w, Some(request), || {
+        turns += 1;
+        if turns > TURNS && !is_complete(request) && w.common.mail.is_sent() {
+            w.common.mail.sleep(SLEEP);
+        }
+        is_complete(request).then_some(())
+    })?;
+    Ok(since)
+}
+
 /// Waits for a request and ends it. One that was complete before, and `SHMEMX_REQ_INVALID`, need no wait.
 pub fn wait_by_value(w: &World, request: Request) -> Result<(), Fault> {
+    wait_by(w, request, complete_since)
+}
+
+/// As [`wait_by_value`], of a request on a file.
+pub fn wait_for_file(w: &World, request: Request) -> Result<(), Fault> {
+    wait_by(w, request, file_complete_since)
+}
+
+fn wait_by(
+    w: &World,
+    request: Request,
+    complete_since: fn(&World, Request) -> Result<u64, Fault>,
+) -> Result<(), Fault> {
     w.map.ready()?;
     known(request)?;
     let _alone = uses::wait(request)?;

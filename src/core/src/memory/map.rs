@@ -66,6 +66,8 @@ pub struct Map {
     pub npes: i32,
     /// Whether there are more PEs than cores on this host.
     pub oversubscribed: bool,
+    /// Fewer PEs than cores on this host: threads of the library's have one.
+    pub spare_cores: bool,
     /// Whether `SHMEM_DEBUG` asked for the checks that cost more than a nanosecond.
     pub check: bool,
     /// Whether collectives look at something before they begin: the same, or PEs that are lost.
@@ -96,6 +98,7 @@ impl Map {
             me: 0,
             npes: 0,
             oversubscribed: false,
+            spare_cores: false,
             check: false,
             alert: AtomicBool::new(false),
             transport: None,

@@ -36,6 +36,8 @@ pub struct Segments {
     pub internal: *mut u8,
     /// Whether there are more PEs than cores.
     pub oversubscribed: bool,
+    /// Fewer PEs than cores.
+    pub spare_cores: bool,
     /// What the user may want to know (shown with `SHMEM_DEBUG`).
     pub notes: Vec<String>,
 }
@@ -111,6 +113,7 @@ pub fn establish(job: &Job, pe: u32, heap_len: usize, symmetric_data: bool) -> R
             Peer::new((at(layout.heap(other), heap as usize), heap_len), (data, data_len))
         })
         .collect();
+    let (pes, cores) = pes_and_cores(job);
     Ok(Segments {
         first: job.pes().start,
         peers: peers.leak(),
@@ -118,7 +121,8 @@ pub fn establish(job: &Job, pe: u32, heap_len: usize, symmetric_data: bool) -> R
         heap_len,
         data,
         internal: view.wrapping_add(layout.internal(0)),
-        oversubscribed: oversubscribed(job),
+        oversubscribed: pes > cores,
+        spare_cores: pes < cores,
         notes,
     })
 }
@@ -139,6 +143,7 @@ impl Segments {
             atomic_pes: pes.len() as u32,
             peers: self.peers[skipped as usize..][..pes.len()].as_ptr(),
             oversubscribed: self.oversubscribed,
+            spare_cores: self.spare_cores,
             check,
             alert: AtomicBool::new(check),
             transport: None,
@@ -148,15 +153,15 @@ impl Segments {
     }
 }
 
-/// More PEs than cores that they may run on between them.
-fn oversubscribed(job: &Job) -> bool {
+/// PEs of this host, and cores that they may run on between them.
+fn pes_and_cores(job: &Job) -> (u32, u32) {
     let mut union = [0u64; cpu::MASK_WORDS];
     for pe in job.pes() {
         for (all, one) in union.iter_mut().zip(job.pe(pe).affinity()) {
             *all |= one;
         }
     }
-    job.pes().len() as u32 > cpu::count(&union).min(job.cpus().max(1))
+    (job.pes().len() as u32, cpu::count(&union).min(job.cpus().max(1)))
 }
 
 /// Moves the executable's data pages into the job file and maps that over them.

@@ -15,6 +15,18 @@ pub fn affinity() -> [u64; MASK_WORDS] {
     mask
 }
 
+/// Has the calling thread run on the CPUs of a mask only.
+pub fn bind(mask: &[u64; MASK_WORDS]) {
+    // SAFETY: the mask is readable for the size given. Where the system does not want it, the thread stays.
+    unsafe { libc::sched_setaffinity(0, size_of_val(mask), mask.as_ptr().cast()) };
+}
+
+/// The CPU that the calling thread is on.
+pub fn current() -> u32 {
+    // SAFETY: no arguments.
+    u32::try_from(unsafe { libc::sched_getcpu() }).unwrap_or(0)
+}
+
 /// CPUs in a mask.
 pub fn count(mask: &[u64; MASK_WORDS]) -> u32 {
     mask.iter().map(|w| w.count_ones()).sum()

@@ -2,6 +2,7 @@
 
 pub mod alive;
 pub mod ancestors;
+pub mod beside;
 pub mod cpu;
 pub mod crash;
 pub mod depth;

@@ -16,6 +16,7 @@ struct Thread {
     network: u32,
     routine: u32,
     message_handler: u32,
+    helper: u32,
     stack: Stack,
 }
 
@@ -70,6 +71,19 @@ pub fn name_with(names: Names) {
 pub fn message_handler() -> u32 {
     // SAFETY: the calling thread's own variable; nobody holds a reference.
     unsafe { (*thread()).message_handler }
+}
+
+/// Whether the calling thread is one of the library's own.
+#[inline]
+pub fn is_helper() -> bool {
+    // SAFETY: as above.
+    unsafe { (*thread()).helper != 0 }
+}
+
+/// The calling thread is one of the library's own.
+pub fn set_helper() {
+    // SAFETY: as above.
+    unsafe { (*thread()).helper = 1 };
 }
 
 /// Sets [`message_handler`].

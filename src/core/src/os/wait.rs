@@ -1,7 +1,7 @@
 //! How a PE waits for memory to change: spin briefly, then yield, then sleep.
 
-use super::cpu;
 use super::stall::Noted;
+use super::{cpu, reentry};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -37,12 +37,17 @@ pub fn hurry(now: bool) {
     HURRY.store(now, Ordering::Relaxed);
 }
 
+/// The calling thread is the library's own: what waiters do is for the program's threads, whose handlers it runs.
+pub fn leave_alone() {
+    reentry::set_helper();
+}
+
 /// Calls the hook, where there is one.
 #[inline]
 #[allow(unsafe_code)]
 pub fn assist() -> bool {
     let hook = HOOK.load(Ordering::Acquire);
-    if hook.is_null() {
+    if hook.is_null() || reentry::is_helper() {
         return false;
     }
     // SAFETY: only `set_hook` stores here, and what it stores is a `fn()`.

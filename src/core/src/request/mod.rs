@@ -28,6 +28,7 @@ pub use table::{Request, RequestState};
 
 use crate::base::Fault;
 use crate::transport::{Event, EventSlot};
+use schedules::Who;
 use std::future::Future;
 use std::sync::atomic::{AtomicI32, Ordering};
 use table::TABLE;
@@ -88,7 +89,30 @@ pub fn start<F: Future<Output = Result<(), Fault>> + 'static>(
 /// Fault: that of a schedule, which ends with it, unless it is its result.
 #[inline]
 pub fn advance() -> Result<bool, Fault> {
-    if are_running() { schedules::advance() } else { Ok(false) }
+    if are_running() { schedules::advance(Who::Program) } else { Ok(false) }
+}
+
+/// As [`advance`], in a thread of the library's own. Faults are left to the program's next call.
+pub fn advance_beside() {
+    if are_running() {
+        // A helper has results only.
+        _ = schedules::advance(Who::Helper);
+    }
+}
+
+/// A number that changes whenever the program advances schedules: whoever waits does so all the time.
+pub fn looks() -> u32 {
+    schedules::looks()
+}
+
+/// Whether schedules are advanced by a thread of the library's own just now: it does not wait, nor ask other PEs.
+pub fn is_by_helper() -> bool {
+    schedules::is_by_helper()
+}
+
+/// Before the first schedule whose steps another thread may take: children of this process leave them alone.
+pub fn guard_forks() {
+    schedules::guard_forks();
 }
 
 /// Where a request is; it moves nothing on.

@@ -3,16 +3,21 @@
 
 use super::table::{Request, TABLE};
 use super::{observer, outcomes};
-use crate::base::Fault;
+use crate::base::{Cause, Fault};
 use crate::inter_host;
+use crate::os::{beside, fork};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 /// A collective under way.
-pub struct Schedule(Pin<Box<dyn Future<Output = Result<(), Fault>>>>);
+pub struct Schedule {
+    steps: Pin<Box<dyn Future<Output = Result<(), Fault>>>>,
+    /// What a helper has found, which is for the program's next call.
+    fault: Option<Fault>,
+}
 
 // SAFETY: a schedule is advanced by one thread at a time, under the lock of its list, and holds nothing of the thread
 // that advances it: addresses of the caller's objects, and counters that it shares with nobody else.
@@ -27,16 +32,76 @@ impl fmt::Debug for Schedule {
 impl Schedule {
     /// Not begun.
     pub fn new(steps: impl Future<Output = Result<(), Fault>> + 'static) -> Self {
-        Self(Box::pin(steps))
+        Self { steps: Box::pin(steps), fault: None }
     }
 
     fn advance(&mut self) -> Option<Result<(), Fault>> {
-        inter_host::advance(self.0.as_mut())
+        inter_host::advance(self.steps.as_mut())
+    }
+
+    /// As [`Self::advance`], by a helper or by the program, who alone has what did not go well.
+    fn advance_by(&mut self, who: Who) -> Option<Result<(), Fault>> {
+        match (who, self.fault.take()) {
+            (Who::Program, Some(fault)) => Some(Err(fault)),
+            (Who::Helper, fault @ Some(_)) => {
+                self.fault = fault;
+                None
+            }
+            (Who::Program, None) => self.advance(),
+            (Who::Helper, None) => match self.advance()? {
+                Err(fault) if !fault.is_result() => {
+                    self.fault = Some(fault);
+                    None
+                }
+                result => Some(result),
+            },
+        }
     }
 }
 
 static RUNNING: Mutex<Vec<(Request, Schedule)>> = Mutex::new(Vec::new());
 static COUNT: AtomicUsize = AtomicUsize::new(0);
+/// Somebody came while another one was at it, who may have looked at some of them before there was reason to. The
+/// program's threads do not say so to each other, since what stands in the way may be further up the same stack.
+static AGAIN: AtomicBool = AtomicBool::new(false);
+/// A helper advances them.
+static BY_HELPER: AtomicBool = AtomicBool::new(false);
+/// Changes whenever the program advances them.
+static LOOKS: AtomicU32 = AtomicU32::new(0);
+/// Set in the child of a fork, which has no part in what its parent has begun.
+static FORKED: AtomicBool = AtomicBool::new(false);
+
+/// Who advances schedules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Who {
+    /// A thread of the program, in a call.
+    Program,
+    /// A thread of the library's.
+    Helper,
+}
+
+/// See [`super::looks`].
+pub(super) fn looks() -> u32 {
+    LOOKS.load(Ordering::Relaxed)
+}
+
+/// See [`super::is_by_helper`].
+pub(super) fn is_by_helper() -> bool {
+    BY_HELPER.load(Ordering::Relaxed)
+}
+
+extern "C" fn in_child() {
+    FORKED.store(true, Ordering::Relaxed);
+    COUNT.store(0, Ordering::Relaxed);
+}
+
+extern "C" fn nothing() {}
+
+/// Has a forked child leave alone what is under way, whoever had it at the time.
+pub(super) fn guard_forks() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| fork::handlers(nothing, nothing, in_child));
+}
 
 /// Whether there are any.
 #[inline]
@@ -48,18 +113,19 @@ fn running() -> MutexGuard<'static, Vec<(Request, Schedule)>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends the request of a schedule with what that came to, unless it is a mistake of the program's. That a member is
-/// lost is none.
-fn end_with(request: Request, fault: Fault) -> Result<(), Fault> {
-    if !fault.is_result() && !fault.is_loss() {
-        return Err(fault);
+/// What a schedule came to is kept for who asks for its request, unless it is a mistake of the program's. That a member
+/// is lost is none.
+fn keep(request: Request, result: Result<(), Fault>) -> Result<(), Fault> {
+    match result {
+        Err(fault) if fault.is_result() || fault.is_loss() => {
+            outcomes::keep(request, fault);
+            Ok(())
+        }
+        result => result,
     }
-    outcomes::keep(request, fault);
-    complete(request);
-    Ok(())
 }
 
-/// A schedule has come to its end.
+/// A schedule has come to its end: from here on another thread may end its request, and begin one in the same slot.
 fn complete(request: Request) {
     if let Some(slot) = TABLE.live(request) {
         slot.complete.store(observer::now(), Ordering::Relaxed);
@@ -69,30 +135,70 @@ fn complete(request: Request) {
 
 /// Advances a new schedule for the first time. Gives whether that was all.
 pub(super) fn start(request: Request, mut schedule: Schedule) -> Result<bool, Fault> {
+    if FORKED.load(Ordering::Relaxed) {
+        return Err(Fault::from(Cause::Message("a forked child has no part in nonblocking collectives".into())));
+    }
     if let Some(result) = schedule.advance() {
         let went_well = result.is_ok();
-        return result.or_else(|fault| end_with(request, fault)).map(|()| went_well);
+        keep(request, result)?;
+        if !went_well {
+            complete(request);
+        }
+        return Ok(went_well);
     }
     let mut running = running();
     running.push((request, schedule));
     COUNT.store(running.len(), Ordering::Relaxed);
-    Ok(false)
+    if !beside::is_served() {
+        return Ok(false);
+    }
+    // A helper that has taken what the schedule waits for, and seen that nothing was under way, sleeps.
+    let (_, schedule) = running.last_mut().expect("was put there");
+    let Some(result) = schedule.advance() else { return Ok(false) };
+    let kept = keep(request, result);
+    running.pop();
+    COUNT.store(running.len(), Ordering::Relaxed);
+    complete(request);
+    kept.map(|()| false)
 }
 
 /// See [`super::advance`].
-pub(super) fn advance() -> Result<bool, Fault> {
-    // Another thread does it, or this one, further up its stack.
-    let Ok(mut running) = RUNNING.try_lock() else { return Ok(false) };
+pub(super) fn advance(who: Who) -> Result<bool, Fault> {
+    if who == Who::Program {
+        LOOKS.store(LOOKS.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+    }
+    let mut ended = false;
+    loop {
+        // Another thread does it, or this one, further up its stack.
+        let mut running = RUNNING.try_lock();
+        if running.is_err() && (who == Who::Helper || is_by_helper()) {
+            AGAIN.store(true, Ordering::SeqCst);
+            // Whoever had it may have left before it could see that.
+            running = RUNNING.try_lock();
+        }
+        let Ok(mut running) = running else { return Ok(ended) };
+        BY_HELPER.store(who == Who::Helper, Ordering::Relaxed);
+        let result = advance_all(&mut running, who);
+        BY_HELPER.store(false, Ordering::Relaxed);
+        drop(running);
+        ended |= result?;
+        if !(AGAIN.load(Ordering::SeqCst) && AGAIN.swap(false, Ordering::SeqCst)) {
+            return Ok(ended);
+        }
+    }
+}
+
+fn advance_all(running: &mut Vec<(Request, Schedule)>, who: Who) -> Result<bool, Fault> {
     let (mut ended, mut failed, mut i) = (false, None, 0);
     while i < running.len() && failed.is_none() {
         let (request, schedule) = &mut running[i];
-        let Some(result) = schedule.advance() else {
+        let Some(result) = schedule.advance_by(who) else {
             i += 1;
             continue;
         };
         ended = true;
         let request = *request;
-        failed = result.or_else(|fault| end_with(request, fault)).err();
+        failed = keep(request, result).err();
         complete(request);
         // Who was begun first is advanced first.
         running.remove(i);

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::spaces::TOLD_AT;
-use super::{NETWORK, fail, map, world};
+use super::{NETWORK, fail, helper, map, world};
 use crate::am::{Handler, MessagePaths, Messages};
 use crate::base::Fault;
 use crate::memory::Map;
@@ -57,6 +57,7 @@ pub(super) fn open(m: &'static Map, internal: *mut u8) {
         atomics: Atomics::Cpu,
         one_host: true,
         oversubscribed: m.oversubscribed,
+        posts_beside: false,
         directory: Directory::nobody(),
         mapping: Box::new(|pe, segment| mapped(map(), pe, segment)),
         lanes: Some(lanes),
@@ -72,7 +73,8 @@ pub(super) fn open(m: &'static Map, internal: *mut u8) {
         segments,
         losses: m.losses,
     });
-    world().common.mail.open(&MESSAGES, progress);
+    world().common.mail.open(&MESSAGES, progress, helper::first);
+    helper::open();
 }
 
 /// Where a segment of a PE of this host is mapped.

@@ -4,6 +4,7 @@
 
 mod death;
 mod exit;
+mod helper;
 mod init;
 mod kills;
 mod liveness;

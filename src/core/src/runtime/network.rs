@@ -1,7 +1,7 @@
 //! Joining the PEs of other hosts at start-up.
 #![allow(unsafe_code)]
 
-use super::{NETWORK, WIREUP, exit, liveness, messages, world};
+use super::{NETWORK, WIREUP, exit, helper, liveness, messages, world};
 use crate::base::{Cause, Fault, env};
 use crate::bootstrap::identity::Identity;
 use crate::bootstrap::onhost::OnHost;
@@ -128,6 +128,7 @@ pub(super) fn join(
         atomics,
         one_host: wireup.is_one_host(),
         oversubscribed: mine.oversubscribed,
+        posts_beside: helper::has_core(mine),
         directory: directory(&wireup),
         mapping: Box::new(|_, _| None),
         lanes: None,

@@ -29,6 +29,7 @@ pub(super) fn open(m: &mut Map, job: &'static Job, near: &Range<u32>, internal: 
         atomics: Atomics::Cpu,
         one_host: true,
         oversubscribed: m.oversubscribed,
+        posts_beside: false,
         directory: Directory::nobody(),
         // Whoever names such an object has looked it up.
         mapping: Box::new(|_, segment| (segment == MAPPED).then_some((0, usize::MAX))),

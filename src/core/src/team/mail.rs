@@ -4,13 +4,16 @@
 //! A message never waits for its receiver: where there is no room for it, or where the receiver has not begun a
 //! nonblocking collective yet, it waits here, and whoever moves schedules on looks for room again.
 
+use crate::am::Sleeper;
 use crate::am::{Handler, Message, Messages};
 use crate::base::Fault;
 use crate::os::wait;
+use crate::request;
 use crate::transport::Tag;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 /// A message that waits for room: its receiver, name and contents.
 type Waiting = (i32, Tag, Vec<u8>);
@@ -34,6 +37,7 @@ pub struct Mail {
 struct Carrier {
     messages: &'static Messages,
     assist: fn(),
+    first: fn(),
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -54,11 +58,12 @@ impl Mail {
         }
     }
 
-    /// Takes up work, once a process. `assist` is what every wait has to call from [`Self::begin`] on.
-    pub fn open(&'static self, messages: &'static Messages, assist: fn()) {
+    /// Takes up work, once a process. `assist` is what every wait has to call from [`Self::begin`] on,
+    /// `first` what the first of these does.
+    pub fn open(&'static self, messages: &'static Messages, assist: fn(), first: fn()) {
         let context = std::ptr::from_ref(self).expose_provenance();
         messages.reserve(Handler { name: "nonblocking collectives", run: arrive, context });
-        let _ = self.carrier.set(Carrier { messages, assist });
+        let _ = self.carrier.set(Carrier { messages, assist, first });
     }
 
     /// This PE begins a nonblocking collective: others may send it messages from now on.
@@ -74,6 +79,8 @@ impl Mail {
         if let Some(carrier) = self.carrier.get() {
             carrier.messages.enable();
             wait::set_hook(carrier.assist);
+            request::guard_forks();
+            (carrier.first)();
         }
         self.begun.store(true, Ordering::Relaxed);
     }
@@ -139,6 +146,22 @@ impl Mail {
         *leaving = rest;
         self.leaving_count.store(leaving.len(), Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Sleeps until a message comes from a PE of this host, at most for a time, where that can be.
+    pub fn sleep(&self, limit: Duration) {
+        if let Some(carrier) = self.carrier.get() {
+            carrier.messages.sleep(Sleeper::Waiter, limit, || false);
+        }
+    }
+
+    /// The program goes on without waiting: what has found no room is left to a thread, where there is one.
+    pub fn leave(&self) {
+        if !self.is_sent()
+            && let Some(carrier) = self.carrier.get()
+        {
+            carrier.messages.wake();
+        }
     }
 
     /// Whether nothing waits for room.

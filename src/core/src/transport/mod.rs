@@ -322,6 +322,14 @@ pub trait Transport: Send + Sync + Debug {
         Err(Fault::from(Cause::Network("PEs of one host meet in memory, and have no messages by tag".into())))
     }
 
+    /// The program goes on without waiting for what it has begun here: whoever serves beside it has to look after that
+    /// from now on.
+    fn progress_beside(&self) {}
+
+    /// Messages ([`Self::send`]) are of an operation that the program does not wait for, from now on, or not any more:
+    /// whoever serves beside the program may send them.
+    fn leave_messages(&self, _leave: bool) {}
+
     /// Takes a message out of those that have come; `None` where it has not.
     fn take(&self, pe: i32, tag: Tag) -> Result<Option<Vec<u8>>, Fault> {
         let _ = (pe, tag);

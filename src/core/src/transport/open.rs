@@ -68,6 +68,8 @@ pub struct OpenRequest {
     pub one_host: bool,
     /// More PEs than cores on this host: waits give the core away at once.
     pub oversubscribed: bool,
+    /// Its thread has a core to hand transfers to the network while the program computes.
+    pub posts_beside: bool,
     /// How it looks others up.
     pub directory: Directory,
     /// What it may reach by plain stores.

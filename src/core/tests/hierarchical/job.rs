@@ -198,6 +198,7 @@ fn open_mail(w: &'static World, internal: usize) {
         atomics: Atomics::Cpu,
         one_host: true,
         oversubscribed: true,
+        posts_beside: false,
         directory: Directory::nobody(),
         mapping: Box::new(|_, _| None),
         lanes: Some(lanes),
@@ -215,6 +216,6 @@ fn open_mail(w: &'static World, internal: usize) {
         segments: Vec::new(),
         losses: None,
     });
-    w.common.mail.open(messages, assist);
+    w.common.mail.open(messages, assist, || {});
     MESSAGES.set(Some(messages));
 }

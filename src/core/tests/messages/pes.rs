@@ -165,6 +165,7 @@ pub fn job(way: Way, npes: usize) -> Option<Vec<Pe>> {
             atomics: Atomics::Cpu,
             one_host: true,
             oversubscribed: true,
+            posts_beside: false,
             directory: directory(),
             mapping: Box::new(move |pe, segment| {
                 (near.contains(&pe) && segment == SegmentId::HEAP).then(|| (all[pe as usize], HEAP))

@@ -8,12 +8,13 @@ use crate::arm;
 use crate::segment::layout::ERRORS;
 use crate::segment::tables::REQUESTS;
 
-/// The time on the calling thread's clock; 0 where nothing is recorded.
+/// The time on the calling thread's clock; 0 where nothing is recorded. A thread of the library's own, in which
+/// requests come to their ends too, has no slot: the clock of all slots then.
 pub fn request_time() -> u64 {
     if arm::level() <= 0 {
         return 0;
     }
-    tls::slot().map_or(0, |slot| ticks(&slot.head))
+    tls::slot().or_else(claim::shared).map_or(0, |slot| ticks(&slot.head))
 }
 
 /// A request is ended that was under way for `open` ticks, of which the program waited `waited`, at the end for `last`.

@@ -24,7 +24,7 @@ pub use together::{
 };
 
 use super::inter_host::FlatCall;
-use super::nonblocking::{Group, Members, complete};
+use super::nonblocking::{Group, Members, complete_file};
 use crate::base::slab::Slab;
 use crate::base::{Cause, Fault, fault::code};
 use crate::os::file as os;
@@ -197,7 +197,7 @@ fn open_together(
             Ok(())
         }
     })?;
-    complete(w, Ok(Some(request)))?;
+    complete_file(w, Ok(Some(request)))?;
     let fd = opened.lock().unwrap_or_else(PoisonError::into_inner).take();
     let fd = fd.ok_or_else(|| Fault::from(Cause::Startup("a file was opened, and is not there".into())))?;
     Ok(File { fd, path: shown, team, pes, me, key, name, position: AtomicI64::new(0) })
@@ -284,7 +284,7 @@ fn as_one(
         answer.store(all[0] as i64, Ordering::Relaxed);
         Ok(())
     })?;
-    complete(w, Ok(Some(request)))?;
+    complete_file(w, Ok(Some(request)))?;
     Ok(result.load(Ordering::Relaxed))
 }
 

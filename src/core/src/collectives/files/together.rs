@@ -4,7 +4,7 @@ use super::plan::{Outcome, Plan, Want, checked};
 use super::{File, FileHandle, background, get, same, start};
 use crate::base::{Cause, Fault};
 use crate::collectives::inter_host::FlatCall;
-use crate::collectives::nonblocking::{complete, give};
+use crate::collectives::nonblocking::{complete_file, give};
 use crate::os::file::Direction;
 use crate::request::Request;
 use crate::request::uses::{self, Access, Use};
@@ -140,7 +140,7 @@ fn wait(
     how: How,
     want: impl FnOnce() -> Result<Want, Fault>,
 ) -> Result<i32, Fault> {
-    complete(w, begin(w, handle, how, want).map(Some)).map(|()| 0)
+    complete_file(w, begin(w, handle, how, want).map(Some)).map(|()| 0)
 }
 
 macro_rules! directions {

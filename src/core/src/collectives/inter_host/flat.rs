@@ -60,7 +60,15 @@ impl FlatCall<'static> {
         self.check_lost()?;
         w.common.mail.begin();
         let absence = Absence { w, channel, waiting, waits, pes: self.pes.clone() };
-        request::start(|event, awaited| absence.observe(awaited, steps(Self { event: Some(event), ..self })))
+        w.map.transport.inspect(|transport| transport.leave_messages(true));
+        let begun =
+            request::start(|event, awaited| absence.observe(awaited, steps(Self { event: Some(event), ..self })));
+        if let Some(transport) = w.map.transport {
+            transport.leave_messages(false);
+            transport.progress_beside();
+        }
+        w.common.mail.leave();
+        begun
     }
 }
 

@@ -9,15 +9,18 @@ use crate::base::{Cause, Fault};
 use crate::os::reentry::Inside;
 use crate::os::wait::Backoff;
 use crate::os::wakeup::Wakeup;
-use crate::transport::{Directory, RemoteAddress, SegmentId};
+use crate::os::{beside, cpu};
+use crate::transport::{Completion, Directory, RemoteAddress, SegmentId};
 use libfabric_sys as fi;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 /// Records in flight at most: beyond them a new operation waits for an old one.
 const MAX_IN_FLIGHT: usize = 1024;
+/// How long the end of a process waits for a step of a collective that nobody waits for.
+const HELPER_LIMIT: Duration = Duration::from_millis(500);
 /// Buffers in use at most, those of replies and receives apart.
 const MAX_LENT: usize = 256;
 
@@ -51,6 +54,17 @@ pub(super) struct Endpoint {
     /// Changes whenever a thread of the program looks at the completion queue.
     pub progress_calls: AtomicU32,
     pub stop: AtomicBool,
+    /// The progress thread naps while the program looks after the queue.
+    pub napping: AtomicBool,
+    /// The program has gone on since the progress thread looked last, and on which core.
+    pub attended: AtomicBool,
+    pub caller_cpu: AtomicU32,
+    /// Messages of collectives are left to it.
+    pub leaves: AtomicBool,
+    /// There is a core for it to hand transfers over.
+    pub posts_beside: bool,
+    /// The progress thread does what goes on beside the program, which may come back here.
+    pub beside: AtomicBool,
     /// Active messages that were taken out of the list of those that have come.
     pub active_taken: AtomicU64,
     pub counters: Arc<NetworkCounters>,
@@ -81,6 +95,7 @@ impl Endpoint {
     pub fn new(state: EndpointState, oversubscribed: bool, npes: u32) -> Self {
         Self {
             counters: state.counters.clone(),
+            posts_beside: state.posts_beside,
             directory: state.directory.clone(),
             wakeup: state.wakeup.clone(),
             hosts: state.hosts.clone(),
@@ -89,6 +104,11 @@ impl Endpoint {
             progress_calls: AtomicU32::new(0),
             survives: AtomicBool::new(false),
             stop: AtomicBool::new(false),
+            napping: AtomicBool::new(false),
+            attended: AtomicBool::new(false),
+            leaves: AtomicBool::new(false),
+            caller_cpu: AtomicU32::new(0),
+            beside: AtomicBool::new(false),
             active_taken: AtomicU64::new(0),
             oversubscribed,
             npes,
@@ -122,6 +142,40 @@ impl Endpoint {
             Err(TryLockError::WouldBlock) => return None,
         };
         Some(Guard { state, _inside: inside })
+    }
+
+    /// The program goes on without waiting: the progress thread looks after all, on another core than the caller's.
+    pub fn progress_beside(&self) {
+        self.caller_cpu.store(cpu::current(), Ordering::Relaxed);
+        self.attended.store(true, Ordering::Relaxed);
+        if self.napping.load(Ordering::Relaxed) {
+            self.wakeup.signal();
+        }
+    }
+
+    /// As [`Self::progress_beside`], where an operation has an event.
+    pub fn progress_beside_of(&self, when: Completion) {
+        if self.posts_beside && matches!(when, Completion::Event(_)) {
+            self.progress_beside();
+        }
+    }
+
+    /// Does what goes on beside the program, unless it is the end; gives whether anything is under way. For the
+    /// progress thread.
+    pub fn advance_beside(&self) -> bool {
+        self.beside.store(true, Ordering::SeqCst);
+        let busy = !self.stop.load(Ordering::SeqCst) && beside::advance();
+        self.beside.store(false, Ordering::Release);
+        busy
+    }
+
+    /// After the stop: until the progress thread is out of what it does beside the program.
+    pub fn wait_for_helper(&self) {
+        fence(Ordering::SeqCst);
+        let since = Instant::now();
+        while self.beside.load(Ordering::SeqCst) && since.elapsed() < HELPER_LIMIT {
+            crate::os::cpu::yield_now();
+        }
     }
 
     /// A thread of the program looks after the fabric.
@@ -228,6 +282,7 @@ impl Endpoint {
         if state.is_lost(pe) {
             return Err(state.refuse(op));
         }
+        let mut call = |state: &mut EndpointState| if state.is_behind(pe) { fi::EAGAIN } else { call(state) };
         let mut result = call(&mut state);
         if result == fi::EAGAIN || (result != 0 && state.survives) {
             let since = Instant::now();

@@ -34,6 +34,12 @@ pub(super) struct EndpointState {
     pub pool: Pool,
     /// Messages that the provider had no room for.
     pub outgoing: VecDeque<*mut Op>,
+    /// Transfers that were left to the progress thread.
+    pub later: VecDeque<*mut Op>,
+    /// What is begun with an event is left to it.
+    pub posts_beside: bool,
+    /// So are messages that are sent now.
+    pub leaves: bool,
     /// Replies that are being filled.
     pub replies: Vec<*mut Op>,
     /// Receives that the provider had no room for.
@@ -117,7 +123,7 @@ impl EndpointState {
 
     /// Handles what has completed and sends what waits to be sent. Gives whether anything happened.
     pub fn progress(&mut self) -> bool {
-        let mut something = false;
+        let mut something = !self.later.is_empty() && self.post_later();
         let mut entries = [fi::fi_cq_msg_entry { op_context: std::ptr::null_mut(), flags: 0, len: 0 }; BATCH];
         loop {
             self.counters.add(Counter::polls, 1);
@@ -279,7 +285,7 @@ impl EndpointState {
 
     /// Sends a complete message, now or as soon as the provider has room.
     pub fn send(&mut self, op: *mut Op) {
-        if !self.post(op) {
+        if self.leaves || !self.post(op) {
             // SAFETY: the record is this endpoint's, and in flight from now on.
             unsafe { (*op).since = Some(Instant::now()) };
             self.outgoing.push_back(op);
@@ -336,6 +342,9 @@ impl EndpointState {
         if self.survives && self.is_lost(pe) {
             self.abandon(op);
             return true;
+        }
+        if self.is_behind(pe) {
+            return false;
         }
         let address = self.peers.get(pe).map_or(fi::FI_ADDR_UNSPEC, |peer| peer.address);
         let inject = bytes <= self.domain.inject;

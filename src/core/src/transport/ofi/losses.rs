@@ -86,6 +86,7 @@ impl EndpointState {
         // SAFETY: records in these lists are this endpoint's.
         let is_to = |op: &*mut Op| unsafe { (**op).pe == pe };
         self.outgoing.retain(|op| !is_to(op));
+        self.later.retain(|op| !is_to(op));
         self.replies.retain(|op| !is_to(op));
         self.channels.iter_mut().flatten().for_each(|channel| channel.lose(pe));
         for op in self.ops.to(pe) {

@@ -10,6 +10,7 @@
 //! | `domain`, `address`, `peers` | what is open, what others must know of it, what is known of them |
 //! | `endpoint_state`, `op`, `channel` | the state behind the lock: completions, records in flight, what is outstanding |
 //! | `rma`, `requests`, `nic`, `order` | operations on their way out, and what orders them |
+//! | `later` | transfers that another thread hands to the provider |
 //! | `failure`, `liveness` | what goes wrong, and how it is noticed |
 //! | `losses` | PEs that are lost, in a job that goes on without them |
 //! | `message`, `serve` | what PEs send each other, and how it is carried out |
@@ -27,6 +28,7 @@ mod domain;
 mod endpoint;
 mod endpoint_state;
 mod failure;
+mod later;
 mod liveness;
 mod losses;
 mod message;
@@ -117,6 +119,9 @@ impl Fabric {
             ops: op::Ops::default(),
             pool: op::Pool::default(),
             outgoing: std::collections::VecDeque::new(),
+            later: std::collections::VecDeque::new(),
+            posts_beside: settings.posts_beside,
+            leaves: false,
             active: active::Active::default(),
             segments: std::collections::HashMap::new(),
             replies: Vec::new(),
@@ -232,6 +237,17 @@ impl Transport for Fabric {
         // The thread looks at the flag behind the lock: from here on it does not enter libfabric any more, whose exit
         // handlers would fail under it.
         drop(self.endpoint.lock());
+        self.endpoint.wait_for_helper();
+    }
+
+    fn progress_beside(&self) {
+        if self.endpoint.posts_beside {
+            self.endpoint.progress_beside();
+        }
+    }
+
+    fn leave_messages(&self, leave: bool) {
+        self.endpoint.leaves.store(leave && self.endpoint.posts_beside, Ordering::Relaxed);
     }
 
     fn survive(&self) {
@@ -248,6 +264,9 @@ impl Transport for Fabric {
 
     fn progress(&self) -> bool {
         if endpoint::is_child() {
+            return false;
+        }
+        if self.endpoint.leaves.load(Ordering::Relaxed) {
             return false;
         }
         self.endpoint.count_progress();
@@ -424,7 +443,9 @@ impl Transport for Fabric {
             (*op).bytes = HEADER + tag.len() + payload.len();
         }
         state.counters.add(Counter::messages, 1);
+        state.leaves = self.endpoint.leaves.load(Ordering::Relaxed);
         state.send(op);
+        state.leaves = false;
         state.check()
     }
 

@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::domain::Domain;
+use super::later::Transfer;
 use super::message::BUFFER;
 use crate::base::Fault;
 use crate::transport::{Completion, EventSlot, RemoteAddress, SignalOp};
@@ -100,8 +101,10 @@ pub(super) struct Op {
     pub then: Option<Then>,
     /// Events that its completion counts for.
     pub events: Vec<EventSlot>,
-    /// When a message was first refused by the provider.
+    /// When a message was first refused by the provider, or a transfer left to another thread.
     pub since: Option<std::time::Instant>,
+    /// A transfer that was left to another thread.
+    pub transfer: Option<Transfer>,
 }
 
 impl Op {
@@ -147,6 +150,7 @@ impl Ops {
                 then: None,
                 events: Vec::new(),
                 since: None,
+                transfer: None,
             }));
             self.all.push(op);
             op
@@ -180,6 +184,7 @@ impl Ops {
         record.then = None;
         record.events.clear();
         record.since = None;
+        record.transfer = None;
         self.free.push(op);
     }
 

@@ -168,7 +168,9 @@ impl Endpoint {
             state.flush(channel, pe);
             drop(self.finish(state, op)?);
         } else {
-            state.flush_if_idle(channel, pe);
+            state.flush_or_leave(channel, pe, when);
+            drop(state);
+            self.progress_beside_of(when);
         }
         Ok(())
     }

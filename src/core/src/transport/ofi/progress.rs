@@ -15,7 +15,7 @@ use super::domain::Wait;
 use super::endpoint::{Endpoint, Guard};
 use super::liveness::HostLiveness;
 use crate::base::{Cause, Fault};
-use crate::os::thread;
+use crate::os::{beside, cpu, thread, wait};
 use libfabric_sys as fi;
 use std::os::fd::RawFd;
 use std::sync::Arc;
@@ -49,6 +49,7 @@ impl Thread {
             unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1000) };
             serve(&endpoint);
         };
+        beside::serve();
         let id = thread::spawn(c"pellucid-ofi", run);
         id.map(|id| Self { id }).map_err(|error| Fault::from(Cause::Os { what: "starting the progress thread", error }))
     }
@@ -73,6 +74,8 @@ fn serve(endpoint: &Endpoint) {
     let mut nap = NAP.0;
     let mut sleeper = Sleeper::default();
     let mut liveness = HostLiveness::new();
+    let mut place = Place::new();
+    wait::leave_alone();
     while !endpoint.stop.load(Ordering::Acquire) {
         if let Some(lost) = liveness.look(&endpoint.hosts) {
             endpoint.lost(&lost);
@@ -80,15 +83,21 @@ fn serve(endpoint: &Endpoint) {
         let now = endpoint.progress_calls.load(Ordering::Relaxed);
         let looks = now.wrapping_sub(std::mem::replace(&mut progress_calls, now));
         let elapsed = std::mem::replace(&mut since, Instant::now()).elapsed();
-        if looks > FEW + FEW.saturating_mul(elapsed.as_millis() as u32) {
-            std::thread::sleep(nap);
+        let attended = endpoint.attended.swap(false, Ordering::Relaxed);
+        if attended && endpoint.posts_beside {
+            place.keep_off(endpoint.caller_cpu.load(Ordering::Relaxed));
+        }
+        // What the program did before it went on does not count.
+        if !attended && looks > FEW + FEW.saturating_mul(elapsed.as_millis() as u32) {
+            sleeper.nap(endpoint, nap);
             nap = (nap * 2).min(longest);
             sleeper.stir();
             continue;
         }
         nap = NAP.0;
+        sleeper.busy = endpoint.advance_beside();
         let Some(mut state) = endpoint.try_lock() else {
-            std::thread::sleep(NAP.0);
+            sleeper.nap(endpoint, NAP.0);
             continue;
         };
         if endpoint.stop.load(Ordering::Acquire) {
@@ -96,9 +105,45 @@ fn serve(endpoint: &Endpoint) {
         }
         if state.progress() {
             sleeper.stir();
+            drop(state);
         } else {
             sleeper.sleep(state, endpoint);
         }
+    }
+}
+
+/// Where the thread runs.
+struct Place {
+    /// Where it may.
+    allowed: [u64; cpu::MASK_WORDS],
+    /// What it was told.
+    told: [u64; cpu::MASK_WORDS],
+    avoided: Option<u32>,
+}
+
+impl Place {
+    fn new() -> Self {
+        let allowed = cpu::affinity();
+        Self { allowed, told: allowed, avoided: None }
+    }
+
+    /// Leaves a core to the program, where there is another one.
+    fn keep_off(&mut self, core: u32) {
+        if self.avoided == Some(core) || core as usize >= 64 * self.allowed.len() {
+            return;
+        }
+        let now = cpu::affinity();
+        if now != self.told {
+            // Somebody else has told it something.
+            (self.allowed, self.told) = (now, now);
+        }
+        let mut others = self.allowed;
+        others[core as usize / 64] &= !(1 << (core % 64));
+        if cpu::count(&others) > 0 {
+            cpu::bind(&others);
+            self.told = others;
+        }
+        self.avoided = Some(core);
     }
 }
 
@@ -109,6 +154,8 @@ struct Sleeper {
     looks: u32,
     /// Sleeps since something has happened.
     idle: u32,
+    /// Something goes on beside the program, of which another thread may have taken the news.
+    busy: bool,
     /// What is slept on: the wake-up's descriptor, and the provider's.
     fds: Vec<libc::pollfd>,
 }
@@ -119,22 +166,35 @@ impl Sleeper {
         (self.looks, self.idle) = (0, 0);
     }
 
+    /// Naps while the program looks after the queue, until that goes on.
+    fn nap(&self, endpoint: &Endpoint, nap: Duration) {
+        endpoint.napping.store(true, Ordering::Relaxed);
+        let limit = libc::timespec { tv_sec: 0, tv_nsec: i64::from(nap.subsec_nanos()) };
+        let mut fd = readable(endpoint.wakeup.fd());
+        // SAFETY: one descriptor and a time; the mask stays as it is.
+        let called = unsafe { libc::ppoll(&raw mut fd, 1, &raw const limit, std::ptr::null()) } == 1;
+        endpoint.napping.store(false, Ordering::Relaxed);
+        if called {
+            endpoint.wakeup.clear();
+        }
+    }
+
     fn sleep(&mut self, state: Guard, endpoint: &Endpoint) {
         match state.domain.wait {
             Wait::Nothing => {
                 drop(state);
                 self.idle = (self.idle + 1).min(16);
-                std::thread::sleep((BLIND.0 * (1 << self.idle)).min(BLIND.1));
+                self.nap(endpoint, (BLIND.0 * (1 << self.idle)).min(BLIND.1));
             }
             wait => self.on_queue(state, endpoint, wait),
         }
     }
 
     /// Something that was ready was not for this endpoint, or not to be had: looks again, but not for ever.
-    fn again(&mut self) {
+    fn again(&mut self, endpoint: &Endpoint) {
         self.looks += 1;
         if self.looks > LOOKS {
-            std::thread::sleep(NAP.0);
+            self.nap(endpoint, NAP.0);
         }
     }
 
@@ -145,14 +205,15 @@ impl Sleeper {
         let free = unsafe { fi::fi_trywait(state.domain.fabric, &raw mut queue, 1) } == 0;
         if !free {
             drop(state);
-            return self.again();
+            return self.again(endpoint);
         }
-        let full = !(state.outgoing.is_empty() && state.unposted.is_empty());
+        let full = !(state.outgoing.is_empty() && state.unposted.is_empty() && state.later.is_empty());
         self.fds.clear();
         self.fds.push(readable(endpoint.wakeup.fd()));
         let timeout = match wait {
             Wait::Descriptor(fd) => {
                 self.fds.push(readable(fd));
+                state.asleep = state.posts_beside;
                 SLEEP.1
             }
             _ => {
@@ -167,12 +228,12 @@ impl Sleeper {
         // What is ready now, the look before has not taken; what becomes ready, the next one may take without a
         // completion.
         match self.poll(endpoint, 0) {
-            Woken::Ready => return self.again(),
+            Woken::Ready => return self.again(endpoint),
             Woken::Called => return self.stir(),
             Woken::Late => self.looks = 0,
         }
         endpoint.counters.add(Counter::naps, 1);
-        match self.poll(endpoint, if full { SLEEP.0 } else { timeout }) {
+        match self.poll(endpoint, if full || self.busy { SLEEP.0 } else { timeout }) {
             Woken::Late => self.idle = (self.idle + 1).min(16),
             Woken::Called => self.stir(),
             Woken::Ready => {}

@@ -14,7 +14,7 @@ use super::message::{
 use super::op::{Kind, Op, Then, Wanted};
 use super::peers::Peer;
 use crate::base::Fault;
-use crate::transport::{AmoOp, Atomic, RemoteAddress, SignalOp};
+use crate::transport::{AmoOp, Atomic, Completion, RemoteAddress, SignalOp};
 
 impl EndpointState {
     /// A request to a PE that has room for entries of `room` bytes.
@@ -164,6 +164,13 @@ impl EndpointState {
         if self.channel(channel).lane(pe).requests == 1 {
             self.flush(channel, pe);
         }
+    }
+
+    /// As [`Self::flush_if_idle`]; what has an event is left to the progress thread where that is there for it.
+    pub fn flush_or_leave(&mut self, channel: u32, pe: u32, when: Completion) {
+        self.leaves = self.is_left(when);
+        self.flush_if_idle(channel, pe);
+        self.leaves = false;
     }
 
     /// Sends all requests of a channel that are being filled.

@@ -3,6 +3,7 @@
 
 use super::counters::Counter;
 use super::endpoint::{Endpoint, Guard};
+use super::later::Transfer;
 use super::message::BUFFER;
 use super::op::{Kind, Op, Then};
 use crate::base::Fault;
@@ -53,6 +54,7 @@ impl Endpoint {
             source = source.wrapping_add(n);
             left -= n;
         }
+        self.progress_beside_of(when);
         Ok(())
     }
 
@@ -74,7 +76,7 @@ impl Endpoint {
             let mut state = self.before_request(state, channel, pe)?;
             // SAFETY: the caller's; the record is being filled.
             unsafe { (*state.add_put(channel, to, source, bytes, 0)?).count_for(when) };
-            state.flush_if_idle(channel, pe);
+            state.flush_or_leave(channel, pe, when);
             return Ok(());
         }
         let (mut state, in_message) = self.before_write(state, channel, pe, bytes)?;
@@ -126,24 +128,12 @@ impl Endpoint {
         let (waited, delivery) = (record.waited, state.domain.delivery);
         state.channel(channel).add_write(pe, delivery);
         let flags = write_flags(delivery, inject);
-        state = self.post(state, op, |state| {
-            let Some((address, there, key)) = state.remote_address(to) else { return -(fi::FI_EINVAL as isize) };
-            let iov = fi::iovec { iov_base: from.cast_mut().cast(), iov_len: bytes };
-            let rma = fi::fi_rma_iov { addr: there, len: bytes, key };
-            let message = fi::fi_msg_rma {
-                msg_iov: &raw const iov,
-                desc: &raw mut descriptor,
-                iov_count: 1,
-                addr: address,
-                rma_iov: &raw const rma,
-                rma_iov_count: 1,
-                context: op.cast(),
-                data: 0,
-            };
-            // SAFETY: the local memory is the caller's until the operation is complete, or a buffer of the record; the
-            // provider copies the vectors.
-            unsafe { fi::fi_writemsg(state.domain.ep, &raw const message, flags) }
-        })?;
+        let transfer = Transfer { there: to, here: from.cast_mut(), bytes, descriptor, flags };
+        if bytes > COPIED && !waited && state.is_left(when) {
+            state.leave(op, transfer)?;
+        } else {
+            state = self.post(state, op, |state| state.call(op, &transfer, false))?;
+        }
         state.counters.add(Counter::writes, 1);
         state.counters.add(Counter::bytes_out, bytes as u64);
         state.counters.add(Counter::injects, inject.into());
@@ -175,6 +165,7 @@ impl Endpoint {
             dest = dest.wrapping_add(n);
             left -= n;
         }
+        self.progress_beside_of(when);
         Ok(())
     }
 
@@ -198,7 +189,7 @@ impl Endpoint {
         record.count_for(when);
         let waited = record.waited;
         let registered = state.domain.descriptor(dest, bytes);
-        let (to, mut descriptor) = if registered.is_none() && bytes <= BUFFER {
+        let (to, descriptor) = if registered.is_none() && bytes <= BUFFER {
             let buffer = state.buffer()?;
             record.buffer = Some(buffer);
             record.copy = (0, dest, bytes);
@@ -207,23 +198,12 @@ impl Endpoint {
             (dest, self.local(&mut state, op, registered, dest, bytes)?)
         };
         state.channel(channel).add_fetch(pe);
-        state = self.post(state, op, |state| {
-            let Some((address, there, key)) = state.remote_address(from) else { return -(fi::FI_EINVAL as isize) };
-            let iov = fi::iovec { iov_base: to.cast(), iov_len: bytes };
-            let rma = fi::fi_rma_iov { addr: there, len: bytes, key };
-            let message = fi::fi_msg_rma {
-                msg_iov: &raw const iov,
-                desc: &raw mut descriptor,
-                iov_count: 1,
-                addr: address,
-                rma_iov: &raw const rma,
-                rma_iov_count: 1,
-                context: op.cast(),
-                data: 0,
-            };
-            // SAFETY: as in `write`.
-            unsafe { fi::fi_readmsg(state.domain.ep, &raw const message, fi::FI_COMPLETION) }
-        })?;
+        let transfer = Transfer { there: from, here: to, bytes, descriptor, flags: fi::FI_COMPLETION };
+        if !waited && state.is_left(when) {
+            state.leave(op, transfer)?;
+        } else {
+            state = self.post(state, op, |state| state.call(op, &transfer, true))?;
+        }
         state.counters.add(Counter::reads, 1);
         if waited {
             drop(self.finish(state, op)?);

@@ -31,6 +31,7 @@ unsafe fn open(request: OpenRequest) -> Result<Box<dyn Transport>, Fault> {
         atomics: request.atomics,
         loopback: request.one_host,
         oversubscribed: request.oversubscribed,
+        posts_beside: request.posts_beside,
         ..Settings::default()
     };
     let regions = [request.segment(SegmentId::HEAP), request.segment(SegmentId::DATA)];

@@ -31,6 +31,9 @@ pub struct Settings {
     pub loopback: bool,
     /// More PEs than cores on this host: waits give the core away at once.
     pub oversubscribed: bool,
+    /// What has an event is handed to the provider by the progress thread, so that the program does not spend its time
+    /// there.
+    pub posts_beside: bool,
     /// How the progress thread waits for something to do.
     pub sleep: Sleep,
     /// Do without completions that say that data have arrived, as with a provider that lacks them (for tests).

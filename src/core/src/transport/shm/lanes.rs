@@ -8,11 +8,12 @@
 
 use super::ring::{Cells, Ring, Stamp};
 use crate::base::{Cause, Fault};
-use crate::os::cpu;
+use crate::os::{cpu, futex};
 use crate::transport::{Incoming, Lane, LongTarget, MAX_ARGS, MessageKind, MessageLimits, Outgoing, Owned, SegmentId};
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 /// Bytes of a cell.
 const CELL: usize = 64;
@@ -78,6 +79,17 @@ unsafe impl Sync for LaneMemory {}
 
 /// Where a PE says that it has handlers: behind the tail of its requests, which who sends one needs anyway.
 const OPEN: usize = 8;
+/// Where a PE says that a thread sleeps until a request comes: a word for each [`Sleeper`].
+const ASLEEP: usize = 16;
+
+/// Who sleeps until a request comes, one thread of each at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sleeper {
+    /// A thread of the library's, beside the program.
+    Helper,
+    /// One of the program's, in a wait.
+    Waiter,
+}
 
 /// One ring.
 #[derive(Clone, Copy)]
@@ -223,6 +235,36 @@ impl Lanes {
     #[inline(always)]
     pub fn is_open(&self, pe: i32) -> bool {
         self.view(pe, Lane::Request).word(OPEN).load(Ordering::Relaxed) != 0
+    }
+
+    /// The words on which a PE sleeps.
+    fn asleep(&self, pe: i32) -> &[AtomicU32; 2] {
+        // SAFETY: in the first cell in front of the ring, of which nothing else uses these bytes.
+        unsafe { &*self.view(pe, Lane::Request).0.add(ASLEEP).cast() }
+    }
+
+    /// Sleeps until somebody sends a request and says so ([`Self::wake`]), at most for a time; not where there is
+    /// something to do.
+    pub fn sleep(&self, who: Sleeper, limit: Duration, has_work: impl Fn() -> bool) {
+        let word = &self.asleep(self.me)[who as usize];
+        word.store(1, Ordering::Relaxed);
+        // Either who sends, or makes work, sees the word, or this sees what there is.
+        fence(Ordering::SeqCst);
+        if !self.is_ready(Lane::Request) && !has_work() {
+            futex::wait(word, 1, limit);
+        }
+        word.store(0, Ordering::Relaxed);
+    }
+
+    /// Wakes the threads of a PE that sleep until a request comes, after one was sent; this PE's own, after it has made
+    /// work.
+    pub fn wake(&self, pe: i32) {
+        fence(Ordering::SeqCst);
+        for word in self.asleep(pe) {
+            if word.load(Ordering::Relaxed) != 0 && word.swap(0, Ordering::Relaxed) != 0 {
+                futex::wake_all(word);
+            }
+        }
     }
 
     /// What fits into a message.

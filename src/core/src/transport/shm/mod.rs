@@ -15,5 +15,5 @@ pub mod ring;
 pub mod strided;
 mod transport;
 
-pub use lanes::{LANES, LaneMemory, Lanes};
+pub use lanes::{LANES, LaneMemory, Lanes, Sleeper};
 pub use transport::{ROW, SharedMemory};
