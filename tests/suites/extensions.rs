@@ -218,3 +218,23 @@ fn threads_that_move_collectives_on_are_there_where_they_have_a_core() {
         pes(count).env("SHMEM_PROGRESS", "thread").args(["1", "leaves"]).run().expect_code(0);
     }
 }
+
+/// A file system of 2 MiB in a mount namespace of the job's own, which becomes full, and then read-only.
+#[test]
+fn files_of_a_full_disk_are_right_as_far_as_they_go() {
+    let mount = tree::scratch("extensions").join("full");
+    fs::create_dir_all(&mount).expect("target/tests can be written");
+    let script = "mount -t tmpfs -o size=2m pellucid-full \"$0\" && exec \"$@\"";
+    let within = |command: &[&str]| {
+        Job::new("unshare").args(["--mount", "sh", "-c", script]).arg(&mount).args(command).limit(60).run()
+    };
+    if within(&["true"]).code() != 0 {
+        eprintln!("skipped: no file system can be mounted here");
+        return;
+    }
+    let binary = Build::program("extensions/full.c").build();
+    let [oshrun, binary, folder] = [&tree::tool("oshrun"), &binary, &mount].map(|path| path.display().to_string());
+    for pes in ["1", "2", "5"] {
+        within(&[&oshrun, "-n", pes, &binary, &folder]).expect_code(0);
+    }
+}

@@ -2,6 +2,7 @@
  * ns of one block of one PE. The folder is $TMPDIR, or /tmp. */
 #include "shmem_bench.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <shmemx.h>
 #include <sys/wait.h>
@@ -12,8 +13,23 @@ static char path[200], other[200];
 
 static void fail(const char *what)
 {
-    fprintf(stderr, "PE %d: %s: %s\n", me, what, path);
+    shmemx_error_t error = {.size = sizeof error};
+    shmemx_error_last(&error);
+    fprintf(stderr, "PE %d: %s of %s: %s\n", me, what, path, error.message);
     shmemx_abort_because(1, "the file system does not do it");
+}
+
+/* Where files can be made: $TMPDIR, or /tmp where that is not set. */
+static const char *writable_folder(void)
+{
+    const char *folder = getenv("TMPDIR");
+    folder = folder ? folder : "/tmp";
+    if (me == 0 && access(folder, W_OK | X_OK) != 0) {
+        fprintf(stderr, "no files can be made in $TMPDIR, which is %s: %s\n", folder, strerror(errno));
+        shmem_global_exit(1);
+    }
+    shmem_barrier_all();
+    return folder;
 }
 
 /* Seconds of dd, as a process of its own. */
@@ -78,9 +94,8 @@ static void measure(size_t bytes, size_t whole, int writes)
 int main(int argc, char **argv)
 {
     start(argc, argv);
-    const char *folder = getenv("TMPDIR");
-    long number = agree((long)getpid());
-    snprintf(path, sizeof path, "%s/pellucid-bench-%ld", folder ? folder : "/tmp", number);
+    const char *folder = writable_folder();
+    snprintf(path, sizeof path, "%s/pellucid-bench-%ld", folder, agree((long)getpid()));
     snprintf(other, sizeof other, "%s.dd", path);
     size_t whole = quick ? (size_t)16 << 20 : (size_t)128 << 20;
     for (size_t bytes = 64 << 10; bytes <= 1 << 20; bytes *= 4)
