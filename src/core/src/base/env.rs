@@ -156,11 +156,11 @@ pub const TABLE: &[Var] = &[
     Var {
         name: "PROGRESS",
         sma: false,
-        default: "auto",
-        help: "who moves operations with handles and nonblocking collectives on while the program computes: auto (the \
-            thread that serves the network; where there are fewer PEs than cores on a host it also hands over to the \
-            network what has a handle, and collectives within the host have a thread), thread (the same, however many \
-            cores there are) or calls (calls of the library only)",
+        default: "calls",
+        help: "who moves operations with handles and nonblocking collectives on while the program computes: calls (nobody: \
+            calls of the library do), auto (the thread that serves the network; where there are fewer PEs than cores \
+            on a host it also hands over to the network what has a handle, and collectives within the host have a \
+            thread) or thread (as auto, however many cores there are)",
         wrong: Wrong::Refused,
     },
     Var {
@@ -340,8 +340,8 @@ pub enum ProgressMode {
 
 /// See [`ProgressMode`].
 pub fn progress() -> Result<ProgressMode, Fault> {
-    let which = word("PROGRESS", &["auto", "thread", "calls"], "expected auto, thread or calls")?;
-    Ok([ProgressMode::Auto, ProgressMode::Thread, ProgressMode::Calls][which])
+    let which = word("PROGRESS", &["calls", "auto", "thread"], "expected calls, auto or thread")?;
+    Ok([ProgressMode::Calls, ProgressMode::Auto, ProgressMode::Thread][which])
 }
 
 /// Whether the network card does the job's atomics.
