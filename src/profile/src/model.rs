@@ -407,20 +407,23 @@ mod tests {
             r
         };
         let took = |r: Routine| [false, true].map(|is_kept| r.recording_ns(&cost, is_kept));
-        assert_eq!(took(of(Class::Query, 0, 0)), [990.0 * 1.6 + 250.0; 2]);
-        assert_eq!(took(of(Class::Put, 4096, 0)), [990.0 * 2.5 + 250.0; 2]);
+        let is = |each: f64| 990.0 * each + 250.0;
+        assert_eq!(took(of(Class::Query, 0, 0)), [is(2.0 * ALONE); 2]);
+        assert_eq!(took(of(Class::Put, 4096, 0)), [is(2.0 * BY_PEER); 2]);
+        assert_ne!(is(2.0 * ALONE), is(2.0 * BY_PEER));
         assert_eq!(took(of(Class::Barrier, 0, 0)), [20_000.0; 2]);
-        // A quarter or a half of 60 ns.
-        assert_eq!(took(of(Class::Amo, 8, 9000)), [990.0 * 15.0 + 250.0, 990.0 * 30.0 + 250.0]);
-        assert_eq!(took(of(Class::Put, 4096, 9000)), [990.0 * 2.5 + 250.0; 2]);
+        // A part of 60 ns, where that is more.
+        let shares = [OF_WINDOW, OF_WINDOW_WITH_SITES];
+        assert_eq!(took(of(Class::Amo, 8, 9000)), shares.map(|share| is(share * 60_000.0 / 1000.0)));
+        assert_eq!(took(of(Class::Put, 4096, 9000)), [is(2.0 * BY_PEER); 2]);
     }
 
     #[test]
-    fn a_change_of_region_takes_what_timing_a_call_does() {
+    fn a_change_of_region_takes_nearly_what_timing_a_call_does() {
         let mut pe = Pe::default();
         pe.tables.cost = Cost { counted_ns: 2.0, timed_ns: 20.0, sample_ns: 35.0 };
         pe.tables.regions = vec![crate::tables::Region { entries: 1000, ..Default::default() }];
-        assert_eq!(pe.overhead_ns(), 40_000);
+        assert_eq!(pe.overhead_ns(), (2000.0 * OF_REGION * 20.0) as u64);
     }
 
     #[test]

@@ -158,9 +158,9 @@ pub const TABLE: &[Var] = &[
         sma: false,
         default: "calls",
         help: "who moves operations with handles and nonblocking collectives on while the program computes: calls \
-            (nobody: calls of the library do), auto (the thread that serves the network; where there are fewer PEs than cores \
-            on a host it also hands over to the network what has a handle, and collectives within the host have a \
-            thread) or thread (as auto, however many cores there are)",
+            (nobody: calls of the library do), auto (the thread that serves the network; where there are fewer PEs \
+            than cores on a host it also hands over to the network what has a handle, and collectives within the host \
+            have a thread) or thread (as auto, however many cores there are)",
         wrong: Wrong::Refused,
     },
     Var {
