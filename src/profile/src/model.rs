@@ -176,7 +176,7 @@ const OF_WINDOW: f64 = 0.25;
 /// Most bytes of a call for which that holds: beyond, moving them is what fills the window.
 const WORDS: u64 = 64;
 /// See [`OF_WINDOW`].
-const OF_WINDOW_WITH_SITES: f64 = 0.42;
+const OF_WINDOW_WITH_SITES: f64 = 0.48;
 
 /// From the end of initialization to the begin of finalization (0: it did not come to that), or to the end of the run.
 pub(crate) fn main_ns(progress: Progress, init_ns: u64, finalize_ns: u64, end_ns: u64) -> u64 {
