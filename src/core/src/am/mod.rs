@@ -73,8 +73,6 @@ const MOST: usize = 64;
 /// Set in the child of a fork: what comes is its parent's.
 static FORKED: AtomicBool = AtomicBool::new(false);
 
-extern "C" fn nothing() {}
-
 extern "C" fn in_child() {
     FORKED.store(true, Ordering::Relaxed);
 }
@@ -171,7 +169,7 @@ impl Messages {
     /// This PE takes requests from now on.
     pub fn enable(&self) {
         if !self.enabled.swap(true, Ordering::AcqRel) {
-            crate::os::fork::handlers(nothing, nothing, in_child);
+            crate::os::fork::in_child(in_child);
         }
         if let Some(lanes) = self.job.get().and_then(MessagePaths::lanes) {
             lanes.open();

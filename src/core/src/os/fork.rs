@@ -9,3 +9,9 @@ pub fn handlers(before: extern "C" fn(), parent: extern "C" fn(), child: extern 
     // SAFETY: the functions are static and stay loaded.
     unsafe { pthread_atfork(before, parent, child) };
 }
+
+/// As [`handlers`], where there is something to do in the child only.
+pub fn in_child(child: extern "C" fn()) {
+    extern "C" fn nothing() {}
+    handlers(nothing, nothing, child);
+}

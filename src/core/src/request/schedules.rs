@@ -95,12 +95,10 @@ extern "C" fn in_child() {
     COUNT.store(0, Ordering::Relaxed);
 }
 
-extern "C" fn nothing() {}
-
 /// Has a forked child leave alone what is under way, whoever had it at the time.
 pub(super) fn guard_forks() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(|| fork::handlers(nothing, nothing, in_child));
+    ONCE.call_once(|| fork::in_child(in_child));
 }
 
 /// Whether there are any.

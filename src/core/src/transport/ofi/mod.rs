@@ -180,9 +180,8 @@ fn post_receives(state: &mut EndpointState) -> Result<(), Fault> {
 /// Has a forked child know that the endpoint is its parent's.
 fn observe_forks() {
     static FORKS: AtomicBool = AtomicBool::new(false);
-    extern "C" fn nothing() {}
     if !FORKS.swap(true, Ordering::AcqRel) {
-        crate::os::fork::handlers(nothing, nothing, endpoint::in_child);
+        crate::os::fork::in_child(endpoint::in_child);
     }
 }
 
