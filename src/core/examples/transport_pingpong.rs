@@ -1,8 +1,8 @@
 //! What a PE sees of another host: puts, gets and atomics through the fabric, between two processes.
 //!
 //! ```text
-//! transport_pingpong serve PORT [PROVIDER [ADDRESS [naps|fd]]]
-//! transport_pingpong HOST PORT [PROVIDER [ADDRESS [naps|fd]]]
+//! transport_pingpong serve PORT [PROVIDER [ADDRESS [naps]]]
+//! transport_pingpong HOST PORT [PROVIDER [ADDRESS [naps]]]
 //! ```
 //! Prints lines of JSON as `rma_pingpong` of libfabric-sys does, with which it is to be compared, in the same run: as
 //! it is with `rma_pingpong ... fd`, and with `naps`, which does without a descriptor to sleep on, with `rma_pingpong`
@@ -119,8 +119,7 @@ fn run(args: &[String]) -> Result<(), Box<dyn std::error::Error>> {
         loopback: true,
         sleep: match args.get(4).map(String::as_str) {
             Some("naps") => Sleep::Naps,
-            Some("fd") => Sleep::Descriptor,
-            _ => Sleep::Best,
+            _ => Sleep::Descriptor,
         },
         ..Settings::default()
     };

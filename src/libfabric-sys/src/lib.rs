@@ -41,17 +41,3 @@ pub const fn version(major: u32, minor: u32) -> u32 {
 
 /// The interface version of the bindings: what is passed to [`Library::getinfo`].
 pub const VERSION: u32 = version(FI_MAJOR_VERSION as u32, FI_MINOR_VERSION as u32);
-
-/// What [`fi_control`] with `FI_GETWAIT` fills in for a completion queue of [`FI_WAIT_POLLFD`] (`fi_wait_pollfd` of the
-/// headers).
-#[allow(non_camel_case_types)]
-#[derive(Debug)]
-#[repr(C)]
-pub struct fi_wait_pollfd {
-    /// Changes whenever the list does.
-    pub change_index: u64,
-    /// Entries that there is room for; then those that there are.
-    pub nfds: usize,
-    /// The list.
-    pub fd: *mut libc::pollfd,
-}

@@ -92,7 +92,9 @@ const RULES: &[Rule] = &[
     rule(&["busy-put+quiet", "busy-get", "busy-fetch_add"], Bound::Ns(50e3)),
     Rule { pes: Some(2), ..rule(&["empty-job"], Bound::Ns(50e6)) },
     Rule { pes: Some(8), ..rule(&["empty-job"], Bound::Ns(150e6)) },
-    rule(&["net-put", "net-get", "net-fetch_add", "net-put-bw"], Bound::Limit { times: 1.1, plus: 0.0 }),
+    // Of `tcp`, the provider of this benchmark; where one is made for it, 1.1 x.
+    rule(&["net-put", "net-get", "net-fetch_add"], Bound::Limit { times: 1.5, plus: 0.0 }),
+    rule(&["net-put-bw"], Bound::Limit { times: 1.1, plus: 0.0 }),
     rule(&["net-put_nbi-rate"], Bound::Other { bench: "net-put-rate", times: 1.0 / 3.0 }),
     // Whole programs: what counts is the median of the pairs, below the table.
     rule(&["gups/level1", "isort/level1"], Bound::Limit { times: 1.01, plus: 0.0 }),

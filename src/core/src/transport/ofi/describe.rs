@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::choose::{self, Choice};
-use super::domain::{Domain, Wait};
+use super::domain::Domain;
 use super::settings::Settings;
 use crate::transport::{Atomics, Description};
 use libfabric_sys::{self as fi, Library};
@@ -34,10 +34,9 @@ pub(super) fn describe(library: &Library, choice: &Choice, domain: &Domain, sett
         fi::FI_PROGRESS_AUTO => "automatic",
         _ => "manual",
     };
-    let sleep = match domain.wait {
-        Wait::Descriptor(_) => "a thread that sleeps on the queue",
-        Wait::Set => "a thread that sleeps on the provider's sockets",
-        Wait::Nothing => "a thread that naps",
+    let sleep = match domain.descriptor {
+        Some(_) => "a thread that sleeps on the queue",
+        None => "a thread that naps",
     };
     let (atomics, by) = match settings.atomics {
         Atomics::Cpu => ("CPU of the target", "default: excludes those of the target's own host"),

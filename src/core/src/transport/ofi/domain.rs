@@ -21,23 +21,8 @@ const ACCESS: u64 = fi::FI_SEND | fi::FI_RECV | fi::FI_READ | fi::FI_WRITE;
 const REMOTE: u64 = fi::FI_REMOTE_READ | fi::FI_REMOTE_WRITE;
 /// Keys that are tried where one is taken.
 const KEYS: u32 = 8;
-/// Descriptors that there is room for at first.
-const SOCKETS: usize = 16;
-/// What a provider says where there is no room for its list.
-const TOO_SMALL: c_int = -(fi::FI_ETOOSMALL as c_int);
 /// What a provider says of a key that is taken.
 const NO_KEY: c_int = -(fi::FI_ENOKEY as c_int);
-
-/// What a thread can sleep on until the queue has something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wait {
-    /// A descriptor of the queue (`FI_WAIT_FD`).
-    Descriptor(RawFd),
-    /// The descriptors that the provider polls itself (`FI_WAIT_POLLFD`): [`Domain::pollfds`].
-    Set,
-    /// The provider has nothing.
-    Nothing,
-}
 
 /// Everything that is open.
 pub(super) struct Domain {
@@ -50,8 +35,8 @@ pub(super) struct Domain {
     pub ep: *mut fi::fid_ep,
     /// By number of the segment; a number without one has no bytes.
     regions: Vec<Region>,
-    /// What can be slept on.
-    pub wait: Wait,
+    /// What can be slept on until the queue has something (`FI_WAIT_FD`), where the provider has that.
+    pub descriptor: Option<RawFd>,
     /// Bytes that are copied at once.
     pub inject: usize,
     /// Bytes of one transfer at most.
@@ -87,13 +72,9 @@ fn failed(library: &Library, what: &str, provider: &str, error: i64) -> Fault {
 }
 
 /// What a completion queue may offer to sleep on, the best first.
-fn waits(provider: &str, settings: &Settings) -> &'static [fi::fi_wait_obj] {
-    // What polls its sockets anyway need not have a descriptor made of them; and where `ofi_rxm` has been told that, a
-    // descriptor of its own would not see them.
-    let sockets = matches!(provider, "tcp" | "tcp;ofi_rxm");
-    match settings.sleep {
-        Sleep::Best if sockets => &[fi::FI_WAIT_POLLFD, fi::FI_WAIT_NONE],
-        Sleep::Best | Sleep::Descriptor => &[fi::FI_WAIT_FD, fi::FI_WAIT_NONE],
+fn waits(sleep: Sleep) -> &'static [fi::fi_wait_obj] {
+    match sleep {
+        Sleep::Descriptor => &[fi::FI_WAIT_FD, fi::FI_WAIT_NONE],
         Sleep::Naps => &[fi::FI_WAIT_NONE],
     }
 }
@@ -122,7 +103,7 @@ impl Domain {
             av: ptr::null_mut(),
             ep: ptr::null_mut(),
             regions: regions.map(|(base, len)| Region { base, len, mr: ptr::null_mut(), key: 0 }).to_vec(),
-            wait: Wait::Nothing,
+            descriptor: None,
             inject: tx.inject_size,
             largest: ep_attr.max_msg_size.clamp(1, 1 << 30),
             local: mode & fi::FI_MR_LOCAL != 0 || settings.as_cards_do,
@@ -140,7 +121,7 @@ impl Domain {
                 bytes => u64::MAX >> (64 - 8 * bytes.min(8)),
             },
         };
-        domain.objects(info, waits(&domain.provider, settings))?;
+        domain.objects(info, waits(settings.sleep))?;
         if atomics == Atomics::Nic {
             super::nic::check(&domain)?;
         }
@@ -207,11 +188,7 @@ impl Domain {
             if error != 0 {
                 continue;
             }
-            self.wait = match *wait_obj {
-                fi::FI_WAIT_POLLFD => Wait::Set,
-                fi::FI_WAIT_FD => self.queue_descriptor().map_or(Wait::Nothing, Wait::Descriptor),
-                _ => Wait::Nothing,
-            };
+            self.descriptor = if *wait_obj == fi::FI_WAIT_FD { self.queue_descriptor() } else { None };
             break;
         }
         error
@@ -222,42 +199,6 @@ impl Domain {
         // SAFETY: the queue is open and was asked to have a descriptor.
         let error = unsafe { fi::fi_control(&raw mut (*self.cq).fid, fi::FI_GETWAIT, (&raw mut fd).cast()) };
         (error == 0 && fd >= 0).then_some(fd)
-    }
-
-    /// Adds what the provider polls ([`Wait::Set`]) to a list. False: the provider does not tell.
-    pub fn pollfds(&self, out: &mut Vec<libc::pollfd>) -> bool {
-        let before = out.len();
-        loop {
-            let room = (out.capacity() - before).max(SOCKETS);
-            out.resize(before + room, libc::pollfd { fd: -1, events: 0, revents: 0 });
-            let mut list = fi::fi_wait_pollfd { change_index: 0, nfds: room, fd: out[before..].as_mut_ptr() };
-            let error = self.get_wait(&mut list);
-            out.truncate(before + list.nfds.min(room));
-            match error {
-                0 => return true,
-                TOO_SMALL => out.reserve(list.nfds.max(2 * room)),
-                _ => {
-                    out.truncate(before);
-                    return false;
-                }
-            }
-        }
-    }
-
-    /// A number that changes whenever what the provider polls changes; 0 where that is not known.
-    pub fn pollfds_change(&self) -> u64 {
-        if self.wait != Wait::Set {
-            return 0;
-        }
-        let mut list = fi::fi_wait_pollfd { change_index: 0, nfds: 0, fd: ptr::null_mut() };
-        // The room is too small, and the number there.
-        self.get_wait(&mut list);
-        list.change_index
-    }
-
-    fn get_wait(&self, list: &mut fi::fi_wait_pollfd) -> c_int {
-        // SAFETY: the queue is open and was opened for such a list, whose array has `nfds` entries.
-        unsafe { fi::fi_control(&raw mut (*self.cq).fid, fi::FI_GETWAIT, ptr::from_mut(list).cast()) }
     }
 
     /// Registers memory of this PE's own transfers.

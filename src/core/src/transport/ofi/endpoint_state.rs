@@ -60,8 +60,6 @@ pub(super) struct EndpointState {
     pub bytes_in_flight: usize,
     /// The progress thread sleeps, or is about to, and may have to be woken.
     pub asleep: bool,
-    /// What it sleeps on: [`Domain::pollfds_change`].
-    pub slept_on: u64,
     pub wakeup: Arc<Wakeup>,
     /// The job goes on without PEs that are lost.
     pub survives: bool,
@@ -111,11 +109,10 @@ impl EndpointState {
         Some((address, base + place.offset as u64, key))
     }
 
-    /// As [`Self::progress`], in a thread of the program. The progress thread is told where what it sleeps on may be
-    /// something else now.
+    /// As [`Self::progress`], in a thread of the program. The progress thread is told where there may be more to do.
     pub fn progress_and_wake(&mut self) -> bool {
         let something = self.progress();
-        if self.asleep && (something || self.domain.pollfds_change() != self.slept_on) {
+        if something {
             self.wake();
         }
         something

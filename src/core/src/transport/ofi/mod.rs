@@ -132,7 +132,6 @@ impl Fabric {
             in_flight: 0,
             bytes_in_flight: 0,
             asleep: false,
-            slept_on: 0,
             wakeup: Arc::new(Wakeup::new()?),
             survives: false,
             lost: BTreeMap::new(),

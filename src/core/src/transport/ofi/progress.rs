@@ -2,16 +2,10 @@
 //!
 //! While a thread of the program looks at the completion queue, as a PE does that waits, it only naps, so as not to
 //! compete for the lock: it never makes an operation of the program slower by more than a wake-up now and then.
-//! Otherwise it looks itself, and sleeps when there is nothing: on the queue's descriptor, or on the descriptors that
-//! the provider polls ([`Wait::Set`]).
-//!
-//! The latter change: connections come, and a socket that is full is polled for room. The thread is woken where the
-//! program has changed them; and since a provider need not do all at each look (`ofi_rxm` looks for new connections
-//! every 10 ms), the first sleep after something has happened is 1 ms at most, the next one 2, and so on.
+//! Otherwise it looks itself, and sleeps on the queue's descriptor when there is nothing.
 #![allow(unsafe_code)]
 
 use super::counters::Counter;
-use super::domain::Wait;
 use super::endpoint::{Endpoint, Guard};
 use super::liveness::HostLiveness;
 use crate::base::{Cause, Fault};
@@ -27,8 +21,8 @@ const NAP: (Duration, Duration, Duration) =
     (Duration::from_micros(50), Duration::from_micros(250), Duration::from_millis(1));
 /// Naps where the provider has nothing to sleep on.
 const BLIND: (Duration, Duration) = (Duration::from_micros(10), Duration::from_millis(1));
-/// Sleeps in milliseconds: the first where the provider may not have looked at everything, also where it had no room
-/// for a message; and the longest.
+/// Sleeps in milliseconds: where the provider had no room for a message, or something goes on beside the program; and
+/// all others, at most.
 const SLEEP: (i32, i32) = (1, 100);
 /// So many looks of the program, and as many again a millisecond, are those of somebody who naps between them, as in a
 /// long wait: this thread serves then.
@@ -152,12 +146,10 @@ impl Place {
 struct Sleeper {
     /// Looks in a row that have found nothing though something was ready.
     looks: u32,
-    /// Sleeps since something has happened.
+    /// Naps since something has happened, where there is nothing to sleep on.
     idle: u32,
     /// Something goes on beside the program, of which another thread may have taken the news.
     busy: bool,
-    /// What is slept on: the wake-up's descriptor, and the provider's.
-    fds: Vec<libc::pollfd>,
 }
 
 impl Sleeper {
@@ -180,26 +172,26 @@ impl Sleeper {
     }
 
     fn sleep(&mut self, state: Guard, endpoint: &Endpoint) {
-        match state.domain.wait {
-            Wait::Nothing => {
-                drop(state);
-                self.idle = (self.idle + 1).min(16);
-                self.nap(endpoint, (BLIND.0 * (1 << self.idle)).min(BLIND.1));
-            }
-            wait => self.on_queue(state, endpoint, wait),
+        if let Some(fd) = state.domain.descriptor {
+            return self.on_queue(state, endpoint, fd);
         }
+        drop(state);
+        self.idle = (self.idle + 1).min(16);
+        self.nap(endpoint, (BLIND.0 * (1 << self.idle)).min(BLIND.1));
     }
 
-    /// Something that was ready was not for this endpoint, or not to be had: looks again, but not for ever.
+    /// Something that was ready was not for this endpoint, or not to be had: looks again, but ever more rarely.
+    ///
+    /// `tcp` of libfabric 1.18.0 leaves the descriptor readable for good (libfabric #8947).
     fn again(&mut self, endpoint: &Endpoint) {
         self.looks += 1;
         if self.looks > LOOKS {
-            self.nap(endpoint, NAP.0);
+            self.nap(endpoint, (NAP.0 * (1 << (self.looks - LOOKS).min(8))).min(BLIND.1));
         }
     }
 
     /// Sleeps until the queue has something.
-    fn on_queue(&mut self, mut state: Guard, endpoint: &Endpoint, wait: Wait) {
+    fn on_queue(&mut self, mut state: Guard, endpoint: &Endpoint, fd: RawFd) {
         let mut queue: *mut fi::fid = state.domain.cq.cast();
         // SAFETY: fabric and queue are open; a queue begins with its fid.
         let free = unsafe { fi::fi_trywait(state.domain.fabric, &raw mut queue, 1) } == 0;
@@ -208,47 +200,32 @@ impl Sleeper {
             return self.again(endpoint);
         }
         let full = !(state.outgoing.is_empty() && state.unposted.is_empty() && state.later.is_empty());
-        self.fds.clear();
-        self.fds.push(readable(endpoint.wakeup.fd()));
-        let timeout = match wait {
-            Wait::Descriptor(fd) => {
-                self.fds.push(readable(fd));
-                state.asleep = state.posts_beside;
-                SLEEP.1
-            }
-            _ => {
-                state.slept_on = state.domain.pollfds_change();
-                state.asleep = true;
-                // Where the list is not to be had, nothing but the wake-up ends the sleep.
-                let listed = state.domain.pollfds(&mut self.fds);
-                if listed { (SLEEP.0 << self.idle).min(SLEEP.1) } else { SLEEP.0 }
-            }
-        };
+        state.asleep = state.posts_beside;
         drop(state);
+        let mut fds = [readable(endpoint.wakeup.fd()), readable(fd)];
         // What is ready now, the look before has not taken; what becomes ready, the next one may take without a
         // completion.
-        match self.poll(endpoint, 0) {
+        match poll(&mut fds, endpoint, 0) {
             Woken::Ready => return self.again(endpoint),
             Woken::Called => return self.stir(),
             Woken::Late => self.looks = 0,
         }
         endpoint.counters.add(Counter::naps, 1);
-        match self.poll(endpoint, if full || self.busy { SLEEP.0 } else { timeout }) {
-            Woken::Late => self.idle = (self.idle + 1).min(16),
-            Woken::Called => self.stir(),
-            Woken::Ready => {}
+        if poll(&mut fds, endpoint, if full || self.busy { SLEEP.0 } else { SLEEP.1 }) == Woken::Called {
+            self.stir();
         }
     }
+}
 
-    fn poll(&mut self, endpoint: &Endpoint, timeout: i32) -> Woken {
-        // SAFETY: an array of so many; those of the provider may be closed meanwhile, which ends the sleep.
-        let ready = unsafe { libc::poll(self.fds.as_mut_ptr(), self.fds.len() as libc::nfds_t, timeout) };
-        if self.fds[0].revents != 0 {
-            endpoint.wakeup.clear();
-            return Woken::Called;
-        }
-        if ready > 0 { Woken::Ready } else { Woken::Late }
+/// Waits so many milliseconds for one of two descriptors, the first of which is the wake-up's.
+fn poll(fds: &mut [libc::pollfd; 2], endpoint: &Endpoint, timeout: i32) -> Woken {
+    // SAFETY: an array of two.
+    let ready = unsafe { libc::poll(fds.as_mut_ptr(), 2, timeout) };
+    if fds[0].revents != 0 {
+        endpoint.wakeup.clear();
+        return Woken::Called;
     }
+    if ready > 0 { Woken::Ready } else { Woken::Late }
 }
 
 /// Why a sleep has ended.

@@ -5,14 +5,10 @@ use crate::transport::Atomics;
 /// How the progress thread waits for something to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sleep {
-    /// On the descriptors that the provider polls, where it tells them (`tcp`): operations of the program cost no more.
-    /// Otherwise on the descriptor of the completion queue.
+    /// On the descriptor of the completion queue.
     #[default]
-    Best,
-    /// On the descriptor of the completion queue. `tcp` is 2 to 3 microseconds slower an operation when the queue has
-    /// one.
     Descriptor,
-    /// It naps, ever longer, up to a millisecond: for providers that have neither, and for tests.
+    /// It naps, ever longer, up to a millisecond: for providers that have none, and for tests.
     Naps,
 }
 

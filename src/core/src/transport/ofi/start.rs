@@ -6,13 +6,12 @@
 //! |---|---|---|
 //! | `verbs` reads the list of the kernel's symbols, twice | 90 ms | no setting prevents it |
 //! | `ofi_rxm` fills 4096 receive buffers of 17 KiB with zeros | 45 ms and 52 MB | `FI_OFI_RXM_MSG_RX_SIZE` |
-//! | `ofi_rxm` has `tcp` keep its sockets in an `epoll` instance inside another one | 2 to 3 us an operation | `FI_OFI_RXM_DEF_TCP_WAIT_OBJ` |
 //! | two libraries for InfiniPath adapters, which libfabric is linked to, calibrate a clock in naps of 125 us | 15 ms | [`Drowsy`] |
 //!
 //! What is said by environment variables is said only where the user says nothing, and taken back at once.
 #![allow(unsafe_code)]
 
-use super::settings::{Settings, Sleep};
+use super::settings::Settings;
 use crate::base::{Cause, Fault};
 use libfabric_sys::Library;
 use std::path::Path;
@@ -50,9 +49,6 @@ pub(super) fn first_look<R>(settings: &Settings, npes: u32, look: impl FnOnce() 
     let asked = settings.provider.clone().or_else(|| std::env::var("FI_PROVIDER").ok());
     if asked.map_or_else(|| !has_rdma_devices(), |name| name.starts_with("tcp")) {
         said.push(("FI_OFI_RXM_MSG_RX_SIZE", RECEIVES.to_owned()));
-    }
-    if settings.sleep == Sleep::Best {
-        said.push(("FI_OFI_RXM_DEF_TCP_WAIT_OBJ", "pollfd".to_owned()));
     }
     with(&said, look)
 }
