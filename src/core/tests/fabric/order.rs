@@ -7,7 +7,8 @@ use pellucid_core::transport::{AmoOp, Atomic, Channel, Completion, SignalOp, Tra
 use std::ptr;
 
 /// Settings under which the same must come out: as the provider is, without delivery completions, with atomics by the
-/// provider, which takes the orders away, with naps in place of sleep, and with memory registered as for a network card.
+/// provider, which takes the orders away, with naps in place of sleep, and with memory registered as for a network
+/// card.
 fn ways() -> Vec<Settings> {
     let nic = Settings { atomics: pellucid_core::transport::Atomics::Nic, ..settings() };
     let others = [
