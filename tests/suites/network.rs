@@ -38,6 +38,10 @@ const PATIENT: [&str; 4] = ["9.05-context/contexts", "9.06-rma/big", "9.08-signa
 /// The same in half a minute each, for `./x test --long`.
 const VERY_PATIENT: [&str; 3] = ["9.02-thread/collectives", "9.07-amo/generic", "9.10-collective/large"];
 
+/// Where threads that move things on beside the program have most to do; all programs with `./x test --long`.
+const BESIDE: [&str; 4] =
+    ["9.07-amo/concurrent", "9.10-collective/random", "extensions/collectives", "extensions/transfers"];
+
 /// Another libfabric or provider.
 struct Way {
     name: &'static str,
@@ -57,8 +61,13 @@ fn main() -> ExitCode {
     let wanted = |program: &Program| program.missing().is_empty() && !program.needs_one_host();
     for program in program::conformance().into_iter().filter(wanted) {
         let program = Arc::new(program);
+        if system::is_long() || BESIDE.contains(&program.name.as_str()) {
+            let same = program.clone();
+            let run = move || on_one(&same, &[("SHMEM_PROGRESS", "thread".to_owned())]).map_err(Into::into);
+            trials.push(Trial::test(format!("SHMEM_PROGRESS=thread/{}", program.name), run));
+        }
         let one = program.clone();
-        trials.push(Trial::test(format!("one host/{}", one.name), move || on_one(&one).map_err(Into::into)));
+        trials.push(Trial::test(format!("one host/{}", one.name), move || on_one(&one, &[]).map_err(Into::into)));
         if let Some(hosts) = hosts.clone() {
             let name = format!("two hosts/{}", program.name);
             trials.push(Trial::test(name, move || on_two(&program, &hosts).map_err(Into::into)));
@@ -139,11 +148,11 @@ impl Way {
     }
 }
 
-fn on_one(program: &Program) -> Result<(), String> {
+fn on_one(program: &Program, environment: &[(&'static str, String)]) -> Result<(), String> {
     let mut counts: Vec<usize> =
         ON_ONE.into_iter().take(system::repetitions(1, 2)).map(|pes| program.pes_near(pes)).collect();
     counts.dedup();
-    run_on_one(program, &counts, &wheels::quick_libfabric())
+    run_on_one(program, &counts, &[&wheels::quick_libfabric(), environment].concat())
 }
 
 fn run_on_one(program: &Program, counts: &[usize], environment: &[(&str, String)]) -> Result<(), String> {
