@@ -23,7 +23,7 @@ use crate::size::{DISTANCES, Distance, SIZE_CLASSES};
 /// First eight bytes of a segment.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"PELLPROF");
 /// Version of this layout. Readers and writers of another version refuse the segment.
-pub const VERSION: u32 = 18;
+pub const VERSION: u32 = 19;
 
 /// Threads of a PE that can record into a slot of their own at the same time.
 pub const SLOTS: usize = 256;
@@ -337,10 +337,11 @@ pub struct Row {
     pub denied_ns: AtomicU64,
     /// Keeps what follows aligned.
     pub reserved: [AtomicU64; 2],
+    /// Timed calls by latency bucket; a sample counts for the calls it stands for. The buckets of short calls are near
+    /// the fields above: a page fewer to map at the first call.
+    pub latency: [AtomicU64; BUCKETS],
     /// Calls and bytes by size class and distance.
     pub sizes: [[Size; DISTANCES]; SIZE_CLASSES],
-    /// Timed calls by latency bucket; a sample counts for the calls it stands for.
-    pub latency: [AtomicU64; BUCKETS],
 }
 
 /// What one thread records.
