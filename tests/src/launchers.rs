@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -39,6 +40,12 @@ pub enum Family {
     Slurm,
 }
 
+/// Gives what an agent starts a folder of its own, by the name of its host.
+const OWN_FOLDER: &str = "[ -z \"$TMPDIR\" ] || { TMPDIR=$TMPDIR/$host; mkdir -p \"$TMPDIR\"; export TMPDIR; }\n";
+
+/// Jobs so far.
+static JOBS: AtomicUsize = AtomicUsize::new(0);
+
 /// A way to start a job.
 #[derive(Debug, Clone)]
 pub struct Launcher {
@@ -68,7 +75,13 @@ impl Launcher {
         for (name, value) in &self.environment {
             job = job.env(name, value);
         }
-        job
+        // What ends removes the folder that all jobs of the host share, under those that begin. So do the daemons of
+        // one job, which have folders of their own by [`OWN_FOLDER`].
+        let own = format!("orte/{}-{}", std::process::id(), JOBS.fetch_add(1, Ordering::Relaxed));
+        match self.family {
+            Family::Orte => job.env("TMPDIR", &tree::scratch(&own).to_string_lossy()),
+            _ => job,
+        }
     }
 
     /// The same, started by a program that takes a command as its last arguments.
@@ -110,7 +123,7 @@ impl Launcher {
         let agent = net.agent().with_extension("across.sh");
         let text = format!(
             "#!/bin/sh\nwhile [ \"${{1#-}}\" != \"$1\" ]; do shift; done\ncase $1 in {cases}esac\nshift\n\
-             exec {} \"$host\" sh -c \"$*\"\n",
+             {OWN_FOLDER}exec {} \"$host\" sh -c \"$*\"\n",
             net.agent().display()
         );
         write_script(&agent, &text);
@@ -282,7 +295,10 @@ pub fn run_suite<L: IntoIterator<Item = (&'static str, Result<Launcher, String>)
 fn agent() -> Result<PathBuf, String> {
     let path = tree::scratch("launchers").join(format!("agent-{}", std::process::id()));
     if !path.exists() {
-        let text = "#!/bin/sh\nwhile [ \"${1#-}\" != \"$1\" ]; do shift; done\nshift\nexec sh -c \"$*\"\n";
+        let text = format!(
+            "#!/bin/sh\nwhile [ \"${{1#-}}\" != \"$1\" ]; do shift; done\nhost=$1\nshift\n{OWN_FOLDER}\
+             exec sh -c \"$*\"\n"
+        );
         let made = std::fs::write(&path, text)
             .and_then(|()| std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)));
         made.map_err(|error| format!("{}: {error}", path.display()))?;

@@ -321,3 +321,13 @@ fn call_sites_beyond_the_room_of_a_thread_are_counted_and_told() {
     let report = Job::new(tree::tool("oshprof")).arg("report").arg(&directory).run().expect_code(0);
     assert!(report.stdout.contains(&note), "{}\n{}", report.describe(), outcome.describe());
 }
+
+#[test]
+fn arguments_travel_as_without_a_profile() {
+    let binary = program("calls");
+    for level in ["off", "0", "1"] {
+        let job = Job::oshrun(1).args(["--profile", level]).arg(&binary).directory(&tree::scratch("profiles"));
+        let outcome = job.run().expect_code(0);
+        assert_eq!(outcome.stdout, "done\n", "level {level}: {}", outcome.describe());
+    }
+}

@@ -89,6 +89,6 @@ fn views_of_killed_pes_add_up_too() {
         let name = format!("victim-{}-{}", shape.0, shape.1);
         let (directory, outcome, what) = run(&name, &binary, shape, &[99, 3000, victim]);
         outcome.expect_failure();
-        Views::read(&directory, format!("{what}, PE {victim} killed")).agree();
+        Views::read(&directory, format!("{what}, PE {victim} killed")).with_killed(shape.0).agree();
     }
 }

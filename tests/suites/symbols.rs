@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use harness::run::Job;
 use harness::{declared, table, tree};
+use pellucid_profile::op::{self, OPS};
 
 /// Defined global symbols with their type letters (`W` weak, `T` text ...).
 fn symbols(options: &[&str], file: &Path) -> BTreeMap<String, char> {
@@ -65,6 +66,24 @@ fn the_shared_library_exports_the_api() {
 #[test]
 fn the_archive_exports_the_api() {
     check(&symbols(&[], &tree::library("libsma.a")), "libsma.a");
+}
+
+/// A routine whose code is that of another one is not folded into it: tools tell routines by their addresses.
+#[test]
+fn each_routine_and_its_twin_has_an_address_of_its_own() {
+    let library = tree::library("libsma.so");
+    let outcome = Job::new(PathBuf::from("nm")).args(["-D", "--defined-only"]).arg(library).run().expect_code(0);
+    let mut routines: BTreeMap<&str, &str> = BTreeMap::new();
+    for line in outcome.stdout.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        if let [address, "W" | "T", name] = words[..]
+            && op::find(name.strip_prefix('p').unwrap_or(name)).is_some()
+        {
+            let other = routines.insert(address, name);
+            assert_eq!(other, None, "{name} is where another routine is");
+        }
+    }
+    assert_eq!(routines.len(), 2 * OPS.len());
 }
 
 #[test]

@@ -23,7 +23,13 @@ int main(int argc, char **argv)
     };
     const char *how = argc > 1 ? argv[1] : "";
     begin(argc, argv, table, 2, 1);
+    volatile char *asleep = segment_of(0);
+    int sleeps = strcmp(how, "ran") != 0;
     if (me == 0) {
+        /* Its last poll is over by then. */
+        while (sleeps && !*asleep)
+            ;
+        sleep(1);
         gex_AM_RequestShort(world, 3, 201, 0);
         if (strcmp(how, "poll") == 0)
             while (!answered)
@@ -33,8 +39,11 @@ int main(int argc, char **argv)
                 gex_AM_RequestShort(world, 3, 201, 0);
         GASNET_BLOCKUNTIL(answered);
     }
-    if (me == 3 && strcmp(how, "ran") != 0)
+    if (me == 3 && sleeps) {
+        char yes = 1;
+        gex_RMA_PutBlocking(world, 0, (void *)asleep, &yes, 1, 0);
         sleep(60);
+    }
     gex_Event_Wait(gex_Coll_BarrierNB(world, 0));
     return finish();
 }

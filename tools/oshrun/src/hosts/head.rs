@@ -252,7 +252,6 @@ impl Head<'_> {
                 let before = Instant::now();
                 signal::stop_here();
                 let paused = before.elapsed();
-                self.links.values_mut().for_each(|(link, _)| link.excuse());
                 self.deadline.iter_mut().for_each(|deadline| *deadline += paused);
                 self.lost.iter_mut().for_each(|lost| lost.since += paused);
                 self.send_all(&ToDaemon::Signal { number: libc::SIGCONT });

@@ -18,6 +18,26 @@ const MOST_OF_STRANGERS: usize = 4 << 10;
 /// Bytes that may wait to be sent before [`Link::is_full`].
 const FULL: usize = 1 << 20;
 
+/// How long the other side has been silent, in time in which this process could listen: where it was stopped, or the
+/// whole machine was, nothing can be said of the other side.
+struct Silence {
+    sum: Duration,
+    looked: Instant,
+}
+
+impl Silence {
+    fn since(now: Instant) -> Self {
+        Self { sum: Duration::ZERO, looked: now }
+    }
+
+    /// Whoever can listen looks more often than once in a [`BEAT`].
+    fn look(&mut self, now: Instant) -> Duration {
+        self.sum += now.saturating_duration_since(self.looked).min(BEAT);
+        self.looked = now;
+        self.sum
+    }
+}
+
 /// One end.
 pub struct Link {
     stream: TcpStream,
@@ -27,7 +47,7 @@ pub struct Link {
     sent: usize,
     writing: bool,
     most: usize,
-    heard: Instant,
+    silent: Silence,
     spoke: Instant,
     /// The other side has said that it will be silent.
     pub paused: bool,
@@ -49,7 +69,7 @@ impl Link {
             sent: 0,
             writing: false,
             most: MOST_OF_STRANGERS,
-            heard: now,
+            silent: Silence::since(now),
             spoke: now,
             paused: false,
         })
@@ -110,7 +130,7 @@ impl Link {
                 Ok(0) => end = Some(io::Error::new(ErrorKind::UnexpectedEof, "the connection was closed")),
                 Ok(count) => {
                     self.incoming.extend_from_slice(&buffer[..count]);
-                    self.heard = Instant::now();
+                    self.silent = Silence::since(Instant::now());
                     self.paused = false;
                     continue;
                 }
@@ -148,17 +168,29 @@ impl Link {
     }
 
     /// Whether the other side has been silent for too long.
-    pub fn is_silent(&self, now: Instant) -> bool {
-        !self.paused && now.saturating_duration_since(self.heard) >= SILENCE
-    }
-
-    /// Time that this process was stopped does not count as silence.
-    pub fn excuse(&mut self) {
-        self.heard = Instant::now();
+    pub fn is_silent(&mut self, now: Instant) -> bool {
+        self.silent.look(now) >= SILENCE && !self.paused
     }
 
     /// Stops waiting for events.
     pub fn forget(&self, epoll: &Epoll) {
         epoll.remove(&self.stream);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn silence_is_time_in_which_one_could_listen() {
+        let begin = Instant::now();
+        let mut silent = Silence::since(begin);
+        let after = |ms| begin + Duration::from_millis(ms);
+        assert_eq!(silent.look(after(250)), Duration::from_millis(250));
+        assert_eq!(silent.look(after(1250)), Duration::from_millis(1250));
+        // The machine stood still for a minute.
+        assert_eq!(silent.look(after(61_250)), Duration::from_millis(2250));
+        assert_eq!(silent.look(after(61_500)), Duration::from_millis(2500));
     }
 }

@@ -39,12 +39,11 @@ pub fn default_socket() -> PathBuf {
     }
 }
 
-/// Listens in a thread of its own.
+/// Takes jobs in a thread of its own.
 ///
 /// # Errors
-/// What the system answered, or that another exporter listens there.
-pub fn listen(path: &Path, jobs: Arc<Jobs>) -> io::Result<()> {
-    let listener = bind(path)?;
+/// There is no thread.
+pub fn take_jobs(listener: UnixListener, jobs: Arc<Jobs>) -> io::Result<()> {
     let count = Arc::new(AtomicUsize::new(0));
     std::thread::Builder::new().name("handover".into()).spawn(move || {
         for stream in listener.incoming() {
@@ -74,7 +73,11 @@ pub fn listen(path: &Path, jobs: Arc<Jobs>) -> io::Result<()> {
     Ok(())
 }
 
-fn bind(path: &Path) -> io::Result<UnixListener> {
+/// From now on jobs can be handed over: they wait for [`take_jobs`].
+///
+/// # Errors
+/// What the system answered, or that another exporter listens there.
+pub fn bind(path: &Path) -> io::Result<UnixListener> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         let mode = if handover::user() == 0 { 0o755 } else { 0o700 };
         fs::DirBuilder::new().recursive(true).mode(mode).create(folder)?;

@@ -109,9 +109,13 @@ fn start(request: &Request) -> Result<std::convert::Infallible, String> {
     let config = request.web_config.clone().map(config::Config::open).transpose()?;
     let jobs = Arc::new(Jobs::new(request.limits()));
     let listen = request.listen.as_ref().ok_or("it listens nowhere")?;
-    let listener = Listener::bind(listen)?;
     let path = request.socket.clone().unwrap_or_else(handover::default_socket);
-    if let Err(error) = handover::listen(&path, Arc::clone(&jobs)) {
+    // Before anything else answers: whoever finds us there may start a job, which is handed over once.
+    let socket = handover::bind(&path);
+    let listener = Listener::bind(listen).inspect_err(|_| {
+        socket.iter().for_each(|_| drop(std::fs::remove_file(&path)));
+    })?;
+    if let Err(error) = socket.and_then(|socket| handover::take_jobs(socket, Arc::clone(&jobs))) {
         eprintln!(
             "oshprof: serve: {}: {error}; jobs are found by themselves, except for those between two scrapes",
             path.display()

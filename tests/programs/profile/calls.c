@@ -1,12 +1,7 @@
-//! Calls whose arguments travel in ways of their own, from C, with the profile off and on: `long double` by value, a
-//! variable argument list, complex numbers.
-
-mod common;
-
-use common::{SYSTEM, cc, library, scratch, source, succeed};
-
-const PROGRAM: &str = r#"
+/* Calls whose arguments travel in ways of their own, with the profile off and on: `long double` by value, a variable
+ * argument list, complex numbers. */
 #include <complex.h>
+#include <pshmem.h>
 #include <shmem.h>
 #include <stdio.h>
 
@@ -54,16 +49,4 @@ int main(void)
     shmem_finalize();
     puts("done");
     return 0;
-}
-"#;
-
-#[test]
-fn long_double_complex_and_variable_arguments() {
-    let program = scratch("calls");
-    let text = format!("#include <pshmem.h>\n{PROGRAM}");
-    succeed(cc().arg("-std=c11").arg(source("calls.c", &text)).arg(library()).args(SYSTEM).arg("-o").arg(&program));
-    for level in ["0", "1"] {
-        let result = succeed(std::process::Command::new(&program).env("SHMEM_PROFILE", level));
-        assert_eq!(String::from_utf8_lossy(&result.stdout), "done\n");
-    }
 }

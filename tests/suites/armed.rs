@@ -1,0 +1,67 @@
+//! Where a profiling tool defines `shmem_X`, calls are recorded where it goes on, at `pshmem_X` too, however it got
+//! into the process: as the flags of the profile (src/profile/src/arm.rs) say, which lie in the library where its
+//! debug information has them.
+
+use std::path::{Path, PathBuf};
+
+use harness::compile::Build;
+use harness::run::Job;
+use harness::tree;
+use pellucid_profile::op;
+
+const AT_SHMEM: &str = "p 1 0 g 1 0 x 2\n";
+/// At both: a tool goes on to either. Behind `pshmem_X` the dispatcher tells its own calls from the program's.
+const AT_PSHMEM: &str = "p 1 3 g 1 0 x 2\n";
+/// A tool in a shared object is taken into the row of tools: through the dispatcher, and what it calls itself is its
+/// own.
+const AT_THE_GATE: &str = "p 3 0 g 1 0 x 2\n";
+
+fn source(name: &str) -> PathBuf {
+    tree::package().join("programs/tools").join(name)
+}
+
+/// Where a flag of each operation lies in the library.
+fn place(flags: &str) -> String {
+    let symbols = tree::library(".debug/libsma.so.1.debug");
+    let symbols = Job::new(PathBuf::from("nm")).arg("--format=posix").arg(symbols).run().expect_code(0).stdout;
+    let mangled = format!("pellucid_profile3arm{}{flags}17h", flags.len());
+    let words = symbols.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+    let found = words.filter(|words| words[0].contains(&mangled)).collect::<Vec<_>>();
+    assert_eq!(found.len(), 1, "symbols of {flags}: {found:?}");
+    format!("0x{}", found[0][2])
+}
+
+/// The program, with its knowledge of the library.
+fn program(name: &str) -> Build {
+    let id = |name: &str| op::find(name).expect("a routine of the table");
+    Build::program("tools/armed.c").named(&format!("armed-{name}")).options([
+        format!("-DP={}", id("shmem_long_p")),
+        format!("-DG={}", id("shmem_long_g")),
+        format!("-DARM={}", place("ARM")),
+        format!("-DPARM={}", place("PARM")),
+    ])
+}
+
+fn output(program: &Path, preload: Option<&Path>) -> String {
+    let mut job = Job::new(program).env("SHMEM_PROFILE", "1");
+    if let Some(tool) = preload {
+        job = job.env("LD_PRELOAD", &tool.to_string_lossy());
+    }
+    job.run().expect_code(0).stdout
+}
+
+#[test]
+fn calls_are_recorded_where_tools_go_on() {
+    let preload = tree::scratch("armed").join("tool.so");
+    let compiler = Job::new(PathBuf::from("cc")).args(["-shared", "-fPIC", "-I"]).arg(tree::prefix().join("include"));
+    compiler.arg(source("long_p.c")).arg("-o").arg(&preload).run().expect_code(0);
+
+    let plain = program("plain").build();
+    assert_eq!(output(&plain, None), AT_SHMEM);
+    assert_eq!(output(&plain, Some(&preload)), AT_THE_GATE);
+    let own = program("own").with(&source("long_p.c")).build();
+    assert_eq!(output(&own, None), AT_PSHMEM);
+    // The address of a function is then a jump in the program, which is no tool.
+    let pointer = program("pointer").options(["-DTAKES_ADDRESS", "-no-pie", "-fno-pic"]).build();
+    assert_eq!(output(&pointer, None), AT_SHMEM);
+}
