@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use pellucid_core::os::stack;
 use pellucid_core::os::stall::{self, Before, Condition, Keeper};
-use pellucid_core::os::wait;
+use pellucid_core::os::wait::{self, Meanwhile};
 use pellucid_profile::{recorder, segment};
 
 use crate::caller;
@@ -16,9 +16,10 @@ use crate::entry;
 use crate::generated::addresses::{BODIES, BODY};
 use crate::thread;
 
-/// Has long waits noted, and those stamped that are not over at once.
+/// Has long waits noted, those stamped that are not over at once, and calls counted while they wait.
 pub fn keep() {
-    recorder::stamps_come_after(wait::stamp_with(recorder::wait_begins));
+    let meanwhile = Meanwhile { first: recorder::wait_counts, later: recorder::wait_begins };
+    recorder::stamps_come_after(wait::meanwhile(meanwhile));
     stall::keep_with(Keeper { begin, condition, end: recorder::stall_over });
 }
 

@@ -17,6 +17,7 @@ static unsigned long *table;
 static char *target, source[PUT];
 static uint64_t state;
 static volatile long found;
+static long sum[2], flag, lap;
 
 static void updates(int count)
 {
@@ -45,6 +46,25 @@ static void barriers(int count)
         shmem_barrier_all();
 }
 
+static void sums(int count)
+{
+    for (int u = 0; u < count; u++)
+        shmem_long_sum_reduce(SHMEM_TEAM_WORLD, sum + 1, sum, 1);
+}
+
+/* A flag that goes round all PEs. */
+static void flags(int count)
+{
+    for (int u = 0; u < count; u++) {
+        lap++;
+        if (me != 0)
+            shmem_long_wait_until(&flag, SHMEM_CMP_GE, lap);
+        shmem_long_p(&flag, lap, (me + 1) % npes);
+        if (me == 0)
+            shmem_long_wait_until(&flag, SHMEM_CMP_GE, lap);
+    }
+}
+
 static void regions(int count)
 {
     for (int u = 0; u < count; u++) {
@@ -60,7 +80,8 @@ static const struct kernel {
     int count;
 } kernels[] = {
     {"gups", updates, 20000},   {"n_pes", queries, 100000}, {"put-4KiB", puts4k, 5000},
-    {"barrier", barriers, 2000}, {"region", regions, 20000},
+    {"barrier", barriers, 2000}, {"sum", sums, 1000},       {"flag", flags, 1000},
+    {"region", regions, 20000},
 };
 
 static double processor_ns(void)

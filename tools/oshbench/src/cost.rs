@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::stats::summarize;
 
 /// The loops, as the program names them.
-pub const KERNELS: [&str; 5] = ["gups", "n_pes", "put-4KiB", "barrier", "region"];
+pub const KERNELS: [&str; 7] = ["gups", "n_pes", "put-4KiB", "barrier", "sum", "flag", "region"];
 /// By which factor what is told may be off.
 const LIMIT: f64 = 4.0 / 3.0;
 

@@ -146,10 +146,15 @@ pub(super) fn wait_for<T: WaitWord>(
 ) -> Result<T, Fault> {
     let aligned = check_one(m, arg, ivar)?;
     let cmp = Cmp::new(cmp)?;
+    // SAFETY: checked above.
+    let look = || unsafe { if aligned { T::look(ivar) } else { T::look_anywhere(ivar) } };
     let mut backoff = Backoff::new(m.oversubscribed);
+    let mut ready = || Some(look()).filter(|now| cmp.holds(*now, value));
+    if let Some(now) = backoff.eagerly(&mut ready) {
+        return Ok(now);
+    }
     loop {
-        // SAFETY: checked above.
-        let now = unsafe { if aligned { T::look(ivar) } else { T::look_anywhere(ivar) } };
+        let now = look();
         if cmp.holds(now, value) {
             return Ok(now);
         }

@@ -9,6 +9,9 @@ use std::time::{Duration, Instant};
 /// Looks before the processor is told that this is a loop that waits: that takes 40 to 140 cycles, as long as a partner
 /// that is nearly there.
 const EAGER: u32 = 64;
+/// The same where nothing else is to be done between two looks: for some 50 ns, as long as a word takes from a core
+/// close by. Looking longer costs a partner on the same core more than it gains those further away.
+const EAGER_LOOKS: u32 = 96;
 /// Spins before the first yield where every PE has a core: about the time of a few cache-line transfers.
 const SPINS: u32 = 2000;
 /// Yields between looks at the clock.
@@ -55,42 +58,47 @@ pub fn assist() -> bool {
     true
 }
 
-/// Who stamps waits that go beyond some turns, and after how many.
-static STAMP: OnceLock<fn()> = OnceLock::new();
-static STAMPED_AT: AtomicU32 = AtomicU32::new(u32::MAX);
+/// What a call that waits does while there is nothing else to do.
+#[derive(Clone, Copy)]
+pub struct Meanwhile {
+    /// At the first turn.
+    pub first: fn(),
+    /// Once the wait goes beyond some turns.
+    pub later: fn(),
+}
 
-/// Has a wait that goes beyond some turns call this, once: for a time stamp that is taken while there is nothing else
-/// to do. Gives how long these turns take.
-pub fn stamp_with(stamp: fn()) -> Duration {
-    const TURNS: u32 = EAGER + 8;
-    let took = (0..9).map(|_| turns_take(TURNS)).min().unwrap_or_default();
-    let _ = STAMP.set(stamp);
-    STAMPED_AT.store(TURNS, Ordering::Release);
+static MEANWHILE: OnceLock<Meanwhile> = OnceLock::new();
+/// The turn at which there is something to do first.
+static FIRST_AT: AtomicU32 = AtomicU32::new(u32::MAX);
+/// The turn at which there is something to do later: after some 400 ns.
+const LATER: u32 = EAGER + 14;
+
+/// Has each wait do this, once. Gives how long the turns before [`Meanwhile::later`] take.
+pub fn meanwhile(what: Meanwhile) -> Duration {
+    let took = (0..9).map(|_| turns_take(LATER)).min().unwrap_or_default();
+    let _ = MEANWHILE.set(what);
+    FIRST_AT.store(1, Ordering::Release);
     took
 }
 
 fn turns_take(turns: u32) -> Duration {
     let begin = Instant::now();
     let (mut backoff, word) = (Backoff::new(false), AtomicU64::new(0));
-    while std::hint::black_box(&word).load(Ordering::Acquire) == 0 && backoff.turns < turns {
+    let mut ready = || (std::hint::black_box(&word).load(Ordering::Acquire) != 0).then_some(());
+    let mut found = backoff.eagerly(&mut ready);
+    while found.is_none() && backoff.turns < turns {
         backoff.step();
+        found = ready();
     }
     begin.elapsed()
-}
-
-#[cold]
-fn stamp() {
-    if let Some(stamp) = STAMP.get() {
-        stamp();
-    }
 }
 
 /// The state of one wait.
 pub struct Backoff {
     turns: u32,
     spins: u32,
-    /// The turn at which a stamp is taken.
-    stamped_at: u32,
+    /// The turn of what is done meanwhile.
+    meanwhile_at: u32,
     since: Option<Instant>,
     nap: Duration,
     /// The PE that is waited for, where it is one alone.
@@ -106,10 +114,8 @@ impl Backoff {
     #[inline]
     pub fn new(oversubscribed: bool) -> Self {
         let spins = if oversubscribed { 1 } else { SPINS };
-        // At the latest before the first yield.
-        let stamped_at = STAMPED_AT.load(Ordering::Acquire);
-        let stamped_at = if oversubscribed && stamped_at != u32::MAX { 1 } else { stamped_at };
-        Self { turns: 0, spins, stamped_at, since: None, nap: FIRST_NAP, pe: None, begun: None, noted: None }
+        let meanwhile_at = FIRST_AT.load(Ordering::Acquire);
+        Self { turns: 0, spins, meanwhile_at, since: None, nap: FIRST_NAP, pe: None, begun: None, noted: None }
     }
 
     /// Whether the wait is about to be noted as a long one, and it is time for [`Self::waits_for`].
@@ -131,12 +137,36 @@ impl Backoff {
         self.nap = FIRST_NAP;
     }
 
+    /// The first turns: the fewer instructions between two looks, the sooner one sees what has come.
+    #[inline(always)]
+    pub fn eagerly<R>(&mut self, ready: &mut impl FnMut() -> Option<R>) -> Option<R> {
+        let found = ready();
+        if found.is_some() {
+            return found;
+        }
+        if self.meanwhile_at == 1 {
+            self.turns = 1;
+            self.do_meanwhile();
+        }
+        // The others have a turn to do at each look, or no core to look from.
+        if self.spins > 1 && HOOK.load(Ordering::Acquire).is_null() {
+            for _ in 0..EAGER_LOOKS {
+                let found = ready();
+                if found.is_some() {
+                    return found;
+                }
+            }
+            self.turns = EAGER;
+        }
+        None
+    }
+
     /// One turn of waiting. Gives whether the wait has become slow: now and then there is time for a look around.
     #[inline]
     pub fn step(&mut self) -> bool {
         self.turns += 1;
-        if self.turns == self.stamped_at {
-            stamp();
+        if self.turns == self.meanwhile_at {
+            self.do_meanwhile();
         }
         if assist() {
             self.spins = self.spins.min(SPINS_WITH_HOOK);
@@ -148,6 +178,20 @@ impl Backoff {
             false
         } else {
             self.slow()
+        }
+    }
+
+    #[cold]
+    fn do_meanwhile(&mut self) {
+        let Some(meanwhile) = MEANWHILE.get() else { return };
+        if self.turns < LATER {
+            (meanwhile.first)();
+            self.meanwhile_at = LATER;
+        }
+        // At the latest before the first yield.
+        if self.turns == LATER || self.spins == 1 {
+            (meanwhile.later)();
+            self.meanwhile_at = u32::MAX;
         }
     }
 
@@ -179,11 +223,13 @@ impl Backoff {
 #[inline]
 pub fn until<R>(oversubscribed: bool, mut ready: impl FnMut() -> Option<R>) -> R {
     let mut backoff = Backoff::new(oversubscribed);
+    let mut found = backoff.eagerly(&mut ready);
     loop {
-        if let Some(value) = ready() {
+        if let Some(value) = found {
             return value;
         }
         backoff.step();
+        found = ready();
     }
 }
 
@@ -195,11 +241,15 @@ pub fn until_or<R, E>(
     mut hopeless: impl FnMut() -> Option<E>,
 ) -> Result<R, E> {
     let mut backoff = Backoff::new(oversubscribed);
+    let mut found = backoff.eagerly(&mut ready);
     loop {
-        if let Some(value) = ready() {
+        if let Some(value) = found {
             return Ok(value);
         }
-        if backoff.step()
+        let is_slow = backoff.step();
+        found = ready();
+        if is_slow
+            && found.is_none()
             && let Some(why) = hopeless()
         {
             // It may have come meanwhile.

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::hot::bump;
 use super::tables::is_mine;
 use super::{claim, names, tls};
-use crate::segment::layout::{STATE_INSIDE, Slot, state_of};
+use crate::segment::layout::{ALGORITHM, MOST_ALGORITHMS, NOT_COUNTED, STATE_INSIDE, Slot, state_of};
 use crate::segment::tables::{ALGORITHM_OVERFLOW, ALGORITHMS, AlgorithmRow, PROBES, algorithm_index, algorithm_key};
 
 /// Names of all algorithms, by number. Those beyond the table of the profile have no name.
@@ -25,7 +25,17 @@ pub fn algorithm(number: u8) {
     if state_of(word) != STATE_INSIDE {
         return;
     }
-    let key = algorithm_key(word as u16, number);
+    let later = u64::from(number) + 1;
+    if word & NOT_COUNTED != 0 && word >> ALGORITHM & MOST_ALGORITHMS == 0 && later <= MOST_ALGORITHMS {
+        return slot.head.current.word.store(word | later << ALGORITHM, Relaxed);
+    }
+    count(slot, word as u16, number);
+}
+
+/// A call of this operation takes this algorithm.
+#[inline]
+pub(super) fn count(slot: &Slot, op: u16, number: u8) {
+    let key = algorithm_key(op, number);
     let first = &slot.tables.algorithms[algorithm_index(key)];
     let row = if first.key.load(Relaxed) == key { first } else { row_of(slot, key) };
     bump(&row.calls, 1);

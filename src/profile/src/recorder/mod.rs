@@ -70,7 +70,7 @@ pub use hot::{Stamp, error, record, sampled, sized, timed};
 pub use read::{current_op, in_file, read};
 pub use requests::{error_code, request_ended, request_time};
 pub use stall::{Shown, may_stall, stall, stall_over, waits_for};
-pub use waits::{begins as wait_begins, stamps_come_after};
+pub use waits::{begins as wait_begins, counts as wait_counts, stamps_come_after};
 
 pub(crate) use attach::{now, own_slot};
 pub(crate) use claim::{is_own_or_free, slot_index};

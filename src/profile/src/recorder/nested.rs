@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use super::stall::{show, shown};
-use super::{hot, tls};
+use super::{hot, tls, waits};
 use crate::op::Operation;
 use crate::segment::layout::{STATE_INSIDE, current_word, state_of};
 
@@ -11,7 +11,10 @@ use crate::segment::layout::{STATE_INSIDE, current_word, state_of};
 /// meanwhile is part of the call's.
 #[inline]
 pub fn nested<R>(f: impl FnOnce() -> R) -> R {
-    let before = tls::slot().map(|slot| (shown(slot), slot.head.claimed_ns.load(Relaxed)));
+    let before = tls::slot().map(|slot| {
+        waits::settle(slot);
+        (shown(slot), slot.head.claimed_ns.load(Relaxed))
+    });
     let result = f();
     if let (Some((before, claimed)), Some(slot)) = (before, tls::slot()) {
         show(slot, before);
@@ -33,7 +36,9 @@ pub fn leave(op: impl Operation, start: u64, peer: i32) {
 /// Shows for whom, and for what, the call waits that the calling thread is in; false where it is in none that shows
 /// itself.
 pub fn waits_on(peer: i32, addr: usize) -> bool {
-    let Some(current) = tls::slot().map(|slot| &slot.head.current) else { return false };
+    let Some(slot) = tls::slot() else { return false };
+    waits::settle(slot);
+    let current = &slot.head.current;
     let word = current.word.load(Relaxed);
     if state_of(word) != STATE_INSIDE {
         return false;

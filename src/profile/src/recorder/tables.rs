@@ -9,15 +9,13 @@ use super::hot::{self, bump, bump32};
 use super::{callers, release, script, tls};
 use crate::arm;
 use crate::op::{NONBLOCKING, ONE_ELEMENT, Operation, SIGNALS, STORES, TOGETHER, TRANSFER, TRANSFER_SHIFT, traits};
-use crate::sample::is_kept;
+use crate::sample::{is_kept, next_kept};
 use crate::segment::layout::Slot;
 use crate::segment::tables::{
     CONTEXTS, ContextTeam, Nbi, PEER_OVERFLOW, PEERS, PROBES, SITE_OVERFLOW, SITES, SYNCS, Site, Sync, TEAMS,
     TRANSFERS, key, site_index, transfer,
 };
 
-/// Calls among which the next one that is kept is looked for at once.
-const LOOK_AHEAD: usize = 1024;
 /// Most bytes of a word that can be waited for.
 const WORD_BYTES: usize = 8;
 
@@ -54,24 +52,6 @@ pub(super) fn note(slot: &Slot, op: impl Operation, peer: i32, addr: usize, byte
         issue(slot, bytes);
     }
     at as u32
-}
-
-/// The row of the call site of a call that is not its first.
-#[inline(always)]
-pub(super) fn known_site(slot: &Slot, op: impl Operation) -> Option<usize> {
-    let key = key(tls::site(), op.id(), slot.head.region_key.load(Relaxed));
-    let at = site_index(key);
-    (slot.tables.sites[at].key.load(Relaxed) == key).then_some(at)
-}
-
-/// Counts a call at a call site.
-#[inline(always)]
-pub(super) fn count_at(slot: &Slot, site: usize, bytes: usize) {
-    let site = &slot.tables.sites[site];
-    bump(&site.calls, 1);
-    if bytes != 0 {
-        bump(&site.bytes, bytes as u64);
-    }
 }
 
 /// Whether a call stores to a word for which its peer may wait.
@@ -235,26 +215,14 @@ pub(super) fn met(slot: &Slot, peer: i32, arrived: u64, left: u64, calls: u64) {
     begin_phase(slot, left);
 }
 
-/// Counts a call of all PEs of a team that begins without a stamp. False: it is kept, and needs its stamps; nothing is
-/// counted.
+/// Whether a call of all PEs of a team may begin without a stamp. False: it is kept, and needs its stamps.
 #[inline(always)]
-pub(super) fn meets_in_passing(slot: &Slot, peer: i32, bytes: usize) -> bool {
-    if peer >= 0 {
-        return true;
-    }
+pub(super) fn meets_in_passing(slot: &Slot, peer: i32) -> bool {
     let team = &slot.tables.teams[team_at(peer)];
-    let number = team.calls.load(Relaxed);
-    if number >= team.stamped_next.load(Relaxed) {
-        return false;
-    }
-    team.calls.store(number + 1, Relaxed);
-    if bytes != 0 {
-        bump(&team.bytes, bytes as u64);
-    }
-    true
+    peer >= 0 || team.calls.load(Relaxed) < team.stamped_next.load(Relaxed)
 }
 
-/// It comes to wait: it is counted when it is over.
+/// It comes to wait for long: it is counted when it is over.
 pub(super) fn meets_after_all(slot: &Slot, peer: i32) {
     if peer < 0 {
         let team = &slot.tables.teams[team_at(peer)];
@@ -263,16 +231,18 @@ pub(super) fn meets_after_all(slot: &Slot, peer: i32) {
     }
 }
 
-/// It is over, and did not wait.
-#[inline(always)]
-pub(super) fn met_in_passing(slot: &Slot, peer: i32) {
+/// Counts it. Gives whether the next one is kept: the phase that this one begins is kept with the call that ends it.
+pub(super) fn met_in_passing(slot: &Slot, peer: i32, bytes: usize) -> bool {
     let team = &slot.tables.teams[team_at(peer)];
-    if peer < 0 && team.calls.load(Relaxed) >= team.stamped_next.load(Relaxed) {
-        // The phase that it begins is kept with the call that ends it.
-        begin_phase(slot, hot::ticks(&slot.head));
-    } else {
-        slot.tables.phase.passed_site.store(u64::from(slot.head.site.load(Relaxed)) + 1, Relaxed);
+    bump(&team.calls, 1);
+    if bytes != 0 {
+        bump(&team.bytes, bytes as u64);
     }
+    if team.calls.load(Relaxed) >= team.stamped_next.load(Relaxed) {
+        return true;
+    }
+    slot.tables.phase.passed_site.store(u64::from(slot.head.site.load(Relaxed)) + 1, Relaxed);
+    false
 }
 
 /// Counts a call of all PEs of a team that has its stamps; gives its number.
@@ -288,18 +258,16 @@ fn count_meeting(slot: &Slot, at: usize) -> u64 {
     number
 }
 
-/// Finds the next call of all PEs of a team that is kept, from `number` on. Where it is far away, that at which to look
-/// again.
+/// Finds the next call of all PEs of a team that is kept, from `number` on.
 #[inline(never)]
 fn look_ahead(slot: &Slot, at: usize, number: u64) {
-    let is_kept = |number: &u64| at != TEAMS - 1 && is_kept_now(slot, *number);
-    let next = (number..).take(LOOK_AHEAD).find(is_kept).unwrap_or(number + LOOK_AHEAD as u64);
+    let next = if at == TEAMS - 1 { u64::MAX } else { next_kept(number, kept_shift(slot)) };
     slot.tables.teams[at].stamped_next.store(next, Relaxed);
 }
 
 /// The phase after the call at hand, which returned at `left`.
 #[inline(always)]
-fn begin_phase(slot: &Slot, left: u64) {
+pub(super) fn begin_phase(slot: &Slot, left: u64) {
     let phase = &slot.tables.phase;
     phase.site.store(slot.head.site.load(Relaxed).into(), Relaxed);
     phase.left.store(left, Relaxed);
@@ -308,9 +276,13 @@ fn begin_phase(slot: &Slot, left: u64) {
 }
 
 #[inline(always)]
+fn kept_shift(slot: &Slot) -> u32 {
+    slot.tables.sync_shift.load(Relaxed) as u32 & 63
+}
+
+#[inline(always)]
 fn is_kept_now(slot: &Slot, number: u64) -> bool {
-    let shift = slot.tables.sync_shift.load(Relaxed);
-    shift == 0 || is_kept(number, 1 << (shift & 63))
+    is_kept(number, kept_shift(slot))
 }
 
 /// Keeps a meeting, and the phase that it ends.
@@ -353,7 +325,7 @@ fn thin_out(slot: &Slot) {
     slot.tables.syncs_used.store(0, Relaxed);
     for at in 0..SYNCS {
         let sync = &slot.tables.syncs[at];
-        if is_kept(get(&sync.number) & ((1 << 56) - 1), 1 << shift) {
+        if is_kept(get(&sync.number) & ((1 << 56) - 1), shift as u32) {
             let to = &slot.tables.syncs[kept];
             for (to, from) in words(to).into_iter().zip(words(sync)) {
                 to.store(get(from), Relaxed);

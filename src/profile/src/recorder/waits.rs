@@ -5,6 +5,9 @@
 //! is nothing else to do, less what those turns take. Calls that end before are counted, and samples say what they
 //! took. The clock has paid for each call that is timed where calls are rare: then all are.
 //!
+//! Nor is such a call counted at its begin, where others wait for what it is about to tell them: that comes while it
+//! waits itself ([`counts`]), or after it.
+//!
 //! A sample that comes to wait is no sample but one of those that are timed, and the next call is the sample: what
 //! samples stand for are calls that did not wait.
 
@@ -12,10 +15,13 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use super::hot::{bump, bump32, elapsed, ticks};
-use super::{claim, claims, cold, consumers, hot, release, tables, timeline, tls};
+use super::{algorithms, claim, claims, cold, consumers, hot, release, tables, timeline, tls};
 use crate::clock;
 use crate::op::{COMPLETES, Operation, TIMED_IF_WAITS, TOGETHER, WAITS, traits};
-use crate::segment::layout::{Cell, ROW_OVERFLOW, STATE_DONE, STATE_INSIDE, Slot, current_word, state_of};
+use crate::segment::layout::{
+    ALGORITHM, Cell, END_KEPT, MOST_ALGORITHMS, NOT_COUNTED, ROW_OVERFLOW, STATE_DONE, STATE_INSIDE, Slot,
+    current_word, state_of,
+};
 
 /// Largest payload in bytes of a collective that may end without a stamp: beyond, it is the copy that takes time.
 pub const UNSTAMPED_BYTES: usize = 1024;
@@ -34,10 +40,19 @@ pub fn stamps_come_after(time: Duration) {
     STAMPED_AFTER_NS.store(u64::try_from(time.as_nanos()).unwrap_or(0), Relaxed);
 }
 
+/// The calling thread waits: there is time to count the call.
+#[cold]
+pub fn counts() {
+    if let Some(slot) = tls::slot() {
+        settle(slot);
+    }
+}
+
 /// The calling thread waits, and has for a while: see [`stamps_come_after`].
 #[cold]
 pub fn begins() {
     let Some(slot) = tls::slot() else { return };
+    settle(slot);
     let current = &slot.head.current;
     let word = current.word.load(Relaxed);
     let op = word as u16;
@@ -56,46 +71,76 @@ pub fn begins() {
     current.start.store(start | WAITED, Relaxed);
 }
 
-/// Counts a call that begins without a stamp. False: it needs one, and nothing is counted.
+/// Begins a call without a stamp; [`settle`] counts it. False: it needs one.
 #[inline(always)]
 pub(super) fn begin(op: impl Operation, peer: i32, addr: usize, bytes: usize) -> bool {
     let Some(slot) = tls::slot() else { return false };
-    let cell = slot.cell(op.id());
-    let countdown = cell.countdown.load(Relaxed);
     let completes = op.traits() & COMPLETES != 0 && slot.tables.nbi.open.load(Relaxed) != 0;
-    if countdown == 0 || bytes > UNSTAMPED_BYTES || completes || consumers::any() {
+    if slot.cell(op.id()).countdown.load(Relaxed) == 0 || bytes > UNSTAMPED_BYTES || completes || consumers::any() {
         return false;
     }
-    let Some(site) = tables::known_site(slot, op) else { return false };
-    if op.traits() & TOGETHER != 0 && !tables::meets_in_passing(slot, peer, bytes) {
+    if op.traits() & TOGETHER != 0 && !tables::meets_in_passing(slot, peer) {
         return false;
     }
-    tables::count_at(slot, site, bytes);
-    hot::count_long(slot, op.id(), peer, bytes);
-    cell.countdown.store(countdown - 1, Relaxed);
-    slot.head.site.store(site as u32, Relaxed);
     let current = &slot.head.current;
     current.addr.store(addr as u64, Relaxed);
     current.bytes.store(bytes as u64, Relaxed);
     current.start.store(0, Relaxed);
-    current.word.store(current_word(op.id(), STATE_INSIDE, peer), Relaxed);
+    current.word.store(current_word(op.id(), STATE_INSIDE, peer) | NOT_COUNTED, Relaxed);
     true
+}
+
+/// Counts the call at hand where that is left to do: before anything else is recorded.
+#[inline(always)]
+pub(super) fn settle(slot: &Slot) {
+    if slot.head.current.word.load(Relaxed) & NOT_COUNTED != 0 {
+        count(slot);
+    }
+}
+
+#[inline(never)]
+fn count(slot: &Slot) {
+    let current = &slot.head.current;
+    let word = current.word.load(Relaxed);
+    let (op, peer) = (word as u16, (word >> 32) as i32);
+    let (addr, bytes) = (current.addr.load(Relaxed) as usize, current.bytes.load(Relaxed) as usize);
+    let site = tables::note(slot, op, peer, addr, bytes);
+    slot.head.site.store(site, Relaxed);
+    hot::count_long(slot, op, peer, bytes);
+    bump32(&slot.cell(op).countdown, u32::MAX);
+    let is_end_kept = traits(op) & TOGETHER != 0 && peer < 0 && tables::met_in_passing(slot, peer, bytes);
+    if let Some(algorithm) = (word >> ALGORITHM & MOST_ALGORITHMS).checked_sub(1) {
+        algorithms::count(slot, op, algorithm as u8);
+    }
+    current.word.store(current_word(op, STATE_INSIDE, peer) | if is_end_kept { END_KEPT } else { 0 }, Relaxed);
 }
 
 /// Ends a call that began at `start`, or without a stamp, where that is 0.
 #[inline(always)]
 pub(super) fn leave(op: impl Operation, start: u64, peer: i32) {
     let Some(slot) = tls::slot() else { return cold::leave_shared(op.id(), start) };
-    if start | slot.head.current.start.load(Relaxed) != 0 {
-        return leave_stamped(slot, op.id(), start, peer);
+    let current = &slot.head.current;
+    let left = current.word.load(Relaxed) & (NOT_COUNTED | END_KEPT);
+    if start | current.start.load(Relaxed) | left != 0 {
+        return leave_whole(slot, op.id(), start, peer);
     }
-    slot.head.current.word.store(current_word(op.id(), STATE_DONE, peer), Relaxed);
-    if op.traits() & TOGETHER != 0 {
-        tables::met_in_passing(slot, peer);
-    }
+    current.word.store(current_word(op.id(), STATE_DONE, peer), Relaxed);
 }
 
+/// As [`leave`], of a call for which there is more to do.
 #[inline(never)]
+fn leave_whole(slot: &Slot, op: u16, start: u64, peer: i32) {
+    settle(slot);
+    let current = &slot.head.current;
+    if start | current.start.load(Relaxed) != 0 {
+        return leave_stamped(slot, op, start, peer);
+    }
+    if current.word.load(Relaxed) & END_KEPT != 0 {
+        tables::begin_phase(slot, ticks(&slot.head));
+    }
+    current.word.store(current_word(op, STATE_DONE, peer), Relaxed);
+}
+
 fn leave_stamped(slot: &Slot, op: u16, start: u64, peer: i32) {
     let (current, cell) = (&slot.head.current, slot.cell(op));
     let waited = current.start.load(Relaxed) & WAITED != 0;

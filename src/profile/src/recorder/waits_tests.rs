@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::tests::{Fixture, op_named, routine};
-use super::{timed, wait_begins};
+use super::{nested, timed, wait_begins, wait_counts};
 use crate::model::Routine;
 
 /// Calls of a barrier, each of which waits or not: how many there are, and what the profile says of them.
@@ -67,12 +67,27 @@ fn where_calls_are_rare_each_is_timed() {
 }
 
 #[test]
+fn a_call_is_counted_before_what_comes_in_between() {
+    let fixture = Fixture::new();
+    let (outer, inner) = (op_named("shmem_long_wait_until"), op_named("shmem_int_wait_until"));
+    for _ in 0..50_000 {
+        timed(outer, -1, 0, 0, || nested(|| timed(inner, -1, 0, 0, || ())));
+    }
+    for op in [outer, inner] {
+        assert_eq!(routine(&fixture.pe(), op).all_calls(), 50_000);
+    }
+}
+
+#[test]
 fn a_call_that_does_not_return_is_unfinished() {
     let fixture = Fixture::new();
     let op = op_named("shmem_long_wait_until");
     (0..50_000).for_each(|_| timed(op, -1, 0, 0, || ()));
     timed(op, -1, 0, 0, || {
-        let waits = routine(&fixture.pe(), op).clone();
+        let of = |fixture: &Fixture| routine(&fixture.pe(), op).clone();
+        assert_eq!((of(&fixture).all_calls(), of(&fixture).unfinished), (50_000, 0), "it has not come to wait");
+        wait_counts();
+        let waits = of(&fixture);
         assert_eq!((waits.all_calls(), waits.unfinished, waits.unfinished_ns), (50_001, 1, 0));
         wait_begins();
         spin(Duration::from_millis(2));

@@ -24,7 +24,7 @@ use self::tables::SeenMeetings;
 use crate::model::{End, Job, LIBRARY, LastOp, Pe, Profile, Progress, Routine, SizeCount};
 use crate::op::{self, TIMED_IF_WAITS, Timing};
 use crate::segment::layout::{
-    Cell, OWNER_NONE, PE_ABSENT, PE_FINALIZED, PE_INITIALIZED, ROW_NONE, ROW_OVERFLOW, Region, Row, SLOTS,
+    Cell, NOT_COUNTED, OWNER_NONE, PE_ABSENT, PE_FINALIZED, PE_INITIALIZED, ROW_NONE, ROW_OVERFLOW, Region, Row, SLOTS,
     STATE_INSIDE, Slot, state_of,
 };
 use crate::segment::tables::ops_in;
@@ -312,10 +312,10 @@ pub(crate) fn read_cell(slot: &Slot, op: u16, cell: &Cell, overhead_ns: f64) -> 
     Some(routine)
 }
 
-/// Whether the slot's owner is inside of a call of this operation.
+/// Whether the slot's owner is inside of a call of this operation, and has counted it.
 fn is_inside(slot: &Slot, op: u16) -> bool {
     let word = slot.head.current.word.load(Relaxed);
-    word as u16 == op && state_of(word) == STATE_INSIDE
+    word as u16 == op && state_of(word) == STATE_INSIDE && word & NOT_COUNTED == 0
 }
 
 /// What the row of an operation has of it: sizes and latencies.

@@ -404,7 +404,7 @@ fn join_teams(threads: Vec<ThreadTeams>, tables: &mut PeTables) {
     let all_kept = tables.sync_every == 1;
     tables.syncs.retain(|sync| all_kept || !several[usize::from(sync.team)]);
     let every = tables.sync_every;
-    tables.syncs.retain(|sync| sample::is_kept(sync.number, every));
+    tables.syncs.retain(|sync| sample::is_kept(sync.number, every.trailing_zeros()));
     tables.syncs.sort_by_key(|sync| (sync.team, sync.arrived_ns));
     let mut next = vec![0_u64; tables.teams.len()];
     for sync in &mut tables.syncs {
