@@ -77,11 +77,11 @@ impl Launcher {
         }
         // What ends removes the folder that all jobs of the host share, under those that begin. So do the daemons of
         // one job, which have folders of their own by [`OWN_FOLDER`].
-        let own = format!("orte/{}-{}", std::process::id(), JOBS.fetch_add(1, Ordering::Relaxed));
-        match self.family {
-            Family::Orte => job.env("TMPDIR", &tree::scratch(&own).to_string_lossy()),
-            _ => job,
+        if self.family != Family::Orte {
+            return job;
         }
+        let own = format!("orte/{}-{}", std::process::id(), JOBS.fetch_add(1, Ordering::Relaxed));
+        job.env("TMPDIR", &tree::scratch(&own).to_string_lossy())
     }
 
     /// The same, started by a program that takes a command as its last arguments.

@@ -47,6 +47,17 @@ fn check(symbols: &BTreeMap<String, char>, what: &str) {
         count += 1;
     }
     assert!(count > 0, "{what} exports nothing of the API");
+    for op in OPS {
+        assert_eq!(symbols.get(op.name()), Some(&'W'), "{what}: {} must be weak", op.name());
+        let twin = format!("p{}", op.name());
+        assert_eq!(symbols.get(&twin), Some(&'T'), "{what}: {twin} must be strong");
+    }
+    let extra: Vec<&String> = symbols
+        .keys()
+        .filter(|name| name.starts_with("shmem_") || name.starts_with("pshmem_"))
+        .filter(|name| op::find(name.strip_prefix('p').unwrap_or(name)).is_none())
+        .collect();
+    assert!(extra.is_empty(), "{what} has symbols that are in no table: {extra:?}");
     println!("{what}: {count} of {} functions, each with its profiling twin", table::functions().len());
     let known: BTreeSet<&str> =
         table::functions().iter().flat_map(|function| [function.name.as_str(), function.pshmem.as_str()]).collect();
