@@ -171,10 +171,15 @@ pub fn broadcast(
         shown.uses[unused].bytes = 0;
     }
     shown.hold(members.start(w, &shown, true, move |call| async move {
-        if is_team && is_root && dest.cast_const() != source {
-            copy_own(dest, source, bytes);
+        if !(is_team && is_root && dest.cast_const() != source) {
+            return call.broadcast(dest, source, bytes, root).await;
         }
-        call.broadcast(dest, source, bytes, root).await
+        let own = async {
+            call.left().await;
+            copy_own(dest, source, bytes);
+            Ok(())
+        };
+        both(call.broadcast(dest, source, bytes, root), own).await
     }))
 }
 

@@ -330,6 +330,11 @@ pub trait Transport: Send + Sync + Debug {
     /// whoever serves beside the program may send them.
     fn leave_messages(&self, _leave: bool) {}
 
+    /// Whether that is so now.
+    fn leaves_messages(&self) -> bool {
+        false
+    }
+
     /// Takes a message out of those that have come; `None` where it has not.
     fn take(&self, pe: i32, tag: Tag) -> Result<Option<Vec<u8>>, Fault> {
         let _ = (pe, tag);

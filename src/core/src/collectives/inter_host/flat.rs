@@ -24,8 +24,9 @@ use crate::team::hierarchical::{Absence, Patience, Peers, Ranks, Waits};
 use crate::team::pe_list::PeList;
 use crate::transport::shm::copy::copy;
 use crate::transport::{Channel, Event};
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::sync::Arc;
+use std::task::Poll;
 
 /// Collectives that one may be made of: each has a number of its own.
 const PARTS: u32 = 4;
@@ -142,6 +143,12 @@ impl<'w> FlatCall<'w> {
             Compared { kind, args: &args }.same(theirs, self.pes.world(before))
         };
         compared.await.map_err(|fault| fault.made_in(&call))
+    }
+
+    /// From here on in the thread that messages are left to, where there is one, or in the program's next call.
+    pub async fn left(&self) {
+        let is_begun = || !self.w.map.transport.is_some_and(|transport| transport.leaves_messages());
+        poll_fn(|_| if is_begun() { Poll::Ready(()) } else { Poll::Pending }).await;
     }
 
     /// All members are here.

@@ -248,6 +248,10 @@ impl Transport for Fabric {
         self.endpoint.leaves.store(leave && self.endpoint.posts_beside, Ordering::Relaxed);
     }
 
+    fn leaves_messages(&self) -> bool {
+        self.endpoint.leaves.load(Ordering::Relaxed)
+    }
+
     fn survive(&self) {
         self.endpoint.survive();
     }

@@ -24,6 +24,9 @@ const BLIND: (Duration, Duration) = (Duration::from_micros(10), Duration::from_m
 /// Sleeps in milliseconds: where the provider had no room for a message, or something goes on beside the program; and
 /// all others, at most.
 const SLEEP: (i32, i32) = (1, 100);
+/// So long after the program has left something to it the thread looks without a sleep, where it has a core: to wake it
+/// takes the program's time, and its own coming to takes the operation's.
+const AWAKE: Duration = Duration::from_millis(1);
 /// So many looks of the program, and as many again a millisecond, are those of somebody who naps between them, as in a
 /// long wait: this thread serves then.
 const FEW: u32 = 2;
@@ -79,7 +82,12 @@ fn serve(endpoint: &Endpoint) {
         let elapsed = std::mem::replace(&mut since, Instant::now()).elapsed();
         let attended = endpoint.attended.swap(false, Ordering::Relaxed);
         if attended && endpoint.posts_beside {
+            sleeper.awake_until = (!endpoint.oversubscribed).then(|| since + AWAKE);
             place.keep_off(endpoint.caller_cpu.load(Ordering::Relaxed));
+            // Before the copies of a collective, which take a while.
+            if let Some(mut state) = endpoint.try_lock() {
+                state.post_later();
+            }
         }
         // What the program did before it went on does not count.
         if !attended && looks > FEW + FEW.saturating_mul(elapsed.as_millis() as u32) {
@@ -150,6 +158,8 @@ struct Sleeper {
     idle: u32,
     /// Something goes on beside the program, of which another thread may have taken the news.
     busy: bool,
+    /// Until then it looks without a sleep.
+    awake_until: Option<Instant>,
 }
 
 impl Sleeper {
@@ -209,6 +219,14 @@ impl Sleeper {
             Woken::Ready => return self.again(endpoint),
             Woken::Called => return self.stir(),
             Woken::Late => self.looks = 0,
+        }
+        let unslept = if full || self.busy { None } else { self.awake_until.take() };
+        while unslept.is_some_and(|until| Instant::now() < until) {
+            cpu::yield_now();
+            if poll(&mut fds, endpoint, 0) != Woken::Late {
+                self.awake_until = unslept;
+                return self.stir();
+            }
         }
         endpoint.counters.add(Counter::naps, 1);
         if poll(&mut fds, endpoint, if full || self.busy { SLEEP.0 } else { SLEEP.1 }) == Woken::Called {
