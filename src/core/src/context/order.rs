@@ -50,10 +50,11 @@ pub fn quiet(m: &Map, ctx: Ctx) -> Result<(), Fault> {
     }
 }
 
-/// Completes all earlier operations of the default context, for routines that do so on the way.
+/// Completes all earlier operations of the default context, for routines that do so on the way to telling others that
+/// they are there: stores to memory of this host are complete for whoever has seen what it is told by.
 #[inline(always)]
 pub fn quiet_default(m: &Map) -> Result<(), Fault> {
-    order::quiet();
+    order::release();
     if uses::are_kept() {
         uses::quiet(Ctx::DEFAULT.bits());
     }
@@ -66,7 +67,7 @@ pub fn quiet_default(m: &Map) -> Result<(), Fault> {
     }
 }
 
-/// Completes all earlier operations of all contexts.
+/// As [`quiet_default`], of all contexts.
 pub fn quiet_all(m: &Map) -> Result<(), Fault> {
     quiet_default(m)?;
     if m.transport.is_some() { super::handle::quiet_all() } else { Ok(()) }

@@ -90,15 +90,16 @@ impl<F: Copy> Collective<F> {
     /// The algorithm of a call. Who counts algorithms is told.
     #[inline(always)]
     pub fn choose(&self, forced: &Forced, shape: &Shape) -> F {
-        let row = self.row(forced, shape);
-        tell_algorithm(self.place.algorithm + row as u8);
-        self.rows[row].run
+        let (run, number) = self.pick(forced, shape);
+        tell_algorithm(number);
+        run
     }
 
-    /// As [`Self::choose`], and nobody is told.
+    /// As [`Self::choose`], and nobody is told: that is left to the caller, with the number of the algorithm.
     #[inline(always)]
-    pub fn pick(&self, forced: &Forced, shape: &Shape) -> F {
-        self.rows[self.row(forced, shape)].run
+    pub fn pick(&self, forced: &Forced, shape: &Shape) -> (F, u8) {
+        let row = self.row(forced, shape);
+        (self.rows[row].run, self.place.algorithm + row as u8)
     }
 
     /// The name of the algorithm of a call.
@@ -117,8 +118,8 @@ impl Forced {
     pub const AUTO: Self = Self([0; COLLECTIVES]);
 }
 
-/// Of a barrier.
-pub type Barrier = fn(&TeamView<'_>) -> Result<(), Fault>;
+/// Of a barrier. Who counts algorithms is told by itself, with this number: in the time that it waits, where it does.
+pub type Barrier = fn(&TeamView<'_>, u8) -> Result<(), Fault>;
 
 /// Barriers.
 pub const BARRIER: Collective<Barrier> = Collective {
@@ -130,14 +131,17 @@ pub const BARRIER: Collective<Barrier> = Collective {
             help: "all count themselves in on one PE, the last lets all go",
             fits: ANY,
             pays: |shape| shape.oversubscribed,
-            run: |view| central_counter(view),
+            run: |view, number| {
+                tell_algorithm(number);
+                central_counter(view)
+            },
         },
         Algorithm {
             name: "dissemination",
             help: "rounds of messages to PEs 1, 2, 4 ... further on",
             fits: ANY,
             pays: ANY,
-            run: |view| dissemination(view),
+            run: |view, number| dissemination(view, || tell_algorithm(number)),
         },
     ],
 };

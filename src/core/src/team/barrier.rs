@@ -9,11 +9,13 @@ use std::sync::atomic::Ordering;
 /// of, is there. Returns when every member has called it; what a member stored before is visible to all after.
 ///
 /// Members wait on words of their own sync block only, so a sync block can be cleaned as soon as its owner has left.
+///
+/// `meanwhile` is done once the first other member has been told, and before anything is waited for.
 #[inline]
-pub fn dissemination<M: Members>(members: &M) -> Result<(), Fault> {
+pub fn dissemination<M: Members>(members: &M, meanwhile: impl FnOnce()) -> Result<(), Fault> {
     let (me, size) = (members.me(), members.size());
     let number = members.progress().next_barrier();
-    let mut distance = 1;
+    let (mut distance, mut meanwhile) = (1, Some(meanwhile));
     for round in 0.. {
         if distance >= size {
             break;
@@ -21,9 +23,15 @@ pub fn dissemination<M: Members>(members: &M) -> Result<(), Fault> {
         let ahead = me + distance;
         let partner = if ahead >= size { ahead - size } else { ahead };
         members.round(partner, round).store(number, Ordering::Release);
+        if let Some(meanwhile) = meanwhile.take() {
+            meanwhile();
+        }
         let mine = members.round(me, round);
         members.until(|| (mine.load(Ordering::Acquire) >= number).then_some(()))?;
         distance *= 2;
+    }
+    if let Some(meanwhile) = meanwhile {
+        meanwhile();
     }
     Ok(())
 }

@@ -95,6 +95,7 @@ impl Members for TeamView<'_> {
     #[inline]
     fn sync(&self) -> Result<(), Fault> {
         let shape = Shape { oversubscribed: self.w.map.oversubscribed, ..Shape::default() };
-        BARRIER.choose(&self.w.algorithms, &shape)(self)
+        let (barrier, number) = BARRIER.pick(&self.w.algorithms, &shape);
+        barrier(self, number)
     }
 }

@@ -260,7 +260,7 @@ fn make(w: &World, parent: &Team, wanted: &[Wanted]) -> Result<Made, Fault> {
 /// Waits for all members. They wait on words of their own sync blocks only.
 fn synchronize(w: &World, team: &Team) -> Result<(), Fault> {
     match &team.hierarchy {
-        Some(hierarchy) => hierarchical::sync_by(w, team, hierarchy, |local| super::dissemination(local)),
-        None => super::dissemination(&TeamView { w, team }),
+        Some(hierarchy) => hierarchical::sync_by(w, team, hierarchy, |local| super::dissemination(local, || {})),
+        None => super::dissemination(&TeamView { w, team }, || {}),
     }
 }

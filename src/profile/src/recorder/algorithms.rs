@@ -6,7 +6,7 @@ use super::hot::bump;
 use super::tables::is_mine;
 use super::{claim, names, tls};
 use crate::segment::layout::{ALGORITHM, MOST_ALGORITHMS, NOT_COUNTED, STATE_INSIDE, Slot, state_of};
-use crate::segment::tables::{ALGORITHM_OVERFLOW, ALGORITHMS, AlgorithmRow, PROBES, algorithm_index, algorithm_key};
+use crate::segment::tables::{ALGORITHM_OVERFLOW, ALGORITHMS, PROBES, algorithm_index, algorithm_key};
 
 /// Names of all algorithms, by number. Those beyond the table of the profile have no name.
 pub fn algorithm_names(all: impl Iterator<Item = String>) {
@@ -32,19 +32,20 @@ pub fn algorithm(number: u8) {
     count(slot, word as u16, number);
 }
 
-/// A call of this operation takes this algorithm.
+/// A call of this operation takes this algorithm. Gives the row in which it is counted.
 #[inline]
-pub(super) fn count(slot: &Slot, op: u16, number: u8) {
+pub(super) fn count(slot: &Slot, op: u16, number: u8) -> usize {
     let key = algorithm_key(op, number);
-    let first = &slot.tables.algorithms[algorithm_index(key)];
-    let row = if first.key.load(Relaxed) == key { first } else { row_of(slot, key) };
-    bump(&row.calls, 1);
+    let first = algorithm_index(key);
+    let at = if slot.tables.algorithms[first].key.load(Relaxed) == key { first } else { row_of(slot, key) };
+    bump(&slot.tables.algorithms[at].calls, 1);
+    at
 }
 
 /// Finds or takes the row of a key.
 #[cold]
 #[inline(never)]
-fn row_of(slot: &Slot, key: u64) -> &AlgorithmRow {
-    let places = (0..PROBES).map(|k| &slot.tables.algorithms[(algorithm_index(key) + k) & (ALGORITHMS - 1)]);
-    places.into_iter().find(|row| is_mine(&row.key, key)).unwrap_or(&slot.tables.algorithms[ALGORITHM_OVERFLOW])
+fn row_of(slot: &Slot, key: u64) -> usize {
+    let mut places = (0..PROBES).map(|k| (algorithm_index(key) + k) & (ALGORITHMS - 1));
+    places.find(|&at| is_mine(&slot.tables.algorithms[at].key, key)).unwrap_or(ALGORITHM_OVERFLOW)
 }

@@ -15,6 +15,7 @@ pub(crate) mod consumers;
 mod control;
 mod cost;
 pub mod count;
+mod counted;
 mod counting;
 mod heap;
 mod hot;

@@ -62,7 +62,7 @@ pub(super) fn is_release(op: impl Operation, bytes: usize) -> bool {
 
 /// Whether the bytes in a call site's row follow from its calls: not in the row that all operations share.
 #[inline(always)]
-fn bytes_follow(op: impl Operation, at: usize) -> bool {
+pub(super) fn bytes_follow(op: impl Operation, at: usize) -> bool {
     op.traits() & ONE_ELEMENT != 0 && at != SITE_OVERFLOW
 }
 
@@ -198,7 +198,7 @@ fn team_row(slot: &Slot, id: u32, start: i32, stride: i32, size: i32) -> i32 {
 
 /// The row of the team of a call of all its PEs: `peer` is what [`team`] gave, or -1 for the world.
 #[inline(always)]
-fn team_at(peer: i32) -> usize {
+pub(super) fn team_at(peer: i32) -> usize {
     if peer < -1 { (-2 - peer) as usize & (TEAMS - 1) } else { 0 }
 }
 
@@ -231,9 +231,11 @@ pub(super) fn meets_after_all(slot: &Slot, peer: i32) {
     }
 }
 
-/// Counts it. Gives whether the next one is kept: the phase that this one begins is kept with the call that ends it.
-pub(super) fn met_in_passing(slot: &Slot, peer: i32, bytes: usize) -> bool {
-    let team = &slot.tables.teams[team_at(peer)];
+/// Counts it in a row of teams. Gives whether the next one is kept: the phase that this one begins is kept with the call
+/// that ends it.
+#[inline(always)]
+pub(super) fn met_in_passing(slot: &Slot, team: usize, bytes: usize) -> bool {
+    let team = &slot.tables.teams[team & (TEAMS - 1)];
     bump(&team.calls, 1);
     if bytes != 0 {
         bump(&team.bytes, bytes as u64);

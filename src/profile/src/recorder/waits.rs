@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use super::hot::{bump, bump32, elapsed, ticks};
-use super::{algorithms, claim, claims, cold, consumers, hot, release, tables, timeline, tls};
+use super::{algorithms, claim, claims, cold, consumers, counted, hot, release, tables, timeline, tls};
 use crate::clock;
 use crate::op::{COMPLETES, Operation, TIMED_IF_WAITS, TOGETHER, WAITS, traits};
 use crate::segment::layout::{
@@ -100,6 +100,13 @@ pub(super) fn settle(slot: &Slot) {
 
 #[inline(never)]
 fn count(slot: &Slot) {
+    if !counted::again(slot) {
+        count_anew(slot);
+    }
+}
+
+#[inline(never)]
+fn count_anew(slot: &Slot) {
     let current = &slot.head.current;
     let word = current.word.load(Relaxed);
     let (op, peer) = (word as u16, (word >> 32) as i32);
@@ -108,10 +115,11 @@ fn count(slot: &Slot) {
     slot.head.site.store(site, Relaxed);
     hot::count_long(slot, op, peer, bytes);
     bump32(&slot.cell(op).countdown, u32::MAX);
-    let is_end_kept = traits(op) & TOGETHER != 0 && peer < 0 && tables::met_in_passing(slot, peer, bytes);
-    if let Some(algorithm) = (word >> ALGORITHM & MOST_ALGORITHMS).checked_sub(1) {
-        algorithms::count(slot, op, algorithm as u8);
-    }
+    let team = (traits(op) & TOGETHER != 0 && peer < 0).then(|| tables::team_at(peer));
+    let is_end_kept = team.is_some_and(|team| tables::met_in_passing(slot, team, bytes));
+    let algorithm = (word >> ALGORITHM & MOST_ALGORITHMS).checked_sub(1);
+    let algorithm = algorithm.map(|algorithm| algorithms::count(slot, op, algorithm as u8));
+    counted::note(slot, word, bytes, counted::Rows { site, algorithm, team });
     current.word.store(current_word(op, STATE_INSIDE, peer) | if is_end_kept { END_KEPT } else { 0 }, Relaxed);
 }
 

@@ -339,6 +339,33 @@ pub struct CounterTable {
     pub calls: [AtomicU64; MAX_OPS],
 }
 
+/// Where the last call without a stamp was counted: loops make the same one again and again.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct LastCounted {
+    /// [`super::layout::Current::word`] before it was counted; 0: there was none.
+    pub word: AtomicU64,
+    /// Bytes.
+    pub bytes: AtomicU64,
+    /// Where it returned to.
+    pub return_address: AtomicU64,
+    /// The region in place, as in keys of call sites.
+    pub region_key: AtomicU64,
+    /// Its row of call sites.
+    pub site: AtomicU32,
+    /// Its row of algorithms, or [`LastCounted::NONE`].
+    pub algorithm: AtomicU32,
+    /// Its row of teams, or [`LastCounted::NONE`].
+    pub team: AtomicU32,
+    /// Its class of sizes; without meaning where it has no bytes.
+    pub size_class: AtomicU32,
+}
+
+impl LastCounted {
+    /// No row.
+    pub const NONE: u32 = u32::MAX;
+}
+
 /// Beside the cells of a slot.
 #[derive(Debug)]
 #[repr(C, align(128))]
@@ -369,6 +396,8 @@ pub struct ThreadTables {
     pub context: AtomicU64,
     /// The last context that the program made and called with, and its row in [`Self::contexts`].
     pub context_last: [AtomicU64; 2],
+    /// The last call without a stamp.
+    pub last_counted: LastCounted,
     /// The last collective with a root: its operation plus 1 (high half), and which member is the root.
     pub root: AtomicU64,
     /// Operations of which a call was sampled, a bit each: see [`ops_in`].

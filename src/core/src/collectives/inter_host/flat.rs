@@ -197,7 +197,7 @@ impl<'w> FlatCall<'w> {
         let algorithm = match self.event {
             None => HOSTS_FCOLLECT.choose(forced, &shape),
             // The step that knows the sizes of a nonblocking one may be in any call, and is told to nobody.
-            Some(_) => HOSTS_FCOLLECT.pick(forced, &shape),
+            Some(_) => HOSTS_FCOLLECT.pick(forced, &shape).0,
         };
         algorithm(&net, &all, &first).await
     }
