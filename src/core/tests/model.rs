@@ -146,7 +146,7 @@ impl Members for &Seat {
         Ok(wait(&mut ready))
     }
     fn sync(&self) -> Result<(), Fault> {
-        if self.world.setup.counting { central_counter(self) } else { dissemination(self, || {}) }
+        if self.world.setup.counting { central_counter(self, || {}) } else { dissemination(self, || {}) }
     }
 }
 

@@ -54,7 +54,7 @@ pub fn quiet(m: &Map, ctx: Ctx) -> Result<(), Fault> {
 /// they are there: stores to memory of this host are complete for whoever has seen what it is told by.
 #[inline(always)]
 pub fn quiet_default(m: &Map) -> Result<(), Fault> {
-    order::release();
+    order::fence();
     if uses::are_kept() {
         uses::quiet(Ctx::DEFAULT.bits());
     }

@@ -131,10 +131,7 @@ pub const BARRIER: Collective<Barrier> = Collective {
             help: "all count themselves in on one PE, the last lets all go",
             fits: ANY,
             pays: |shape| shape.oversubscribed,
-            run: |view, number| {
-                tell_algorithm(number);
-                central_counter(view)
-            },
+            run: |view, number| central_counter(view, || tell_algorithm(number)),
         },
         Algorithm {
             name: "dissemination",

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 ///
 /// Members wait on words of their own sync block only, so a sync block can be cleaned as soon as its owner has left.
 ///
-/// `meanwhile` is done once the first other member has been told, and before anything is waited for.
+/// `meanwhile` is done once this member has told another one that it is here, and before it waits.
 #[inline]
 pub fn dissemination<M: Members>(members: &M, meanwhile: impl FnOnce()) -> Result<(), Fault> {
     let (me, size) = (members.me(), members.size());
@@ -38,14 +38,18 @@ pub fn dissemination<M: Members>(members: &M, meanwhile: impl FnOnce()) -> Resul
 
 /// A counting barrier, for where PEs outnumber cores: members count themselves in on PE 0's sync block and the last one
 /// lets all go. Each member has to run twice only, however many there are; a dissemination barrier makes it run once a
-/// round.
+/// round. `meanwhile` as there.
 #[inline]
-pub fn central_counter<M: Members>(members: &M) -> Result<(), Fault> {
+pub fn central_counter<M: Members>(members: &M, meanwhile: impl FnOnce()) -> Result<(), Fault> {
     members.progress().next_barrier();
     let (arrived, released) = members.hub();
     let before = released.load(Ordering::Acquire);
-    if (arrived.fetch_add(1, Ordering::AcqRel) + 1).is_multiple_of(members.size() as u64) {
+    let is_last = (arrived.fetch_add(1, Ordering::AcqRel) + 1).is_multiple_of(members.size() as u64);
+    if is_last {
         released.store(before + 1, Ordering::Release);
+    }
+    meanwhile();
+    if is_last {
         return Ok(());
     }
     members.until(|| (released.load(Ordering::Acquire) != before).then_some(()))

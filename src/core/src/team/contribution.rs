@@ -8,9 +8,10 @@
 //! of everyone tells that all before it are done, and where RING of the other kind follow each other, the members meet.
 
 use super::sync_block::{MailboxSlot, WORDS};
-use super::{Members, Team, TeamView, World};
+use super::{Members, Team, TeamView, World, tell_algorithm};
 use crate::base::word::Word;
 use crate::base::{Cause, Fault};
+use std::cell::Cell;
 use std::sync::atomic::Ordering;
 
 pub use super::sync_block::INLINE;
@@ -105,6 +106,8 @@ pub struct CollectiveCall<M> {
     members: M,
     number: u64,
     signature: u64,
+    /// The algorithm that nobody has been told of yet: its number plus 1, or 0.
+    untold: Cell<u8>,
 }
 
 /// As collectives use it.
@@ -121,7 +124,21 @@ impl<M: Members> CollectiveCall<M> {
             members.sync()?;
             progress.all_done.set(number - 1);
         }
-        Ok(Self { members, number, signature })
+        Ok(Self { members, number, signature, untold: Cell::new(0) })
+    }
+
+    /// It takes this algorithm: who counts them is told once this PE has told the others what it has for them, or
+    /// before it waits.
+    #[inline(always)]
+    pub fn takes(&self, algorithm: u8) {
+        self.untold.set(algorithm + 1);
+    }
+
+    #[inline(always)]
+    fn tell(&self) {
+        if let Some(algorithm) = self.untold.replace(0).checked_sub(1) {
+            tell_algorithm(algorithm);
+        }
     }
 
     /// Shows up, with some words as contribution.
@@ -133,12 +150,14 @@ impl<M: Members> CollectiveCall<M> {
         }
         slot.signature.store(self.signature, Ordering::Relaxed);
         slot.tag.store(self.number, Ordering::Release);
+        self.tell();
     }
 
     /// A member's slot, when it is there. Error: the signature of the other collective that the member is in.
     #[inline]
     pub fn slot_of(&self, pe: i32) -> Result<Result<&MailboxSlot<M::Word>, u64>, Fault> {
         let slot = self.members.slot(pe, self.number);
+        self.tell();
         self.members.until(|| (slot.tag.load(Ordering::Acquire) == self.number).then_some(()))?;
         let theirs = slot.signature.load(Ordering::Relaxed);
         Ok(if theirs == self.signature { Ok(slot) } else { Err(theirs) })
@@ -159,6 +178,7 @@ impl<M: Members> CollectiveCall<M> {
     /// This PE needs nothing of the others any more.
     #[inline]
     pub fn done(&self) {
+        self.tell();
         self.members.done(self.members.me()).store(self.number, Ordering::Release);
     }
 

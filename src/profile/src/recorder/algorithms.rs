@@ -4,8 +4,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::hot::bump;
 use super::tables::is_mine;
-use super::{claim, names, tls};
-use crate::segment::layout::{ALGORITHM, MOST_ALGORITHMS, NOT_COUNTED, STATE_INSIDE, Slot, state_of};
+use super::{claim, names, tls, waits};
+use crate::segment::layout::{NOT_COUNTED, STATE_INSIDE, Slot, state_of};
 use crate::segment::tables::{ALGORITHM_OVERFLOW, ALGORITHMS, PROBES, algorithm_index, algorithm_key};
 
 /// Names of all algorithms, by number. Those beyond the table of the profile have no name.
@@ -16,8 +16,9 @@ pub fn algorithm_names(all: impl Iterator<Item = String>) {
     });
 }
 
-/// The call that the thread is in takes this algorithm. Without effect where the call is not recorded, and for threads
-/// that have no slot of their own, of which nobody knows what they are in.
+/// The call that the thread is in takes this algorithm. Nobody waits now for what it does: a call that is not counted
+/// yet is counted. Without effect where the call is not recorded, and for threads that have no slot of their own, of
+/// which nobody knows what they are in.
 #[inline]
 pub fn algorithm(number: u8) {
     let Some(slot) = tls::slot() else { return };
@@ -25,9 +26,8 @@ pub fn algorithm(number: u8) {
     if state_of(word) != STATE_INSIDE {
         return;
     }
-    let later = u64::from(number) + 1;
-    if word & NOT_COUNTED != 0 && word >> ALGORITHM & MOST_ALGORITHMS == 0 && later <= MOST_ALGORITHMS {
-        return slot.head.current.word.store(word | later << ALGORITHM, Relaxed);
+    if word & NOT_COUNTED != 0 {
+        return waits::count(slot, Some(number));
     }
     count(slot, word as u16, number);
 }

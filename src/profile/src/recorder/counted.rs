@@ -1,5 +1,5 @@
-//! The call without a stamp that was counted last, and where: the next of the same kind is counted there without a
-//! search. Partners that meet again and again wait for each other's counting too, where one comes last every time.
+//! The calls without a stamp that were counted last, and where: the next of the same kind is counted there without a
+//! search. Partners that meet again and again wait for each other's counting, too.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -7,7 +7,7 @@ use super::hot::{bump, bump32};
 use super::{hot, tables, tls};
 use crate::op::{NONBLOCKING, TRANSFER, traits};
 use crate::segment::layout::{END_KEPT, STATE_INSIDE, Slot, current_word};
-use crate::segment::tables::{ALGORITHM_OVERFLOW, LastCounted, SITE_OVERFLOW};
+use crate::segment::tables::{ALGORITHM_OVERFLOW, LAST_COUNTED, LastCounted, SITE_OVERFLOW};
 use crate::size::{Distance, SIZE_CLASSES, size_class};
 
 /// The rows that a call was counted in.
@@ -20,14 +20,27 @@ pub(super) struct Rows {
     pub team: Option<usize>,
 }
 
-/// Counts the call at hand, if it is as the last one. False: it is not.
+/// What is kept of the last call that returned to this address, or to another of its place.
 #[inline(always)]
-pub(super) fn again(slot: &Slot) -> bool {
-    let (current, last) = (&slot.head.current, &slot.tables.last_counted);
+fn last_to(slot: &Slot, return_address: u64) -> &LastCounted {
+    &slot.tables.last_counted[(return_address ^ return_address >> 4) as usize % LAST_COUNTED]
+}
+
+/// [`LastCounted::call`]: the bits of a peer below -1, which is a row of teams, are all set where the algorithm is.
+#[inline(always)]
+fn call(word: u64, algorithm: Option<u8>) -> u64 {
+    word ^ algorithm.map_or(0, |algorithm| u64::from(algorithm) + 1) << 40
+}
+
+/// Counts the call at hand, if it is as the last one from there. False: it is not.
+#[inline(always)]
+pub(super) fn again(slot: &Slot, algorithm: Option<u8>) -> bool {
+    let return_address = tls::site();
+    let (current, last) = (&slot.head.current, last_to(slot, return_address));
     let (word, bytes) = (current.word.load(Relaxed), current.bytes.load(Relaxed));
-    let differ = (word ^ last.word.load(Relaxed))
+    let differ = (call(word, algorithm) ^ last.call.load(Relaxed))
         | (bytes ^ last.bytes.load(Relaxed))
-        | (tls::site() ^ last.return_address.load(Relaxed))
+        | (return_address ^ last.return_address.load(Relaxed))
         | (slot.head.region_key.load(Relaxed) ^ last.region_key.load(Relaxed));
     if differ != 0 {
         return false;
@@ -56,17 +69,18 @@ pub(super) fn again(slot: &Slot) -> bool {
     true
 }
 
-/// The call whose word was this is counted in these rows.
-pub(super) fn note(slot: &Slot, word: u64, bytes: usize, rows: Rows) {
-    let (op, peer, last) = (word as u16, (word >> 32) as i32, &slot.tables.last_counted);
+/// The call whose word was this, by this algorithm, is counted in these rows.
+pub(super) fn note(slot: &Slot, (word, algorithm): (u64, Option<u8>), bytes: usize, rows: Rows) {
+    let (op, peer, return_address) = (word as u16, (word >> 32) as i32, tls::site());
+    let last = last_to(slot, return_address);
     let number = |row: Option<usize>| row.map_or(LastCounted::NONE, |row| row as u32);
     // Rows by peer, and bytes that are counted elsewhere, are more than [`again`] knows of.
     let is_plain = traits(op) & (TRANSFER | NONBLOCKING) == 0
         && peer < 0
         && (bytes == 0 || hot::has_row(slot, op) && !tables::bytes_follow(op, rows.site as usize));
-    last.word.store(if is_plain { word } else { 0 }, Relaxed);
+    last.call.store(if is_plain { call(word, algorithm) } else { 0 }, Relaxed);
     last.bytes.store(bytes as u64, Relaxed);
-    last.return_address.store(tls::site(), Relaxed);
+    last.return_address.store(return_address, Relaxed);
     last.region_key.store(slot.head.region_key.load(Relaxed), Relaxed);
     last.site.store(rows.site, Relaxed);
     last.algorithm.store(number(rows.algorithm), Relaxed);

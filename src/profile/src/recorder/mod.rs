@@ -43,6 +43,8 @@ mod waits;
 #[cfg(test)]
 mod count_tests;
 #[cfg(test)]
+mod counted_tests;
+#[cfg(test)]
 mod sampling_tests;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -231,8 +231,8 @@ pub(super) fn meets_after_all(slot: &Slot, peer: i32) {
     }
 }
 
-/// Counts it in a row of teams. Gives whether the next one is kept: the phase that this one begins is kept with the call
-/// that ends it.
+/// Counts it in a row of teams. Gives whether the next one is kept: the phase that this one begins is kept with the
+/// call that ends it.
 #[inline(always)]
 pub(super) fn met_in_passing(slot: &Slot, team: usize, bytes: usize) -> bool {
     let team = &slot.tables.teams[team & (TEAMS - 1)];

@@ -5,8 +5,8 @@
 //! is nothing else to do, less what those turns take. Calls that end before are counted, and samples say what they
 //! took. The clock has paid for each call that is timed where calls are rare: then all are.
 //!
-//! Nor is such a call counted at its begin, where others wait for what it is about to tell them: that comes while it
-//! waits itself ([`counts`]), or after it.
+//! Nor is such a call counted at its begin, where others wait for what it is about to tell them: that comes once it has
+//! told them ([`algorithms::algorithm`]), while it waits itself ([`counts`]), or after it.
 //!
 //! A sample that comes to wait is no sample but one of those that are timed, and the next call is the sample: what
 //! samples stand for are calls that did not wait.
@@ -19,8 +19,7 @@ use super::{algorithms, claim, claims, cold, consumers, counted, hot, release, t
 use crate::clock;
 use crate::op::{COMPLETES, Operation, TIMED_IF_WAITS, TOGETHER, WAITS, traits};
 use crate::segment::layout::{
-    ALGORITHM, Cell, END_KEPT, MOST_ALGORITHMS, NOT_COUNTED, ROW_OVERFLOW, STATE_DONE, STATE_INSIDE, Slot,
-    current_word, state_of,
+    Cell, END_KEPT, NOT_COUNTED, ROW_OVERFLOW, STATE_DONE, STATE_INSIDE, Slot, current_word, state_of,
 };
 
 /// Largest payload in bytes of a collective that may end without a stamp: beyond, it is the copy that takes time.
@@ -94,19 +93,21 @@ pub(super) fn begin(op: impl Operation, peer: i32, addr: usize, bytes: usize) ->
 #[inline(always)]
 pub(super) fn settle(slot: &Slot) {
     if slot.head.current.word.load(Relaxed) & NOT_COUNTED != 0 {
-        count(slot);
+        count(slot, None);
     }
 }
 
-#[inline(never)]
-fn count(slot: &Slot) {
-    if !counted::again(slot) {
-        count_anew(slot);
+/// Counts the call at hand, which takes this algorithm.
+#[inline(always)]
+pub(super) fn count(slot: &Slot, algorithm: Option<u8>) {
+    if !counted::again(slot, algorithm) {
+        count_anew(slot, algorithm);
     }
 }
 
+#[cold]
 #[inline(never)]
-fn count_anew(slot: &Slot) {
+fn count_anew(slot: &Slot, algorithm: Option<u8>) {
     let current = &slot.head.current;
     let word = current.word.load(Relaxed);
     let (op, peer) = (word as u16, (word >> 32) as i32);
@@ -117,9 +118,8 @@ fn count_anew(slot: &Slot) {
     bump32(&slot.cell(op).countdown, u32::MAX);
     let team = (traits(op) & TOGETHER != 0 && peer < 0).then(|| tables::team_at(peer));
     let is_end_kept = team.is_some_and(|team| tables::met_in_passing(slot, team, bytes));
-    let algorithm = (word >> ALGORITHM & MOST_ALGORITHMS).checked_sub(1);
-    let algorithm = algorithm.map(|algorithm| algorithms::count(slot, op, algorithm as u8));
-    counted::note(slot, word, bytes, counted::Rows { site, algorithm, team });
+    let row = algorithm.map(|algorithm| algorithms::count(slot, op, algorithm));
+    counted::note(slot, (word, algorithm), bytes, counted::Rows { site, algorithm: row, team });
     current.word.store(current_word(op, STATE_INSIDE, peer) | if is_end_kept { END_KEPT } else { 0 }, Relaxed);
 }
 

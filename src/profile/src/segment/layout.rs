@@ -217,17 +217,12 @@ pub const STATE_ENTERED: u64 = 3;
 pub const NOT_COUNTED: u64 = 1 << 24;
 /// Bit in [`Current::word`]: when the call ends is kept.
 pub const END_KEPT: u64 = 1 << 25;
-/// First of six bits in [`Current::word`]: the number of the algorithm of a call that is [`NOT_COUNTED`], plus one;
-/// 0: none.
-pub const ALGORITHM: u32 = 26;
-/// What these bits hold at most.
-pub const MOST_ALGORITHMS: u64 = 63;
 
 /// What a thread does now.
 #[repr(C)]
 pub struct Current {
-    /// Operation id (bits 0 to 15), one of the `STATE_` values (16 to 23), [`NOT_COUNTED`], [`END_KEPT`],
-    /// [`ALGORITHM`], peer (32 to 63).
+    /// Operation id (bits 0 to 15), one of the `STATE_` values (16 to 23), [`NOT_COUNTED`], [`END_KEPT`], peer (32 to
+    /// 63).
     pub word: AtomicU64,
     /// Address argument of the last timed operation, or of the last sample.
     pub addr: AtomicU64,

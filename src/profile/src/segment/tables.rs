@@ -339,12 +339,16 @@ pub struct CounterTable {
     pub calls: [AtomicU64; MAX_OPS],
 }
 
-/// Where the last call without a stamp was counted: loops make the same one again and again.
+/// Places of [`LastCounted`]: by where the calls return to.
+pub const LAST_COUNTED: usize = 8;
+
+/// Where the last call without a stamp that returned to such a place was counted: loops make the same ones again and
+/// again.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct LastCounted {
-    /// [`super::layout::Current::word`] before it was counted; 0: there was none.
-    pub word: AtomicU64,
+    /// Operation, peer and algorithm; 0: there was none.
+    pub call: AtomicU64,
     /// Bytes.
     pub bytes: AtomicU64,
     /// Where it returned to.
@@ -396,8 +400,8 @@ pub struct ThreadTables {
     pub context: AtomicU64,
     /// The last context that the program made and called with, and its row in [`Self::contexts`].
     pub context_last: [AtomicU64; 2],
-    /// The last call without a stamp.
-    pub last_counted: LastCounted,
+    /// The last calls without a stamp.
+    pub last_counted: [LastCounted; LAST_COUNTED],
     /// The last collective with a root: its operation plus 1 (high half), and which member is the root.
     pub root: AtomicU64,
     /// Operations of which a call was sampled, a bit each: see [`ops_in`].

@@ -82,7 +82,8 @@ pub(super) fn intra_host(
 ) -> Result<(), Fault> {
     let call = HostCall::begin(w, team, signature(Kind::Broadcast, bytes))?;
     let shape = Shape { bytes, members: team.size as usize, oversubscribed: w.map.oversubscribed, ..Shape::default() };
-    let algorithm = BROADCAST.choose(&w.algorithms, &shape);
+    let (algorithm, number) = BROADCAST.pick(&w.algorithms, &shape);
+    call.takes(number);
     algorithm(&BroadcastCall { call, dest, source, bytes, root, root_too })
 }
 

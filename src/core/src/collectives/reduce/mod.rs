@@ -64,7 +64,8 @@ pub(super) fn intra_host(
     let bytes = nelems * kernel.elem;
     let call = HostCall::begin(w, team, signature(Kind::Reduce, bytes))?;
     let shape = Shape { bytes, members: team.size as usize, oversubscribed: w.map.oversubscribed, ..Shape::default() };
-    let algorithm = REDUCE.choose(&w.algorithms, &shape);
+    let (algorithm, number) = REDUCE.pick(&w.algorithms, &shape);
+    call.takes(number);
     algorithm(&ReduceCall { call, dest, source, nelems, kernel })
 }
 

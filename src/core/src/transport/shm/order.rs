@@ -10,17 +10,6 @@ pub fn fence() {
     cpu_fence(Ordering::Release);
 }
 
-/// As [`fence`], for streaming stores of the program, too: whoever sees a later store of this PE sees all before.
-#[inline(always)]
-pub fn release() {
-    cpu_fence(Ordering::Release);
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: SSE is part of x86-64.
-    unsafe {
-        std::arch::x86_64::_mm_sfence();
-    }
-}
-
 /// Stores before are visible to every PE before any later load or store of this one.
 #[inline(always)]
 pub fn quiet() {
