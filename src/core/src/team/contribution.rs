@@ -127,8 +127,7 @@ impl<M: Members> CollectiveCall<M> {
         Ok(Self { members, number, signature, untold: Cell::new(0) })
     }
 
-    /// It takes this algorithm: who counts them is told once this PE has told the others what it has for them, or
-    /// before it waits.
+    /// It takes this algorithm: who counts them is told once this PE waits for another, or is done.
     #[inline(always)]
     pub fn takes(&self, algorithm: u8) {
         self.untold.set(algorithm + 1);
@@ -150,15 +149,16 @@ impl<M: Members> CollectiveCall<M> {
         }
         slot.signature.store(self.signature, Ordering::Relaxed);
         slot.tag.store(self.number, Ordering::Release);
-        self.tell();
     }
 
     /// A member's slot, when it is there. Error: the signature of the other collective that the member is in.
     #[inline]
     pub fn slot_of(&self, pe: i32) -> Result<Result<&MailboxSlot<M::Word>, u64>, Fault> {
         let slot = self.members.slot(pe, self.number);
-        self.tell();
-        self.members.until(|| (slot.tag.load(Ordering::Acquire) == self.number).then_some(()))?;
+        if slot.tag.load(Ordering::Acquire) != self.number {
+            self.tell();
+            self.members.until(|| (slot.tag.load(Ordering::Acquire) == self.number).then_some(()))?;
+        }
         let theirs = slot.signature.load(Ordering::Relaxed);
         Ok(if theirs == self.signature { Ok(slot) } else { Err(theirs) })
     }
