@@ -16,7 +16,8 @@ use crate::types::Team;
 ///
 /// `short` functions have two more in front of the probe, which most calls need not go beyond: where the profile has
 /// counts only, and where it has call sites. They are given the peer without what noting it does, and what notes the
-/// call besides.
+/// call besides. Those of a `query`, which takes no arguments and a few instructions, evaluate the expression
+/// themselves.
 ///
 /// Of `exported` functions the C shim takes the arguments, and of `never` functions the call does not return: each
 /// has an `intercepted` of its own, which the dispatcher jumps to. `through` is the shim's way to a tool.
@@ -75,24 +76,36 @@ macro_rules! routine {
     (short $count:ident, $count_site:ident, [$known:expr, $noted:expr], $imp:ident, $probe:ident, $first:literal,
      $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
      $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr) => {
-        routine!(@in_front false, $count, $imp, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
-                 $(|$m|)? [$known, $addr, $bytes, $noted]);
-        routine!(@in_front true, $count_site, $imp, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
-                 $(|$m|)? [$known, $addr, $bytes, $noted]);
+        // A jump: the routine would save registers here that the count leaves alone.
+        // SAFETY: the arguments are the caller's.
+        routine!(@in_front $count, $count_site, [$known, $noted], $imp, $probe, $first, $number, $timing,
+                 ($($arg: $type),*) $(-> $ret)?, $(|$m|)? [$peer, $addr, $bytes] $call, unsafe { $imp($($arg),*) });
+    };
+    (query $count:ident, $count_site:ident, [$known:expr, $noted:expr], $imp:ident, $probe:ident, $first:literal,
+     $number:expr, $timing:ident, () -> $ret:ty, $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr) => {
+        routine!(@in_front $count, $count_site, [$known, $noted], $imp, $probe, $first, $number, $timing, () -> $ret,
+                 $(|$m|)? [$peer, $addr, $bytes] $call, or_end(op($number), $call));
+    };
+    (@in_front $count:ident, $count_site:ident, [$known:expr, $noted:expr], $imp:ident, $probe:ident, $first:literal,
+     $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
+     $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr, $counted:expr) => {
+        routine!(@counts false, $count, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
+                 $(|$m|)? [$known, $addr, $bytes, $noted], $counted);
+        routine!(@counts true, $count_site, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
+                 $(|$m|)? [$known, $addr, $bytes, $noted], $counted);
         routine!($imp, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
                  $(|$m|)? [$peer, $addr, $bytes] $call);
     };
-    (@in_front $with_site:literal, $name:ident, $imp:ident, $probe:ident, $first:literal, $number:expr, $timing:ident,
-     ($($arg:ident: $type:ty),*) $(-> $ret:ty)?, $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr, $noted:expr]) => {
+    (@counts $with_site:literal, $name:ident, $probe:ident, $first:literal, $number:expr, $timing:ident,
+     ($($arg:ident: $type:ty),*) $(-> $ret:ty)?, $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr, $noted:expr],
+     $counted:expr) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name($($arg: $type),*) $(-> $ret)? {
             $(let $m = map();)?
             let op = With::<{ traits($first) }>(word_of($number));
             if recorder::count::$timing::<$with_site>(op, $peer, $addr, $bytes) {
                 let () = $noted;
-                // A jump: the routine would save registers here that the count leaves alone.
-                // SAFETY: the arguments are the caller's.
-                return unsafe { $imp($($arg),*) };
+                return $counted;
             }
             // SAFETY: the arguments are the caller's.
             unsafe { $probe($($arg),*) }

@@ -88,8 +88,9 @@ pub fn bodies(group: &Expanded, first_op: usize) -> (Vec<Body<'_>>, Vec<usize>) 
 /// What routines with one body have in common: all that their body and the recorder make of a call.
 fn key(routine: &Routine) -> String {
     let row = routine.row;
-    if routine.needs_shim() || routine.variadic || row.ret == "noreturn" {
-        // Their bodies have a side in C, or no way back.
+    if routine.needs_shim() || routine.variadic || row.ret == "noreturn" || routine.params.is_empty() {
+        // Their bodies have a side in C, or no way back; or they do so little that finding their counters by a number
+        // would be a part of it.
         return routine.name.clone();
     }
     let Shape { params, ret } = shape(routine);

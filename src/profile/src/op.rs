@@ -302,6 +302,9 @@ pub const WAITS: u16 = 1024;
 /// sampled.
 pub const TIMED_IF_WAITS: u16 = 2048;
 
+/// Bit of [`TRAITS`]: answers from local knowledge at once, so that nobody asks whether a thread is in it.
+pub const QUERIES: u16 = 4096;
+
 /// What the recorder needs to know of an operation beyond its timing. Not a static: for a given operation it is
 /// folded away.
 pub const TRAITS: [u16; MAX_OPS] = {
@@ -315,6 +318,7 @@ pub const TRAITS: [u16; MAX_OPS] = {
             Class::Amo => TRANSFER | (2 << TRANSFER_SHIFT),
             // Those of GASNet-EX do not wait: their events are waited for.
             Class::Barrier | Class::Collective if id < COUNT => TOGETHER,
+            Class::Query => QUERIES,
             _ => 0,
         };
         let is_ordered = matches!(op.class, Class::Put | Class::Signal | Class::Get | Class::Amo | Class::Order);

@@ -118,6 +118,11 @@ fn is_short(routine: &Routine) -> bool {
         && !is_jumped_to(routine)
 }
 
+/// Whether a routine is nothing but an answer, for which a jump is as long as what it does.
+fn is_query(routine: &Routine) -> bool {
+    routine.row.class == "Query" && routine.params.is_empty() && routine.row.ret != "void"
+}
+
 /// The team that a routine is called on by all its members, as the `peer` of its record.
 fn team(routine: &Routine) -> Option<&'static str> {
     let params = routine.row.params;
@@ -177,7 +182,8 @@ fn routine(body: &Body) -> String {
         () if is_short(routine) => {
             let known = routine.expression(row.peer);
             let noted = if peer.starts_with("on(") { format!("note(ctx, {first}, {bytes})") } else { "()".to_owned() };
-            format!("short pellucid_count_{name}, pellucid_count_site_{name}, [{known}, {noted}], ")
+            let kind = if is_query(routine) { "query" } else { "short" };
+            format!("{kind} pellucid_count_{name}, pellucid_count_site_{name}, [{known}, {noted}], ")
         }
         () if row.ret == "noreturn" => format!("never pellucid_intercepted_{name}, "),
         () => String::new(),

@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::hot::{bump, counted_bytes};
 use super::tables::is_release;
 use super::{release, tables, tls};
-use crate::op::{COMPLETES, NONBLOCKING, Operation, SAMPLED_BYTES_ON_HOST, TRANSFER};
+use crate::op::{COMPLETES, NONBLOCKING, Operation, QUERIES, SAMPLED_BYTES_ON_HOST, TRANSFER};
 #[cfg(target_arch = "x86_64")]
 use crate::segment::layout::{Cell, Current, SlotHead};
 use crate::segment::layout::{ROW_OVERFLOW, Slot};
@@ -120,26 +120,32 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Makes the call the thread's current one, and the next sample one call nearer. False: the sample is due.
+/// Makes the next sample one call nearer, and a call that takes time the thread's current one. False: the sample is
+/// due.
 #[inline(always)]
 fn enter(slot: &Slot, op: impl Operation, peer: i32) -> bool {
+    if !comes_nearer(slot, op) {
+        return false;
+    }
+    if op.traits() & QUERIES == 0 {
+        show(slot, op, peer);
+    }
+    true
+}
+
+#[inline(always)]
+fn comes_nearer(slot: &Slot, op: impl Operation) -> bool {
     let cell = slot.cell(op.id());
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: writes to words of the slot that only this thread writes, each in one instruction, as `bump` does. The
-    // carry of the subtraction tells that the countdown was zero, and then it is made zero again. The cell's address
-    // is taken from the place that it would have without those in front of the cells, so that it is one addition.
+    // SAFETY: writes to a word of the slot that only this thread writes, in one instruction, as `bump` does. The carry
+    // of the subtraction tells that the countdown was zero, and then it is made zero again. The cell's address is taken
+    // from the place that it would have without those in front of the cells, so that it is one addition.
     unsafe {
         core::arch::asm!(
             "sub dword ptr [{cell} + {countdown}], 1",
             "jc {due}",
-            "mov dword ptr [{slot} + {word}], {current:e}",
-            "mov dword ptr [{slot} + {word} + 4], {peer:e}",
-            slot = in(reg) slot,
             cell = in(reg) std::ptr::from_ref(cell).wrapping_byte_sub(offset_of!(Slot, cells)),
-            peer = in(reg) peer,
             countdown = const offset_of!(Slot, cells) + offset_of!(Cell, countdown),
-            word = const offset_of!(Slot, head) + offset_of!(SlotHead, current) + offset_of!(Current, word),
-            current = in(reg) op.entered(),
             due = label {
                 cell.countdown.store(0, Relaxed);
                 return false;
@@ -154,7 +160,27 @@ fn enter(slot: &Slot, op: impl Operation, peer: i32) -> bool {
             return false;
         }
         cell.countdown.store(left - 1, Relaxed);
-        slot.head.current.word.store(u64::from(op.entered()) | u64::from(peer as u32) << 32, Relaxed);
     }
     true
+}
+
+/// Makes the call the thread's current one.
+#[inline(always)]
+fn show(slot: &Slot, op: impl Operation, peer: i32) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: writes to the halves of a word of the slot that only this thread writes: to put them together first takes
+    // two instructions more.
+    unsafe {
+        core::arch::asm!(
+            "mov dword ptr [{slot} + {word}], {current:e}",
+            "mov dword ptr [{slot} + {word} + 4], {peer:e}",
+            slot = in(reg) slot,
+            peer = in(reg) peer,
+            word = const offset_of!(Slot, head) + offset_of!(SlotHead, current) + offset_of!(Current, word),
+            current = in(reg) op.entered(),
+            options(nostack, preserves_flags)
+        );
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    slot.head.current.word.store(u64::from(op.entered()) | u64::from(peer as u32) << 32, Relaxed);
 }
