@@ -214,7 +214,9 @@ fn top_is_a_screen_with_keys() {
     let job = Job::oshrun(4).arg(binary).arg("busy").limit(120).start();
     let oshprof = tree::tool("oshprof").display().to_string();
     let mut shell = Shell::start();
-    shell.type_in(&format!("{oshprof} top {} --interval 0.2\n", job.pid()));
+    // The launcher may not have come to its PEs yet.
+    let begun = format!("until {oshprof} top {} --once >/dev/null 2>&1; do sleep 0.1; done", job.pid());
+    shell.type_in(&format!("{begun}; {oshprof} top {} --interval 0.2\n", job.pid()));
     // Blanks are not drawn anew: words are.
     shell.expect("computing");
     shell.expect("state");
