@@ -75,7 +75,7 @@ fn distance(slot: &Slot, op: impl Operation, peer: i32) -> Option<usize> {
 }
 
 /// What a call is counted by beyond operation, size and distance: call site and peer in a kept profile, else nothing.
-struct Rows<'a>(Option<(&'a Site, Option<&'a Traffic>, u64)>);
+struct Rows<'a>(Option<(&'a Site, Option<&'a Traffic>)>);
 
 impl<'a> Rows<'a> {
     /// The rows of a call that is not the first of its kind, of its site or of its peer, nor traced by itself.
@@ -84,26 +84,31 @@ impl<'a> Rows<'a> {
         if !WITH_SITES {
             return Some(Rows(None));
         }
-        let key = key(tls::site(), op.id(), slot.head.region_key.load(Relaxed));
-        let site = &slot.tables.sites[site_index(key)];
-        let mut is_known = site.key.load(Relaxed) == key;
+        // One after the other: the fewer of them are looked at together, the fewer registers have to be saved.
+        // The first that is issued notes when.
+        let is_first = op.traits() & NONBLOCKING != 0 && slot.tables.nbi.open.load(Relaxed) == 0;
+        if is_first || trace::takes_all() {
+            return None;
+        }
         let mut traffic = None;
         if op.traits() & TRANSFER != 0 {
             let row = &slot.tables.peers[peer as usize & (PEERS - 1)];
-            is_known &= row.tag.load(Relaxed) == peer as u64 + 1;
+            if row.tag.load(Relaxed) != peer as u64 + 1 {
+                return None;
+            }
             traffic = Some(&row.kinds[transfer(op)]);
         }
-        // The first that is issued notes when.
-        let is_open = op.traits() & NONBLOCKING == 0 || slot.tables.nbi.open.load(Relaxed) != 0;
-        let is_usual = is_open && !trace::takes_all();
-        (is_known && is_usual).then_some(Rows(Some((site, traffic, key))))
+        let key = key(tls::site(), op.id(), slot.head.region_key.load(Relaxed));
+        let site = &slot.tables.sites[site_index(key)];
+        (site.key.load(Relaxed) == key).then_some(Rows(Some((site, traffic))))
     }
 
     #[inline(always)]
     fn count(&self, slot: &Slot, op: impl Operation, (to, addr, bytes): (i32, usize, usize)) {
-        if let Rows(Some((site, peer, key))) = self {
+        if let Rows(Some((site, peer))) = self {
             if peer.is_some() && is_release(op, bytes) {
-                release::note(slot, to, addr, *key);
+                // Its key once more: to keep it until now would cost a register that the caller has something in.
+                release::note(slot, to, addr, site.key.load(Relaxed));
             }
             if op.traits() & NONBLOCKING != 0 {
                 tables::issue_more(&slot.tables.nbi, bytes);

@@ -70,9 +70,8 @@ pub(super) fn begin(slot: &Slot) {
 /// The thread is about to store to a word of `peer`.
 #[inline(always)]
 pub(super) fn note(slot: &Slot, peer: i32, addr: usize, key: u64) {
-    let target = target(peer, addr as u64);
-    let Store { target: kept, by } = &slot.tables.stores[place(target)];
-    kept.store(target, Relaxed);
+    let Store { target: kept, by } = &slot.tables.stores[place(peer, addr as u64)];
+    kept.store(target(peer, addr as u64), Relaxed);
     by.store(key, Relaxed);
 }
 
@@ -225,7 +224,7 @@ fn waits_for_several(op: u16) -> bool {
 fn store_to(slot: &Slot, me: i32, addr: u64, span: u64) -> Option<u64> {
     let first = target(me, addr);
     if span == 1 {
-        let store = &slot.tables.stores[place(first)];
+        let store = &slot.tables.stores[place(me, addr)];
         return (store.target.load(Relaxed) == first).then(|| store.by.load(Relaxed));
     }
     let within = |store: &&Store| (first..first + span).contains(&store.target.load(Relaxed));

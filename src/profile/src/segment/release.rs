@@ -28,10 +28,10 @@ pub const fn target(pe: i32, address: u64) -> u64 {
     (pe as u64 + 1) << 48 | (address & ((1 << 48) - 1))
 }
 
-/// Where a store is kept.
+/// Where a store to an address of a PE is kept.
 #[inline(always)]
-pub const fn place(target: u64) -> usize {
-    (target >> 3 ^ target >> 48) as usize % STORES
+pub const fn place(pe: i32, address: u64) -> usize {
+    (address >> 3 ^ (pe as u64 + 1)) as usize % STORES
 }
 
 /// When the last long wait of a thread was over, and when it looks again who ended one.
