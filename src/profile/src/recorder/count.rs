@@ -17,7 +17,7 @@ use crate::op::{COMPLETES, NONBLOCKING, Operation, QUERIES, SAMPLED_BYTES_ON_HOS
 use crate::segment::layout::{Cell, Current, SlotHead};
 use crate::segment::layout::{ROW_OVERFLOW, Slot};
 use crate::segment::tables::{PEERS, Site, Traffic, key, site_index, transfer};
-use crate::size::{Distance, size_class};
+use crate::size::{DISTANCES, Distance, size_class};
 use crate::trace;
 
 /// Counts a call of a short routine; in a profile that is `WITH_SITES`, by call site and peer too. False: the probe is
@@ -27,11 +27,10 @@ use crate::trace;
 #[inline(always)]
 pub fn sampled<const WITH_SITES: bool>(op: impl Operation, peer: i32, addr: usize, bytes: usize) -> bool {
     let Some(slot) = tls::slot() else { return false };
-    let Some(distance) = distance(slot, op, peer) else { return false };
     if op.traits() & COMPLETES != 0 && slot.tables.nbi.open.load(Relaxed) != 0 {
         return false;
     }
-    let Some(rows) = Rows::find::<WITH_SITES>(slot, op, peer) else { return false };
+    let Some((rows, distance)) = Rows::find::<WITH_SITES>(slot, op, peer) else { return false };
     if !enter(slot, op, peer) {
         return false;
     }
@@ -48,12 +47,11 @@ pub fn sampled<const WITH_SITES: bool>(op: impl Operation, peer: i32, addr: usiz
 #[inline(always)]
 pub fn sized<const WITH_SITES: bool>(op: impl Operation, peer: i32, addr: usize, bytes: usize) -> bool {
     let Some(slot) = tls::slot() else { return false };
-    let Some(distance) = slot.head.distance_on_host(peer) else { return false };
     let row = slot.cell(op.id()).row.load(Relaxed);
     if bytes > SAMPLED_BYTES_ON_HOST || row <= ROW_OVERFLOW {
         return false;
     }
-    let Some(rows) = Rows::find::<WITH_SITES>(slot, op, peer) else { return false };
+    let Some((rows, distance)) = Rows::find::<WITH_SITES>(slot, op, peer) else { return false };
     if !enter(slot, op, peer) {
         return false;
     }
@@ -78,11 +76,12 @@ fn distance(slot: &Slot, op: impl Operation, peer: i32) -> Option<usize> {
 struct Rows<'a>(Option<(&'a Site, Option<&'a Traffic>)>);
 
 impl<'a> Rows<'a> {
-    /// The rows of a call that is not the first of its kind, of its site or of its peer, nor traced by itself.
+    /// The rows of a call that is not the first of its kind, of its site or of its peer, nor traced by itself, and the
+    /// distance of the peer.
     #[inline(always)]
-    fn find<const WITH_SITES: bool>(slot: &'a Slot, op: impl Operation, peer: i32) -> Option<Rows<'a>> {
+    fn find<const WITH_SITES: bool>(slot: &'a Slot, op: impl Operation, peer: i32) -> Option<(Rows<'a>, usize)> {
         if !WITH_SITES {
-            return Some(Rows(None));
+            return Some((Rows(None), distance(slot, op, peer)?));
         }
         // One after the other: the fewer of them are looked at together, the fewer registers have to be saved.
         // The first that is issued notes when.
@@ -90,17 +89,19 @@ impl<'a> Rows<'a> {
         if is_first || trace::takes_all() {
             return None;
         }
-        let mut traffic = None;
-        if op.traits() & TRANSFER != 0 {
+        let (traffic, distance) = if op.traits() & TRANSFER != 0 {
             let row = &slot.tables.peers[peer as usize & (PEERS - 1)];
-            if row.tag.load(Relaxed) != peer as u64 + 1 {
+            let on_host = row.on_host.load(Relaxed) as usize % DISTANCES;
+            if row.tag.load(Relaxed) != peer as u64 + 1 || on_host == 0 {
                 return None;
             }
-            traffic = Some(&row.kinds[transfer(op)]);
-        }
+            (Some(&row.kinds[transfer(op)]), on_host)
+        } else {
+            (None, distance(slot, op, peer)?)
+        };
         let key = key(tls::site(), op.id(), slot.head.region_key.load(Relaxed));
         let site = &slot.tables.sites[site_index(key)];
-        (site.key.load(Relaxed) == key).then_some(Rows(Some((site, traffic))))
+        (site.key.load(Relaxed) == key).then_some((Rows(Some((site, traffic))), distance))
     }
 
     #[inline(always)]

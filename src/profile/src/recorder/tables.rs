@@ -102,10 +102,11 @@ fn site_row(slot: &Slot, key: u64) -> usize {
 #[inline(never)]
 fn peer_row(slot: &Slot, tag: u64) -> usize {
     let first = (tag - 1) as usize & (PEERS - 1);
-    (0..PROBES)
-        .map(|k| (first + k) & (PEERS - 1))
-        .find(|&at| is_mine(&slot.tables.peers[at].tag, tag))
-        .unwrap_or(PEER_OVERFLOW)
+    let found = (0..PROBES).map(|k| (first + k) & (PEERS - 1)).find(|&at| is_mine(&slot.tables.peers[at].tag, tag));
+    let Some(at) = found else { return PEER_OVERFLOW };
+    let on_host = slot.head.distance_on_host((tag - 1) as i32).unwrap_or(0);
+    slot.tables.peers[at].on_host.store(on_host as u64, Relaxed);
+    at
 }
 
 /// Whether a row has this key, or was free and has it now.

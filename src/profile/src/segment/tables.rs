@@ -123,8 +123,8 @@ pub struct Traffic {
 pub struct Peer {
     /// World number plus 1; 0 where the row is free.
     pub tag: AtomicU64,
-    /// Keeps what follows aligned.
-    pub reserved: AtomicU64,
+    /// The [`crate::size::Distance`] of a PE of this host; 0 of another.
+    pub on_host: AtomicU64,
     /// By [`Transfer`].
     pub kinds: [Traffic; TRANSFERS],
 }
