@@ -91,11 +91,14 @@ impl<'a> Rows<'a> {
         }
         let (traffic, distance) = if op.traits() & TRANSFER != 0 {
             let row = &slot.tables.peers[peer as usize & (PEERS - 1)];
-            let on_host = row.on_host.load(Relaxed) as usize % DISTANCES;
-            if row.tag.load(Relaxed) != peer as u64 + 1 || on_host == 0 {
+            if row.tag.load(Relaxed) != peer as u64 + 1 {
                 return None;
             }
-            (Some(&row.kinds[transfer(op)]), on_host)
+            let distance = row.on_host.load(Relaxed) as usize;
+            if distance >= DISTANCES {
+                return None;
+            }
+            (Some(&row.kinds[transfer(op)]), distance)
         } else {
             (None, distance(slot, op, peer)?)
         };
@@ -144,14 +147,13 @@ fn comes_nearer(slot: &Slot, op: impl Operation) -> bool {
     let cell = slot.cell(op.id());
     #[cfg(target_arch = "x86_64")]
     // SAFETY: writes to a word of the slot that only this thread writes, in one instruction, as `bump` does. The carry
-    // of the subtraction tells that the countdown was zero, and then it is made zero again. The cell's address is taken
-    // from the place that it would have without those in front of the cells, so that it is one addition.
+    // of the subtraction tells that the countdown was zero, and then it is made zero again.
     unsafe {
         core::arch::asm!(
             "sub dword ptr [{cell} + {countdown}], 1",
             "jc {due}",
-            cell = in(reg) std::ptr::from_ref(cell).wrapping_byte_sub(offset_of!(Slot, cells)),
-            countdown = const offset_of!(Slot, cells) + offset_of!(Cell, countdown),
+            cell = in(reg) cell,
+            countdown = const offset_of!(Cell, countdown),
             due = label {
                 cell.countdown.store(0, Relaxed);
                 return false;

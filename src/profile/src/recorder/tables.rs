@@ -15,6 +15,7 @@ use crate::segment::tables::{
     CONTEXTS, ContextTeam, Nbi, PEER_OVERFLOW, PEERS, PROBES, SITE_OVERFLOW, SITES, SYNCS, Site, Sync, TEAMS,
     TRANSFERS, key, site_index, transfer,
 };
+use crate::size::DISTANCES;
 
 /// Most bytes of a word that can be waited for.
 const WORD_BYTES: usize = 8;
@@ -104,7 +105,7 @@ fn peer_row(slot: &Slot, tag: u64) -> usize {
     let first = (tag - 1) as usize & (PEERS - 1);
     let found = (0..PROBES).map(|k| (first + k) & (PEERS - 1)).find(|&at| is_mine(&slot.tables.peers[at].tag, tag));
     let Some(at) = found else { return PEER_OVERFLOW };
-    let on_host = slot.head.distance_on_host((tag - 1) as i32).unwrap_or(0);
+    let on_host = slot.head.distance_on_host((tag - 1) as i32).unwrap_or(DISTANCES);
     slot.tables.peers[at].on_host.store(on_host as u64, Relaxed);
     at
 }

@@ -123,7 +123,7 @@ pub struct Traffic {
 pub struct Peer {
     /// World number plus 1; 0 where the row is free.
     pub tag: AtomicU64,
-    /// The [`crate::size::Distance`] of a PE of this host; 0 of another.
+    /// The [`crate::size::Distance`] of a PE of this host; [`crate::size::DISTANCES`] of another.
     pub on_host: AtomicU64,
     /// By [`Transfer`].
     pub kinds: [Traffic; TRANSFERS],
