@@ -143,8 +143,8 @@ fn is_right(outcome: Outcome, pes: usize) -> Outcome {
 
 /// A stencil runs on these hosts, two PEs on each, while something is done to one of them.
 fn rescued(net: &Hosts, binary: &Path, what: impl FnOnce()) -> Outcome {
-    // Too long to end before.
-    let job = on_hosts(net, 2).arg(binary).args(["-c", "20", "-t", "40000", "-k", "0"]);
+    // Too long to end before; beside others it takes several times as long as alone.
+    let job = on_hosts(net, 2).limit(180).arg(binary).args(["-c", "20", "-t", "80000", "-k", "0"]);
     let running = job.start();
     let pes = 2 * net.names().len();
     let up = system::wait_until(Duration::from_secs(20), || system::processes(binary).len() == pes);
