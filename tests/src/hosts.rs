@@ -43,13 +43,13 @@ impl Hosts {
         let hosts = Hosts { prefix, names, agent, wires: Mutex::default() };
         let switch = hosts.switch();
         ip(&["netns", "add", &switch]);
-        ip(&["-n", &switch, "link", "add", "br0", "type", "bridge", "forward_delay", "0"]);
-        ip(&["-n", &switch, "link", "set", "br0", "up"]);
+        ip_in(&switch, &["link", "add", "br0", "type", "bridge", "forward_delay", "0"]);
+        ip_in(&switch, &["link", "set", "br0", "up"]);
         for name in &hosts.names {
             let (space, port) = (hosts.space(name), hosts.port(name));
             ip(&["netns", "add", &space]);
-            ip(&["-n", &switch, "link", "add", &port, "type", "veth", "peer", "name", "eth0", "netns", &space]);
-            ip(&["-n", &space, "link", "set", "lo", "up"]);
+            ip_in(&switch, &["link", "add", &port, "type", "veth", "peer", "name", "eth0", "netns", &space]);
+            ip_in(&space, &["link", "set", "lo", "up"]);
             hosts.connect(name);
         }
         let text = format!(
@@ -101,17 +101,17 @@ impl Hosts {
 
     /// Nothing from or to this host gets through any more, and nobody is told.
     pub fn cut(&self, name: &str) {
-        ip(&["-n", &self.switch(), "link", "set", &self.port(name), "down"]);
+        ip_in(&self.switch(), &["link", "set", &self.port(name), "down"]);
     }
 
     /// The opposite of [`Hosts::cut`].
     pub fn mend(&self, name: &str) {
-        ip(&["-n", &self.switch(), "link", "set", &self.port(name), "up"]);
+        ip_in(&self.switch(), &["link", "set", &self.port(name), "up"]);
     }
 
     /// This host refuses to send anything to an address, and tells whoever tries.
     pub fn forbid(&self, name: &str, address: &str) {
-        ip(&["-n", &self.space(name), "route", "add", "prohibit", &format!("{address}/32")]);
+        ip_in(&self.space(name), &["route", "add", "prohibit", &format!("{address}/32")]);
     }
 
     /// Processes on a host.
@@ -138,7 +138,7 @@ impl Hosts {
     /// devices.
     pub fn disturb(&self, name: &str, quality: Quality) -> bool {
         let (space, switch, port) = (self.space(name), self.switch(), self.port(name));
-        ip(&["-n", &switch, "link", "delete", &port]);
+        ip_in(&switch, &["link", "delete", &port]);
         match Wire::new([(&space, "eth0"), (&switch, &port)], quality) {
             Ok(wire) => self.wires.lock().unwrap_or_else(PoisonError::into_inner).push(wire),
             Err(error) => {
@@ -153,9 +153,9 @@ impl Hosts {
     /// Brings both ends of this host's wire up.
     fn connect(&self, name: &str) {
         let (space, switch, port) = (self.space(name), self.switch(), self.port(name));
-        ip(&["-n", &switch, "link", "set", &port, "master", "br0", "up"]);
-        ip(&["-n", &space, "address", "add", &format!("{}/24", address(self.place(name))), "dev", "eth0"]);
-        ip(&["-n", &space, "link", "set", "eth0", "up"]);
+        ip_in(&switch, &["link", "set", &port, "master", "br0", "up"]);
+        ip_in(&space, &["address", "add", &format!("{}/24", address(self.place(name))), "dev", "eth0"]);
+        ip_in(&space, &["link", "set", "eth0", "up"]);
     }
 
     fn space(&self, name: &str) -> String {
@@ -204,7 +204,9 @@ fn address(place: usize) -> String {
 
 /// Why no hosts can be made; `None`: they can.
 fn missing() -> Option<String> {
-    for (program, argument) in [("ip", "-V"), ("unshare", "--version"), ("hostname", "--version")] {
+    for (program, argument) in
+        [("ip", "-V"), ("unshare", "--version"), ("nsenter", "--version"), ("hostname", "--version")]
+    {
         if Command::new(program).arg(argument).output().is_err() {
             return Some(format!("there is no {program} (Debian packages iproute2, util-linux, hostname)"));
         }
@@ -240,7 +242,19 @@ fn remove(space: &str) {
 }
 
 fn ip(arguments: &[&str]) {
-    let output = Command::new("ip").args(arguments).output().unwrap_or_else(|error| panic!("ip: {error}"));
+    run(Command::new("ip"), arguments);
+}
+
+/// What `ip -n` does, without a mount of its own: to take that away, the kernel waits for all cores, which takes up to 20 s
+/// beside PEs that yield to each other.
+fn ip_in(space: &str, arguments: &[&str]) {
+    let mut command = Command::new("nsenter");
+    command.arg(format!("--net=/run/netns/{space}")).arg("ip");
+    run(command, arguments);
+}
+
+fn run(mut command: Command, arguments: &[&str]) {
+    let output = command.args(arguments).output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "ip {}: {text}", arguments.join(" "));
 }
