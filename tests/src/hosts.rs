@@ -245,8 +245,8 @@ fn ip(arguments: &[&str]) {
     run(Command::new("ip"), arguments);
 }
 
-/// What `ip -n` does, without a mount of its own: to take that away, the kernel waits for all cores, which takes up to 20 s
-/// beside PEs that yield to each other.
+/// What `ip -n` does, without a mount of its own: to take that away, the kernel waits for all cores, which may take
+/// 20 s beside threads that yield to each other.
 fn ip_in(space: &str, arguments: &[&str]) {
     let mut command = Command::new("nsenter");
     command.arg(format!("--net=/run/netns/{space}")).arg("ip");

@@ -1,6 +1,10 @@
 //! Which CPUs this process may use, and how it waits on one.
 #![allow(unsafe_code)]
 
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
 /// CPUs of an affinity mask that is shared between PEs.
 pub const MASK_WORDS: usize = 16;
 
@@ -32,8 +36,34 @@ pub fn count(mask: &[u64; MASK_WORDS]) -> u32 {
     mask.iter().map(|w| w.count_ones()).sum()
 }
 
+/// Yields of a thread from one nap to the next. With 1024 others waited for up to 6 s once more, with 64 for 12 ms.
+const YIELDS_TO_A_NAP: u32 = 64;
+
+static NAPS: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    static YIELDS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Has whoever yields sleep now and then, for as short a time as the system can.
+///
+/// The clock of a run queue runs away from threads that yield to each other, until one of them sleeps: Linux 6.18 then
+/// has others wait for up to 20 s, among them its own threads that take packets from one interface to another; a change
+/// of April 2026 to `zero_vruntime` puts it right. A job that needs the network has to do without.
+pub fn nap_between_yields() {
+    NAPS.store(true, Ordering::Relaxed);
+}
+
 /// Gives the core to another runnable thread.
 pub fn yield_now() {
+    if NAPS.load(Ordering::Relaxed) {
+        let yields = YIELDS.get() + 1;
+        if yields == YIELDS_TO_A_NAP {
+            YIELDS.set(0);
+            return std::thread::sleep(Duration::from_nanos(1));
+        }
+        YIELDS.set(yields);
+    }
     // SAFETY: no arguments.
     unsafe { libc::sched_yield() };
 }

@@ -10,7 +10,7 @@ use crate::bootstrap::wireup::Wireup;
 use crate::bootstrap::{Launch, Profiles};
 use crate::memory::Map;
 use crate::memory::map::ABOUT_SPACES;
-use crate::os::{host, process, wait};
+use crate::os::{cpu, host, process, wait};
 use crate::team::{finalizing, hierarchical};
 use crate::transport::{Atomics, Directory, OpenRequest, SegmentId, Transport, registry};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -226,4 +226,5 @@ pub fn network_counters() -> Vec<(&'static str, u64)> {
 /// Has everyone who waits move the network on.
 pub(super) fn assist_waiters() {
     wait::set_hook(messages::progress);
+    cpu::nap_between_yields();
 }
