@@ -7,6 +7,7 @@
 //! What is known follows from the calls alone, so it is the same on all members: a collective in which everyone hears
 //! of everyone tells that all before it are done, and where RING of the other kind follow each other, the members meet.
 
+use super::algorithm::{Collective, Forced, Shape};
 use super::sync_block::{MailboxSlot, WORDS};
 use super::{Members, Team, TeamView, World, tell_algorithm};
 use crate::base::word::Word;
@@ -127,10 +128,12 @@ impl<M: Members> CollectiveCall<M> {
         Ok(Self { members, number, signature, untold: Cell::new(0) })
     }
 
-    /// It takes this algorithm: who counts them is told once this PE waits for another, or is done.
+    /// The algorithm that it takes. Who counts algorithms is told once this PE waits for another, or is done.
     #[inline(always)]
-    pub fn takes(&self, algorithm: u8) {
-        self.untold.set(algorithm + 1);
+    pub fn choose<F: Copy>(&self, collective: &Collective<F>, forced: &Forced, shape: &Shape) -> F {
+        let (run, number) = collective.pick(forced, shape);
+        self.untold.set(number + 1);
+        run
     }
 
     #[inline(always)]

@@ -97,7 +97,7 @@ pub(super) fn settle(slot: &Slot) {
     }
 }
 
-/// Counts the call at hand, which takes this algorithm.
+/// Counts the call at hand, and the algorithm that it takes, where that is known.
 #[inline(always)]
 pub(super) fn count(slot: &Slot, algorithm: Option<u8>) {
     if !counted::again(slot, algorithm) {

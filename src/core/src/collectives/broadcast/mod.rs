@@ -82,8 +82,7 @@ pub(super) fn intra_host(
 ) -> Result<(), Fault> {
     let call = HostCall::begin(w, team, signature(Kind::Broadcast, bytes))?;
     let shape = Shape { bytes, members: team.size as usize, oversubscribed: w.map.oversubscribed, ..Shape::default() };
-    let (algorithm, number) = BROADCAST.pick(&w.algorithms, &shape);
-    call.takes(number);
+    let algorithm = call.choose(&BROADCAST, &w.algorithms, &shape);
     algorithm(&BroadcastCall { call, dest, source, bytes, root, root_too })
 }
 

@@ -34,8 +34,7 @@ pub fn fcollect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes
     }
     let call = HostCall::begin(w, team, signature(Kind::Fcollect, bytes))?;
     let shape = Shape { bytes, members: team.size as usize, oversubscribed: w.map.oversubscribed, ..Shape::default() };
-    let (algorithm, number) = FCOLLECT.pick(&w.algorithms, &shape);
-    call.takes(number);
+    let algorithm = call.choose(&FCOLLECT, &w.algorithms, &shape);
     algorithm(&FcollectCall { call, dest, source, bytes }).map(|()| 0)
 }
 

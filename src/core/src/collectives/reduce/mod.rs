@@ -64,8 +64,7 @@ pub(super) fn intra_host(
     let bytes = nelems * kernel.elem;
     let call = HostCall::begin(w, team, signature(Kind::Reduce, bytes))?;
     let shape = Shape { bytes, members: team.size as usize, oversubscribed: w.map.oversubscribed, ..Shape::default() };
-    let (algorithm, number) = REDUCE.pick(&w.algorithms, &shape);
-    call.takes(number);
+    let algorithm = call.choose(&REDUCE, &w.algorithms, &shape);
     algorithm(&ReduceCall { call, dest, source, nelems, kernel })
 }
 
