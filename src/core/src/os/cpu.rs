@@ -91,3 +91,29 @@ pub fn prefetch(at: *const u8) {
         core::arch::asm!("prfm pldl1keep, [{at}]", at = in(reg) at, options(nostack, preserves_flags, readonly));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How often this thread has slept.
+    fn sleeps() -> i64 {
+        // SAFETY: plain numbers, for which zero is a value.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: writes to the value given.
+        assert_eq!(unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) }, 0);
+        usage.ru_nvcsw
+    }
+
+    #[test]
+    fn a_thread_that_yields_sleeps_now_and_then_where_it_should() {
+        let yields = || {
+            let before = sleeps();
+            (0..10 * YIELDS_TO_A_NAP).for_each(|_| yield_now());
+            sleeps() - before
+        };
+        assert_eq!(yields(), 0, "before it is asked for");
+        nap_between_yields();
+        assert_eq!(yields(), 10);
+    }
+}
