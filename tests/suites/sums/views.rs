@@ -116,13 +116,12 @@ impl Views {
         self.shares_are_of_the_run();
     }
 
-    /// Times by PE are those of the routine; those by call site and by region but for rounding. A call that is torn may
-    /// stand for many: the times of its routine are apart by any amount.
+    /// Times by PE are those of the routine; those by call site and by region but for rounding.
     fn times_add_up(&self) {
         let what = &self.what;
         let of = |row: &Value| row.pointer("/time_ns/total").and_then(Value::as_f64).expect("a total");
         let parts = (self.rows("callsites").len() + 4) as f64 * self.rows("per_pe").len() as f64;
-        let (mut main, mut apart) = (0.0, Vec::new());
+        let mut main = 0.0;
         for row in self.rows("routines") {
             let (name, total) = (text(row, "name"), of(row));
             let pes = self.rows("per_pe").iter().flat_map(|pe| pe["routines"].as_array().expect("routines"));
@@ -130,13 +129,10 @@ impl Views {
             let sites = self.rows("callsites").iter().filter(|row| text(row, "routine") == name);
             let by_site: f64 = sites.map(|row| number(row, "total_ns")).sum();
             // Rounded site by site and PE by PE.
-            if (by_site - total).abs() > 0.5 * parts {
-                apart.push(format!("{name} takes {total} ns, by call site {by_site}"));
-            }
+            assert!((by_site - total).abs() <= 0.5 * parts, "{what}: {name} takes {total} ns, by call site {by_site}");
             // A PE that was killed inside of a call has been there until then.
             main += if row["share"].is_null() { 0.0 } else { total + number(row, "unfinished_ns") };
         }
-        assert!(apart.len() as f64 <= self.torn, "{what}: {apart:?}");
         let by_pe: f64 = self.rows("per_pe").iter().map(|pe| number(pe, "library_ns")).sum();
         assert!((by_pe - main).abs() <= 0.5 * parts, "{what}: {main} ns in the library, by PE {by_pe}");
         // Regions add up samples region by region, whose totals are estimated as a whole.
