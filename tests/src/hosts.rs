@@ -256,7 +256,7 @@ fn ip_in(space: &str, arguments: &[&str]) {
 fn run(mut command: Command, arguments: &[&str]) {
     let output = command.args(arguments).output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let text = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "ip {}: {text}", arguments.join(" "));
+    assert!(output.status.success(), "{command:?}: {text}");
 }
 
 #[cfg(test)]

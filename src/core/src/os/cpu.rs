@@ -36,7 +36,7 @@ pub fn count(mask: &[u64; MASK_WORDS]) -> u32 {
     mask.iter().map(|w| w.count_ones()).sum()
 }
 
-/// Yields of a thread from one nap to the next. With 1024 others waited for up to 6 s once more, with 64 for 12 ms.
+/// Yields of a thread from one nap to the next. With 1024 others waited for 6 s once more, with 64 for 50 ms at most.
 const YIELDS_TO_A_NAP: u32 = 64;
 
 static NAPS: AtomicBool = AtomicBool::new(false);
