@@ -193,6 +193,7 @@ fn profile(start: &Start) -> bool {
             metrics::begin(start, segment);
             tool::find();
             recorder::set_sampling(Some(start.sampling.0), Some(start.sampling.1));
+            recorder::set_exact_sites(env::exact_sites().unwrap_or(false));
             set_level(start.profile_level);
             prepare(start, segment);
             // Callers are looked for where a profile has call sites.

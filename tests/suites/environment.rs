@@ -203,6 +203,7 @@ fn values_that_cannot_be_used_are_named() {
         ("SHMEM_TRACE_DETAIL", "zz"),
         ("SHMEM_PROFILE_SAMPLING", "0"),
         ("SHMEM_PROFILE_LONG", "zz"),
+        ("SHMEM_PROFILE_SITES", "zz"),
         ("SHMEM_COUNTERS", "zz"),
         ("SHMEM_ATOMICS", "gpu"),
         ("SHMEM_SINGLETON", "zz"),

@@ -12,10 +12,14 @@ const SOURCE: &str = include_str!("../programs/profile/loops.c");
 /// More than the 4,096 meetings that a thread keeps, several times over.
 const MEETINGS: usize = 40_000;
 
-fn rows(directory: &Path, view: &str, member: &str) -> Vec<Value> {
+fn report(directory: &Path, view: &str) -> Value {
     let job = Job::new(tree::tool("oshprof")).arg("report").arg(directory);
     let outcome = job.args(["--view", view, "--json"]).run().expect_code(0);
-    let report: Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    serde_json::from_str(&outcome.stdout).expect("JSON")
+}
+
+fn rows(directory: &Path, view: &str, member: &str) -> Vec<Value> {
+    let report = report(directory, view);
     report[member].as_array().cloned().unwrap_or_else(|| panic!("no {member}: {report}"))
 }
 
@@ -76,4 +80,34 @@ fn initialization_has_its_call_site() {
     let list = rows(&directory, "callsites", "callsites");
     let init: Vec<&Value> = list.iter().filter(|row| row["routine"] == "shmem_init").collect();
     assert!(init.len() == 1 && init[0]["calls"] == 2, "{list:#?}");
+}
+
+/// What is said of calls that sites and peers cannot all be told of.
+fn is_said(report: &Value) -> bool {
+    let notes = report["notes"].as_array().expect("notes");
+    notes.iter().filter_map(Value::as_str).any(|note| note.contains("SHMEM_PROFILE_SITES=exact"))
+}
+
+#[test]
+fn call_sites_that_cost_too_much_are_those_of_samples() {
+    let binary = Build::program("profile/short.c").options(["-g", "-O2"]).build();
+    // Some seconds of nothing but short calls.
+    const CALLS: u64 = 100_000_000;
+    for exact in [false, true] {
+        let directory = tree::fresh("samples/limit").join("profile");
+        let mut job = Job::oshrun(2).arg("--profile-dir").arg(&directory);
+        if exact {
+            job = job.args(["--profile", "1,sites=exact"]);
+        }
+        job.arg(&binary).args(["g", &CALLS.to_string()]).limit(60).run().expect_code(0);
+        let report = report(&directory, "all");
+        let list = |member: &str| report[member].as_array().unwrap_or_else(|| panic!("no {member}"));
+        let routine = list("routines").iter().find(|row| row["name"] == "shmem_long_g").expect("a routine");
+        assert_eq!((&routine["calls"], &routine["bytes"]), (&(2 * CALLS).into(), &(16 * CALLS).into()));
+        assert_eq!((&routine["sampled_sites"], is_said(&report)), (&(!exact).into(), !exact), "{routine}");
+        let sites = list("callsites").iter().filter(|row| row["routine"] == "shmem_long_g");
+        let sites: Vec<&Value> = sites.map(|row| &row["calls"]).collect();
+        assert_eq!(sites, [&Value::from(2 * CALLS)]);
+        assert_eq!(report["matrix"]["calls"], serde_json::json!([[0, CALLS], [CALLS, 0]]));
+    }
 }

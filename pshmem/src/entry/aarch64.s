@@ -96,23 +96,36 @@ p\name:
     .size p\name, . - p\name
 .endm
 
+// Leaves the call site, and goes on.
+.macro pellucid_at_site target
+    mrs x17, tpidr_el0
+    adrp x16, :gottprel:pellucid_profile_thread
+    ldr x16, [x16, :gottprel_lo12:pellucid_profile_thread]
+    add x16, x16, x17
+    str x30, [x16, 8]
+    b \target
+.endm
+
 // From an entry whose byte says neither off nor counts only.
-.macro pellucid_site name, op, register, kept
+// A routine without a function that counts has its probe for both.
+.macro pellucid_site name, op, register, kept, count
     .p2align 4
 pellucid_site_\name:
     pellucid_op_\register \op
     adrp x17, {arm}
     add x17, x17, :lo12:{arm}
     ldrb w17, [x17, x16]
-    cmp w17, #2
+    cmp w17, #{site}
     b.eq 2f
+.ifnc \kept, \count
+    cmp w17, #{sampled_site}
+    b.eq 3f
+.endif
     b {dispatcher}
-2:  mrs x17, tpidr_el0
-    adrp x16, :gottprel:pellucid_profile_thread
-    ldr x16, [x16, :gottprel_lo12:pellucid_profile_thread]
-    add x16, x16, x17
-    str x30, [x16, 8]
-    b \kept
+2:  pellucid_at_site \kept
+.ifnc \kept, \count
+3:  pellucid_at_site \count
+.endif
 .endm
 
 .pushsection pellucid_entry, "ax", @progbits

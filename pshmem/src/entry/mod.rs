@@ -4,10 +4,10 @@
 //! byte, `ARM[op]`, and jumps to the routine, to the probe around it (or to what is in front of that), or past
 //! `pellucid_site_X`, with all arguments where the caller put them. That one tests the byte again: it leaves the
 //! return address, which is the call site, in the second word of the thread-local variable of
-//! `src/profile/shim/slot.c` and goes to the probe, or it goes to the dispatcher that stacked tools and callbacks
-//! stand behind ([`crate::dispatcher`]). `pshmem_X` is strong and tests `PARM[op]`: set where a tool in the
-//! executable defines `shmem_X` and calls `pshmem_X` (see [`crate::tool`]). It has the dispatcher find out whose call
-//! it is ([`crate::caller`]).
+//! `src/profile/shim/slot.c` and goes to the probe, or to what is in front of it where samples only have call sites, or
+//! it goes to the dispatcher that stacked tools and callbacks stand behind ([`crate::dispatcher`]). `pshmem_X` is strong
+//! and tests `PARM[op]`: set where a tool in the executable defines `shmem_X` and calls `pshmem_X` (see
+//! [`crate::tool`]). It has the dispatcher find out whose call it is ([`crate::caller`]).
 //!
 //! Routines that are alike share what is behind their entries (`pshmem/generate/src/body.rs`). Each entry then says
 //! in a register that has no argument which routine it is: its operation, and above that [`STATE_ENTERED`], as the
@@ -18,7 +18,7 @@
 //! address, and found by number.
 #![allow(unsafe_code)]
 
-use pellucid_profile::arm::{ARM, PARM};
+use pellucid_profile::arm::{ARM, PARM, SAMPLED_SITE, SITE};
 use pellucid_profile::op::{COUNT, entered};
 use pellucid_profile::segment::layout::STATE_ENTERED;
 
@@ -35,6 +35,8 @@ core::arch::global_asm!(
     dispatcher = sym frame::dispatcher,
     state = const STATE_ENTERED << 16,
     strong = const dispatcher::STRONG,
+    site = const SITE,
+    sampled_site = const SAMPLED_SITE,
 );
 
 #[cfg(target_arch = "aarch64")]
@@ -47,6 +49,8 @@ core::arch::global_asm!(
     dispatcher = sym frame::dispatcher,
     state = const STATE_ENTERED,
     strong = const dispatcher::STRONG,
+    site = const SITE,
+    sampled_site = const SAMPLED_SITE,
 );
 
 /// Bytes from an entry to its twin, and from that to the next entry: as in the file of the processor.

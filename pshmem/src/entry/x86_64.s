@@ -83,18 +83,33 @@ p\name:
     .size p\name, . - p\name
 .endm
 
-// From an entry whose byte says neither off nor counts only.
-.macro pellucid_site name, op, register, kept
+// Leaves the call site, and goes on.
+.macro pellucid_at_site target
+    mov r10, qword ptr [rsp]
+    mov r11, qword ptr [rip + pellucid_profile_thread@GOTTPOFF]
+    mov qword ptr fs:[r11 + 8], r10
+    jmp \target
+.endm
+
+// From an entry whose byte says neither off nor counts only. A routine without a function that counts has its probe
+// for both.
+.macro pellucid_site name, op, register, kept, count
     .p2align 4
 pellucid_site_\name:
     pellucid_op_\register \op
     lea r10, [rip + {arm}]
-    cmp byte ptr [r10 + r11], 2
+    cmp byte ptr [r10 + r11], {site}
+.ifc \kept, \count
     jne {dispatcher}
-    mov r10, qword ptr [rsp]
-    mov r11, qword ptr [rip + pellucid_profile_thread@GOTTPOFF]
-    mov qword ptr fs:[r11 + 8], r10
-    jmp \kept
+.else
+    jne 2f
+.endif
+    pellucid_at_site \kept
+.ifnc \kept, \count
+2:  cmp byte ptr [r10 + r11], {sampled_site}
+    jne {dispatcher}
+    pellucid_at_site \count
+.endif
 .endm
 
 .pushsection pellucid_entry, "ax", @progbits

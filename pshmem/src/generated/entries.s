@@ -2471,788 +2471,788 @@ pellucid_entry shmemx_lost_get, 2467, none, pellucid_imp_shmemx_lost_get, pelluc
 pellucid_entry shmemx_team_shrink, 2468, none, pellucid_imp_shmemx_team_shrink, pellucid_probe_shmemx_team_shrink, pellucid_site_shmemx_team_shrink
 pellucid_entry shmemx_agree, 2469, none, pellucid_imp_shmemx_agree, pellucid_probe_shmemx_agree, pellucid_site_shmemx_agree
 .text
-pellucid_site shmem_init, 0, none, pellucid_probe_shmem_init
-pellucid_site shmem_my_pe, 1, none, pellucid_count_site_shmem_my_pe
-pellucid_site shmem_n_pes, 2, none, pellucid_count_site_shmem_n_pes
-pellucid_site shmem_finalize, 3, none, pellucid_probe_shmem_finalize
-pellucid_site shmem_query_initialized, 4, none, pellucid_count_site_shmem_query_initialized
-pellucid_site shmem_global_exit, 5, none, pellucid_probe_shmem_global_exit
-pellucid_site shmem_pe_accessible, 6, none, pellucid_count_site_shmem_pe_accessible
-pellucid_site shmem_addr_accessible, 7, none, pellucid_count_site_shmem_addr_accessible
-pellucid_site shmem_ptr, 8, none, pellucid_count_site_shmem_ptr
-pellucid_site shmem_team_ptr, 9, none, pellucid_count_site_shmem_team_ptr
-pellucid_site shmem_info_get_version, 10, none, pellucid_count_site_shmem_info_get_version
-pellucid_site shmem_info_get_name, 11, none, pellucid_count_site_shmem_info_get_name
-pellucid_site start_pes, 12, none, pellucid_probe_start_pes
-pellucid_site _my_pe, 13, none, pellucid_count_site__my_pe
-pellucid_site _num_pes, 14, none, pellucid_count_site__num_pes
-pellucid_site shmem_init_thread, 15, none, pellucid_probe_shmem_init_thread
-pellucid_site shmem_query_thread, 16, none, pellucid_count_site_shmem_query_thread
-pellucid_site shmem_malloc, 17, 1, pellucid_probe_shmem_malloc
-pellucid_site shmem_free, 18, 1, pellucid_probe_shmem_free
-pellucid_site shmem_realloc, 19, 2, pellucid_probe_shmem_realloc
-pellucid_site shmem_align, 20, 2, pellucid_probe_shmem_align
-pellucid_site shmem_malloc_with_hints, 21, none, pellucid_probe_shmem_malloc_with_hints
-pellucid_site shmem_calloc, 22, none, pellucid_probe_shmem_calloc
-pellucid_site shmem_team_my_pe, 27, none, pellucid_count_site_shmem_team_my_pe
-pellucid_site shmem_team_n_pes, 28, none, pellucid_count_site_shmem_team_n_pes
-pellucid_site shmem_team_get_config, 29, none, pellucid_probe_shmem_team_get_config
-pellucid_site shmem_team_translate_pe, 30, none, pellucid_count_site_shmem_team_translate_pe
-pellucid_site shmem_team_split_strided, 31, none, pellucid_probe_shmem_team_split_strided
-pellucid_site shmem_team_split_2d, 32, none, pellucid_probe_shmem_team_split_2d
-pellucid_site shmem_team_destroy, 33, none, pellucid_probe_shmem_team_destroy
-pellucid_site shmem_ctx_create, 34, none, pellucid_probe_shmem_ctx_create
-pellucid_site shmem_team_create_ctx, 35, none, pellucid_probe_shmem_team_create_ctx
-pellucid_site shmem_ctx_destroy, 36, none, pellucid_probe_shmem_ctx_destroy
-pellucid_site shmem_ctx_get_team, 37, none, pellucid_probe_shmem_ctx_get_team
-pellucid_site shmem_float_put, 38, 4, pellucid_count_site_shmem_float_put
-pellucid_site shmem_double_put, 39, 4, pellucid_count_site_shmem_double_put
-pellucid_site shmem_longdouble_put, 40, 4, pellucid_count_site_shmem_longdouble_put
-pellucid_site shmem_char_put, 41, 4, pellucid_count_site_shmem_char_put
-pellucid_site shmem_short_put, 43, 4, pellucid_count_site_shmem_short_put
-pellucid_site shmem_ctx_float_put, 62, 5, pellucid_count_site_shmem_ctx_float_put
-pellucid_site shmem_ctx_double_put, 63, 5, pellucid_count_site_shmem_ctx_double_put
-pellucid_site shmem_ctx_longdouble_put, 64, 5, pellucid_count_site_shmem_ctx_longdouble_put
-pellucid_site shmem_ctx_char_put, 65, 5, pellucid_count_site_shmem_ctx_char_put
-pellucid_site shmem_ctx_short_put, 67, 5, pellucid_count_site_shmem_ctx_short_put
-pellucid_site shmem_float_get, 98, 4, pellucid_count_site_shmem_float_get
-pellucid_site shmem_double_get, 99, 4, pellucid_count_site_shmem_double_get
-pellucid_site shmem_longdouble_get, 100, 4, pellucid_count_site_shmem_longdouble_get
-pellucid_site shmem_char_get, 101, 4, pellucid_count_site_shmem_char_get
-pellucid_site shmem_short_get, 103, 4, pellucid_count_site_shmem_short_get
-pellucid_site shmem_ctx_float_get, 122, 5, pellucid_count_site_shmem_ctx_float_get
-pellucid_site shmem_ctx_double_get, 123, 5, pellucid_count_site_shmem_ctx_double_get
-pellucid_site shmem_ctx_longdouble_get, 124, 5, pellucid_count_site_shmem_ctx_longdouble_get
-pellucid_site shmem_ctx_char_get, 125, 5, pellucid_count_site_shmem_ctx_char_get
-pellucid_site shmem_ctx_short_get, 127, 5, pellucid_count_site_shmem_ctx_short_get
-pellucid_site shmem_float_p, 158, none, pellucid_count_site_shmem_float_p
-pellucid_site shmem_double_p, 159, none, pellucid_count_site_shmem_double_p
-pellucid_site shmem_longdouble_p, 160, none, pellucid_c_probe_shmem_longdouble_p
-pellucid_site shmem_char_p, 161, 3, pellucid_count_site_shmem_char_p
-pellucid_site shmem_short_p, 163, 3, pellucid_count_site_shmem_short_p
-pellucid_site shmem_int_p, 164, 3, pellucid_count_site_shmem_int_p
-pellucid_site shmem_long_p, 165, 3, pellucid_count_site_shmem_long_p
-pellucid_site shmem_uchar_p, 167, 3, pellucid_count_site_shmem_uchar_p
-pellucid_site shmem_ushort_p, 168, 3, pellucid_count_site_shmem_ushort_p
-pellucid_site shmem_ctx_float_p, 182, none, pellucid_count_site_shmem_ctx_float_p
-pellucid_site shmem_ctx_double_p, 183, none, pellucid_count_site_shmem_ctx_double_p
-pellucid_site shmem_ctx_longdouble_p, 184, none, pellucid_c_probe_shmem_ctx_longdouble_p
-pellucid_site shmem_ctx_char_p, 185, 4, pellucid_count_site_shmem_ctx_char_p
-pellucid_site shmem_ctx_short_p, 187, 4, pellucid_count_site_shmem_ctx_short_p
-pellucid_site shmem_ctx_int_p, 188, 4, pellucid_count_site_shmem_ctx_int_p
-pellucid_site shmem_ctx_long_p, 189, 4, pellucid_count_site_shmem_ctx_long_p
-pellucid_site shmem_ctx_uchar_p, 191, 4, pellucid_count_site_shmem_ctx_uchar_p
-pellucid_site shmem_ctx_ushort_p, 192, 4, pellucid_count_site_shmem_ctx_ushort_p
-pellucid_site shmem_float_g, 206, none, pellucid_count_site_shmem_float_g
-pellucid_site shmem_double_g, 207, none, pellucid_count_site_shmem_double_g
-pellucid_site shmem_longdouble_g, 208, none, pellucid_c_probe_shmem_longdouble_g
-pellucid_site shmem_char_g, 209, 2, pellucid_count_site_shmem_char_g
-pellucid_site shmem_short_g, 211, 2, pellucid_count_site_shmem_short_g
-pellucid_site shmem_int_g, 212, 2, pellucid_count_site_shmem_int_g
-pellucid_site shmem_long_g, 213, 2, pellucid_count_site_shmem_long_g
-pellucid_site shmem_uchar_g, 215, 2, pellucid_count_site_shmem_uchar_g
-pellucid_site shmem_ushort_g, 216, 2, pellucid_count_site_shmem_ushort_g
-pellucid_site shmem_ctx_float_g, 230, none, pellucid_count_site_shmem_ctx_float_g
-pellucid_site shmem_ctx_double_g, 231, none, pellucid_count_site_shmem_ctx_double_g
-pellucid_site shmem_ctx_longdouble_g, 232, none, pellucid_c_probe_shmem_ctx_longdouble_g
-pellucid_site shmem_ctx_char_g, 233, 3, pellucid_count_site_shmem_ctx_char_g
-pellucid_site shmem_ctx_short_g, 235, 3, pellucid_count_site_shmem_ctx_short_g
-pellucid_site shmem_ctx_int_g, 236, 3, pellucid_count_site_shmem_ctx_int_g
-pellucid_site shmem_ctx_long_g, 237, 3, pellucid_count_site_shmem_ctx_long_g
-pellucid_site shmem_ctx_uchar_g, 239, 3, pellucid_count_site_shmem_ctx_uchar_g
-pellucid_site shmem_ctx_ushort_g, 240, 3, pellucid_count_site_shmem_ctx_ushort_g
-pellucid_site shmem_float_iput, 254, float, pellucid_count_site_shmem_float_iput
-pellucid_site shmem_double_iput, 255, float, pellucid_count_site_shmem_double_iput
-pellucid_site shmem_longdouble_iput, 256, float, pellucid_count_site_shmem_longdouble_iput
-pellucid_site shmem_char_iput, 257, float, pellucid_count_site_shmem_char_iput
-pellucid_site shmem_short_iput, 259, float, pellucid_count_site_shmem_short_iput
-pellucid_site shmem_ctx_float_iput, 278, float, pellucid_count_site_shmem_ctx_float_iput
-pellucid_site shmem_ctx_double_iput, 279, float, pellucid_count_site_shmem_ctx_double_iput
-pellucid_site shmem_ctx_longdouble_iput, 280, float, pellucid_count_site_shmem_ctx_longdouble_iput
-pellucid_site shmem_ctx_char_iput, 281, float, pellucid_count_site_shmem_ctx_char_iput
-pellucid_site shmem_ctx_short_iput, 283, float, pellucid_count_site_shmem_ctx_short_iput
-pellucid_site shmem_float_iget, 312, float, pellucid_count_site_shmem_float_iget
-pellucid_site shmem_double_iget, 313, float, pellucid_count_site_shmem_double_iget
-pellucid_site shmem_longdouble_iget, 314, float, pellucid_count_site_shmem_longdouble_iget
-pellucid_site shmem_char_iget, 315, float, pellucid_count_site_shmem_char_iget
-pellucid_site shmem_short_iget, 317, float, pellucid_count_site_shmem_short_iget
-pellucid_site shmem_ctx_float_iget, 336, float, pellucid_count_site_shmem_ctx_float_iget
-pellucid_site shmem_ctx_double_iget, 337, float, pellucid_count_site_shmem_ctx_double_iget
-pellucid_site shmem_ctx_longdouble_iget, 338, float, pellucid_count_site_shmem_ctx_longdouble_iget
-pellucid_site shmem_ctx_char_iget, 339, float, pellucid_count_site_shmem_ctx_char_iget
-pellucid_site shmem_ctx_short_iget, 341, float, pellucid_count_site_shmem_ctx_short_iget
-pellucid_site shmem_float_ibput, 370, float, pellucid_count_site_shmem_float_ibput
-pellucid_site shmem_double_ibput, 371, float, pellucid_count_site_shmem_double_ibput
-pellucid_site shmem_longdouble_ibput, 372, float, pellucid_count_site_shmem_longdouble_ibput
-pellucid_site shmem_char_ibput, 373, float, pellucid_count_site_shmem_char_ibput
-pellucid_site shmem_short_ibput, 375, float, pellucid_count_site_shmem_short_ibput
-pellucid_site shmem_ctx_float_ibput, 394, float, pellucid_count_site_shmem_ctx_float_ibput
-pellucid_site shmem_ctx_double_ibput, 395, float, pellucid_count_site_shmem_ctx_double_ibput
-pellucid_site shmem_ctx_longdouble_ibput, 396, float, pellucid_count_site_shmem_ctx_longdouble_ibput
-pellucid_site shmem_ctx_char_ibput, 397, float, pellucid_count_site_shmem_ctx_char_ibput
-pellucid_site shmem_ctx_short_ibput, 399, float, pellucid_count_site_shmem_ctx_short_ibput
-pellucid_site shmem_float_ibget, 428, float, pellucid_count_site_shmem_float_ibget
-pellucid_site shmem_double_ibget, 429, float, pellucid_count_site_shmem_double_ibget
-pellucid_site shmem_longdouble_ibget, 430, float, pellucid_count_site_shmem_longdouble_ibget
-pellucid_site shmem_char_ibget, 431, float, pellucid_count_site_shmem_char_ibget
-pellucid_site shmem_short_ibget, 433, float, pellucid_count_site_shmem_short_ibget
-pellucid_site shmem_ctx_float_ibget, 452, float, pellucid_count_site_shmem_ctx_float_ibget
-pellucid_site shmem_ctx_double_ibget, 453, float, pellucid_count_site_shmem_ctx_double_ibget
-pellucid_site shmem_ctx_longdouble_ibget, 454, float, pellucid_count_site_shmem_ctx_longdouble_ibget
-pellucid_site shmem_ctx_char_ibget, 455, float, pellucid_count_site_shmem_ctx_char_ibget
-pellucid_site shmem_ctx_short_ibget, 457, float, pellucid_count_site_shmem_ctx_short_ibget
-pellucid_site shmem_float_put_nbi, 486, 4, pellucid_count_site_shmem_float_put_nbi
-pellucid_site shmem_double_put_nbi, 487, 4, pellucid_count_site_shmem_double_put_nbi
-pellucid_site shmem_longdouble_put_nbi, 488, 4, pellucid_count_site_shmem_longdouble_put_nbi
-pellucid_site shmem_char_put_nbi, 489, 4, pellucid_count_site_shmem_char_put_nbi
-pellucid_site shmem_short_put_nbi, 491, 4, pellucid_count_site_shmem_short_put_nbi
-pellucid_site shmem_ctx_float_put_nbi, 510, 5, pellucid_count_site_shmem_ctx_float_put_nbi
-pellucid_site shmem_ctx_double_put_nbi, 511, 5, pellucid_count_site_shmem_ctx_double_put_nbi
-pellucid_site shmem_ctx_longdouble_put_nbi, 512, 5, pellucid_count_site_shmem_ctx_longdouble_put_nbi
-pellucid_site shmem_ctx_char_put_nbi, 513, 5, pellucid_count_site_shmem_ctx_char_put_nbi
-pellucid_site shmem_ctx_short_put_nbi, 515, 5, pellucid_count_site_shmem_ctx_short_put_nbi
-pellucid_site shmem_float_get_nbi, 546, 4, pellucid_count_site_shmem_float_get_nbi
-pellucid_site shmem_double_get_nbi, 547, 4, pellucid_count_site_shmem_double_get_nbi
-pellucid_site shmem_longdouble_get_nbi, 548, 4, pellucid_count_site_shmem_longdouble_get_nbi
-pellucid_site shmem_char_get_nbi, 549, 4, pellucid_count_site_shmem_char_get_nbi
-pellucid_site shmem_short_get_nbi, 551, 4, pellucid_count_site_shmem_short_get_nbi
-pellucid_site shmem_ctx_float_get_nbi, 570, 5, pellucid_count_site_shmem_ctx_float_get_nbi
-pellucid_site shmem_ctx_double_get_nbi, 571, 5, pellucid_count_site_shmem_ctx_double_get_nbi
-pellucid_site shmem_ctx_longdouble_get_nbi, 572, 5, pellucid_count_site_shmem_ctx_longdouble_get_nbi
-pellucid_site shmem_ctx_char_get_nbi, 573, 5, pellucid_count_site_shmem_ctx_char_get_nbi
-pellucid_site shmem_ctx_short_get_nbi, 575, 5, pellucid_count_site_shmem_ctx_short_get_nbi
-pellucid_site shmem_float_atomic_fetch, 606, 2, pellucid_count_site_shmem_float_atomic_fetch
-pellucid_site shmem_double_atomic_fetch, 607, 2, pellucid_count_site_shmem_double_atomic_fetch
-pellucid_site shmem_int_atomic_fetch, 608, 2, pellucid_count_site_shmem_int_atomic_fetch
-pellucid_site shmem_long_atomic_fetch, 609, 2, pellucid_count_site_shmem_long_atomic_fetch
-pellucid_site shmem_ctx_float_atomic_fetch, 620, none, pellucid_count_site_shmem_ctx_float_atomic_fetch
-pellucid_site shmem_ctx_double_atomic_fetch, 621, none, pellucid_count_site_shmem_ctx_double_atomic_fetch
-pellucid_site shmem_ctx_int_atomic_fetch, 622, 3, pellucid_count_site_shmem_ctx_int_atomic_fetch
-pellucid_site shmem_ctx_long_atomic_fetch, 623, 3, pellucid_count_site_shmem_ctx_long_atomic_fetch
-pellucid_site shmem_float_atomic_set, 639, 2, pellucid_count_site_shmem_float_atomic_set
-pellucid_site shmem_double_atomic_set, 640, 2, pellucid_count_site_shmem_double_atomic_set
-pellucid_site shmem_int_atomic_set, 641, 3, pellucid_count_site_shmem_int_atomic_set
-pellucid_site shmem_long_atomic_set, 642, 3, pellucid_count_site_shmem_long_atomic_set
-pellucid_site shmem_ctx_float_atomic_set, 653, none, pellucid_count_site_shmem_ctx_float_atomic_set
-pellucid_site shmem_ctx_double_atomic_set, 654, none, pellucid_count_site_shmem_ctx_double_atomic_set
-pellucid_site shmem_ctx_int_atomic_set, 655, 4, pellucid_count_site_shmem_ctx_int_atomic_set
-pellucid_site shmem_ctx_long_atomic_set, 656, 4, pellucid_count_site_shmem_ctx_long_atomic_set
-pellucid_site shmem_int_atomic_compare_swap, 672, 4, pellucid_count_site_shmem_int_atomic_compare_swap
-pellucid_site shmem_long_atomic_compare_swap, 673, 4, pellucid_count_site_shmem_long_atomic_compare_swap
-pellucid_site shmem_ctx_int_atomic_compare_swap, 684, 5, pellucid_count_site_shmem_ctx_int_atomic_compare_swap
-pellucid_site shmem_ctx_long_atomic_compare_swap, 685, 5, pellucid_count_site_shmem_ctx_long_atomic_compare_swap
-pellucid_site shmem_float_atomic_swap, 699, 2, pellucid_count_site_shmem_float_atomic_swap
-pellucid_site shmem_double_atomic_swap, 700, 2, pellucid_count_site_shmem_double_atomic_swap
-pellucid_site shmem_int_atomic_swap, 701, 3, pellucid_count_site_shmem_int_atomic_swap
-pellucid_site shmem_long_atomic_swap, 702, 3, pellucid_count_site_shmem_long_atomic_swap
-pellucid_site shmem_ctx_float_atomic_swap, 713, none, pellucid_count_site_shmem_ctx_float_atomic_swap
-pellucid_site shmem_ctx_double_atomic_swap, 714, none, pellucid_count_site_shmem_ctx_double_atomic_swap
-pellucid_site shmem_ctx_int_atomic_swap, 715, 4, pellucid_count_site_shmem_ctx_int_atomic_swap
-pellucid_site shmem_ctx_long_atomic_swap, 716, 4, pellucid_count_site_shmem_ctx_long_atomic_swap
-pellucid_site shmem_int_atomic_fetch_inc, 732, 2, pellucid_count_site_shmem_int_atomic_fetch_inc
-pellucid_site shmem_long_atomic_fetch_inc, 733, 2, pellucid_count_site_shmem_long_atomic_fetch_inc
-pellucid_site shmem_ctx_int_atomic_fetch_inc, 744, 3, pellucid_count_site_shmem_ctx_int_atomic_fetch_inc
-pellucid_site shmem_ctx_long_atomic_fetch_inc, 745, 3, pellucid_count_site_shmem_ctx_long_atomic_fetch_inc
-pellucid_site shmem_int_atomic_inc, 759, 2, pellucid_count_site_shmem_int_atomic_inc
-pellucid_site shmem_long_atomic_inc, 760, 2, pellucid_count_site_shmem_long_atomic_inc
-pellucid_site shmem_ctx_int_atomic_inc, 771, 3, pellucid_count_site_shmem_ctx_int_atomic_inc
-pellucid_site shmem_ctx_long_atomic_inc, 772, 3, pellucid_count_site_shmem_ctx_long_atomic_inc
-pellucid_site shmem_int_atomic_fetch_add, 786, 3, pellucid_count_site_shmem_int_atomic_fetch_add
-pellucid_site shmem_long_atomic_fetch_add, 787, 3, pellucid_count_site_shmem_long_atomic_fetch_add
-pellucid_site shmem_ctx_int_atomic_fetch_add, 798, 4, pellucid_count_site_shmem_ctx_int_atomic_fetch_add
-pellucid_site shmem_ctx_long_atomic_fetch_add, 799, 4, pellucid_count_site_shmem_ctx_long_atomic_fetch_add
-pellucid_site shmem_int_atomic_add, 813, 3, pellucid_count_site_shmem_int_atomic_add
-pellucid_site shmem_long_atomic_add, 814, 3, pellucid_count_site_shmem_long_atomic_add
-pellucid_site shmem_ctx_int_atomic_add, 825, 4, pellucid_count_site_shmem_ctx_int_atomic_add
-pellucid_site shmem_ctx_long_atomic_add, 826, 4, pellucid_count_site_shmem_ctx_long_atomic_add
-pellucid_site shmem_uint_atomic_fetch_and, 840, 3, pellucid_count_site_shmem_uint_atomic_fetch_and
-pellucid_site shmem_ulong_atomic_fetch_and, 841, 3, pellucid_count_site_shmem_ulong_atomic_fetch_and
-pellucid_site shmem_ctx_uint_atomic_fetch_and, 847, 4, pellucid_count_site_shmem_ctx_uint_atomic_fetch_and
-pellucid_site shmem_ctx_ulong_atomic_fetch_and, 848, 4, pellucid_count_site_shmem_ctx_ulong_atomic_fetch_and
-pellucid_site shmem_uint_atomic_and, 854, 3, pellucid_count_site_shmem_uint_atomic_and
-pellucid_site shmem_ulong_atomic_and, 855, 3, pellucid_count_site_shmem_ulong_atomic_and
-pellucid_site shmem_ctx_uint_atomic_and, 861, 4, pellucid_count_site_shmem_ctx_uint_atomic_and
-pellucid_site shmem_ctx_ulong_atomic_and, 862, 4, pellucid_count_site_shmem_ctx_ulong_atomic_and
-pellucid_site shmem_uint_atomic_fetch_or, 868, 3, pellucid_count_site_shmem_uint_atomic_fetch_or
-pellucid_site shmem_ulong_atomic_fetch_or, 869, 3, pellucid_count_site_shmem_ulong_atomic_fetch_or
-pellucid_site shmem_ctx_uint_atomic_fetch_or, 875, 4, pellucid_count_site_shmem_ctx_uint_atomic_fetch_or
-pellucid_site shmem_ctx_ulong_atomic_fetch_or, 876, 4, pellucid_count_site_shmem_ctx_ulong_atomic_fetch_or
-pellucid_site shmem_uint_atomic_or, 882, 3, pellucid_count_site_shmem_uint_atomic_or
-pellucid_site shmem_ulong_atomic_or, 883, 3, pellucid_count_site_shmem_ulong_atomic_or
-pellucid_site shmem_ctx_uint_atomic_or, 889, 4, pellucid_count_site_shmem_ctx_uint_atomic_or
-pellucid_site shmem_ctx_ulong_atomic_or, 890, 4, pellucid_count_site_shmem_ctx_ulong_atomic_or
-pellucid_site shmem_uint_atomic_fetch_xor, 896, 3, pellucid_count_site_shmem_uint_atomic_fetch_xor
-pellucid_site shmem_ulong_atomic_fetch_xor, 897, 3, pellucid_count_site_shmem_ulong_atomic_fetch_xor
-pellucid_site shmem_ctx_uint_atomic_fetch_xor, 903, 4, pellucid_count_site_shmem_ctx_uint_atomic_fetch_xor
-pellucid_site shmem_ctx_ulong_atomic_fetch_xor, 904, 4, pellucid_count_site_shmem_ctx_ulong_atomic_fetch_xor
-pellucid_site shmem_uint_atomic_xor, 910, 3, pellucid_count_site_shmem_uint_atomic_xor
-pellucid_site shmem_ulong_atomic_xor, 911, 3, pellucid_count_site_shmem_ulong_atomic_xor
-pellucid_site shmem_ctx_uint_atomic_xor, 917, 4, pellucid_count_site_shmem_ctx_uint_atomic_xor
-pellucid_site shmem_ctx_ulong_atomic_xor, 918, 4, pellucid_count_site_shmem_ctx_ulong_atomic_xor
-pellucid_site shmem_float_atomic_fetch_nbi, 924, none, pellucid_count_site_shmem_float_atomic_fetch_nbi
-pellucid_site shmem_double_atomic_fetch_nbi, 925, none, pellucid_count_site_shmem_double_atomic_fetch_nbi
-pellucid_site shmem_int_atomic_fetch_nbi, 926, 3, pellucid_count_site_shmem_int_atomic_fetch_nbi
-pellucid_site shmem_long_atomic_fetch_nbi, 927, 3, pellucid_count_site_shmem_long_atomic_fetch_nbi
-pellucid_site shmem_ctx_float_atomic_fetch_nbi, 938, none, pellucid_count_site_shmem_ctx_float_atomic_fetch_nbi
-pellucid_site shmem_ctx_double_atomic_fetch_nbi, 939, none, pellucid_count_site_shmem_ctx_double_atomic_fetch_nbi
-pellucid_site shmem_ctx_int_atomic_fetch_nbi, 940, 4, pellucid_count_site_shmem_ctx_int_atomic_fetch_nbi
-pellucid_site shmem_ctx_long_atomic_fetch_nbi, 941, 4, pellucid_count_site_shmem_ctx_long_atomic_fetch_nbi
-pellucid_site shmem_int_atomic_compare_swap_nbi, 952, 5, pellucid_count_site_shmem_int_atomic_compare_swap_nbi
-pellucid_site shmem_long_atomic_compare_swap_nbi, 953, 5, pellucid_count_site_shmem_long_atomic_compare_swap_nbi
-pellucid_site shmem_ctx_int_atomic_compare_swap_nbi, 964, float, pellucid_count_site_shmem_ctx_int_atomic_compare_swap_nbi
-pellucid_site shmem_ctx_long_atomic_compare_swap_nbi, 965, float, pellucid_count_site_shmem_ctx_long_atomic_compare_swap_nbi
-pellucid_site shmem_float_atomic_swap_nbi, 976, none, pellucid_count_site_shmem_float_atomic_swap_nbi
-pellucid_site shmem_double_atomic_swap_nbi, 977, none, pellucid_count_site_shmem_double_atomic_swap_nbi
-pellucid_site shmem_int_atomic_swap_nbi, 978, 4, pellucid_count_site_shmem_int_atomic_swap_nbi
-pellucid_site shmem_long_atomic_swap_nbi, 979, 4, pellucid_count_site_shmem_long_atomic_swap_nbi
-pellucid_site shmem_ctx_float_atomic_swap_nbi, 990, none, pellucid_count_site_shmem_ctx_float_atomic_swap_nbi
-pellucid_site shmem_ctx_double_atomic_swap_nbi, 991, none, pellucid_count_site_shmem_ctx_double_atomic_swap_nbi
-pellucid_site shmem_ctx_int_atomic_swap_nbi, 992, 5, pellucid_count_site_shmem_ctx_int_atomic_swap_nbi
-pellucid_site shmem_ctx_long_atomic_swap_nbi, 993, 5, pellucid_count_site_shmem_ctx_long_atomic_swap_nbi
-pellucid_site shmem_int_atomic_fetch_inc_nbi, 1004, 3, pellucid_count_site_shmem_int_atomic_fetch_inc_nbi
-pellucid_site shmem_long_atomic_fetch_inc_nbi, 1005, 3, pellucid_count_site_shmem_long_atomic_fetch_inc_nbi
-pellucid_site shmem_ctx_int_atomic_fetch_inc_nbi, 1016, 4, pellucid_count_site_shmem_ctx_int_atomic_fetch_inc_nbi
-pellucid_site shmem_ctx_long_atomic_fetch_inc_nbi, 1017, 4, pellucid_count_site_shmem_ctx_long_atomic_fetch_inc_nbi
-pellucid_site shmem_int_atomic_fetch_add_nbi, 1028, 4, pellucid_count_site_shmem_int_atomic_fetch_add_nbi
-pellucid_site shmem_long_atomic_fetch_add_nbi, 1029, 4, pellucid_count_site_shmem_long_atomic_fetch_add_nbi
-pellucid_site shmem_ctx_int_atomic_fetch_add_nbi, 1040, 5, pellucid_count_site_shmem_ctx_int_atomic_fetch_add_nbi
-pellucid_site shmem_ctx_long_atomic_fetch_add_nbi, 1041, 5, pellucid_count_site_shmem_ctx_long_atomic_fetch_add_nbi
-pellucid_site shmem_uint_atomic_fetch_and_nbi, 1052, 4, pellucid_count_site_shmem_uint_atomic_fetch_and_nbi
-pellucid_site shmem_ulong_atomic_fetch_and_nbi, 1053, 4, pellucid_count_site_shmem_ulong_atomic_fetch_and_nbi
-pellucid_site shmem_ctx_uint_atomic_fetch_and_nbi, 1059, 5, pellucid_count_site_shmem_ctx_uint_atomic_fetch_and_nbi
-pellucid_site shmem_ctx_ulong_atomic_fetch_and_nbi, 1060, 5, pellucid_count_site_shmem_ctx_ulong_atomic_fetch_and_nbi
-pellucid_site shmem_uint_atomic_fetch_or_nbi, 1066, 4, pellucid_count_site_shmem_uint_atomic_fetch_or_nbi
-pellucid_site shmem_ulong_atomic_fetch_or_nbi, 1067, 4, pellucid_count_site_shmem_ulong_atomic_fetch_or_nbi
-pellucid_site shmem_ctx_uint_atomic_fetch_or_nbi, 1073, 5, pellucid_count_site_shmem_ctx_uint_atomic_fetch_or_nbi
-pellucid_site shmem_ctx_ulong_atomic_fetch_or_nbi, 1074, 5, pellucid_count_site_shmem_ctx_ulong_atomic_fetch_or_nbi
-pellucid_site shmem_uint_atomic_fetch_xor_nbi, 1080, 4, pellucid_count_site_shmem_uint_atomic_fetch_xor_nbi
-pellucid_site shmem_ulong_atomic_fetch_xor_nbi, 1081, 4, pellucid_count_site_shmem_ulong_atomic_fetch_xor_nbi
-pellucid_site shmem_ctx_uint_atomic_fetch_xor_nbi, 1087, 5, pellucid_count_site_shmem_ctx_uint_atomic_fetch_xor_nbi
-pellucid_site shmem_ctx_ulong_atomic_fetch_xor_nbi, 1088, 5, pellucid_count_site_shmem_ctx_ulong_atomic_fetch_xor_nbi
-pellucid_site shmem_float_put_signal, 1094, float, pellucid_count_site_shmem_float_put_signal
-pellucid_site shmem_double_put_signal, 1095, float, pellucid_count_site_shmem_double_put_signal
-pellucid_site shmem_longdouble_put_signal, 1096, float, pellucid_count_site_shmem_longdouble_put_signal
-pellucid_site shmem_char_put_signal, 1097, float, pellucid_count_site_shmem_char_put_signal
-pellucid_site shmem_short_put_signal, 1099, float, pellucid_count_site_shmem_short_put_signal
-pellucid_site shmem_ctx_float_put_signal, 1118, float, pellucid_count_site_shmem_ctx_float_put_signal
-pellucid_site shmem_ctx_double_put_signal, 1119, float, pellucid_count_site_shmem_ctx_double_put_signal
-pellucid_site shmem_ctx_longdouble_put_signal, 1120, float, pellucid_count_site_shmem_ctx_longdouble_put_signal
-pellucid_site shmem_ctx_char_put_signal, 1121, float, pellucid_count_site_shmem_ctx_char_put_signal
-pellucid_site shmem_ctx_short_put_signal, 1123, float, pellucid_count_site_shmem_ctx_short_put_signal
-pellucid_site shmem_float_put_signal_nbi, 1154, float, pellucid_count_site_shmem_float_put_signal_nbi
-pellucid_site shmem_double_put_signal_nbi, 1155, float, pellucid_count_site_shmem_double_put_signal_nbi
-pellucid_site shmem_longdouble_put_signal_nbi, 1156, float, pellucid_count_site_shmem_longdouble_put_signal_nbi
-pellucid_site shmem_char_put_signal_nbi, 1157, float, pellucid_count_site_shmem_char_put_signal_nbi
-pellucid_site shmem_short_put_signal_nbi, 1159, float, pellucid_count_site_shmem_short_put_signal_nbi
-pellucid_site shmem_ctx_float_put_signal_nbi, 1178, float, pellucid_count_site_shmem_ctx_float_put_signal_nbi
-pellucid_site shmem_ctx_double_put_signal_nbi, 1179, float, pellucid_count_site_shmem_ctx_double_put_signal_nbi
-pellucid_site shmem_ctx_longdouble_put_signal_nbi, 1180, float, pellucid_count_site_shmem_ctx_longdouble_put_signal_nbi
-pellucid_site shmem_ctx_char_put_signal_nbi, 1181, float, pellucid_count_site_shmem_ctx_char_put_signal_nbi
-pellucid_site shmem_ctx_short_put_signal_nbi, 1183, float, pellucid_count_site_shmem_ctx_short_put_signal_nbi
-pellucid_site shmem_signal_add, 1214, none, pellucid_count_site_shmem_signal_add
-pellucid_site shmem_ctx_signal_add, 1215, none, pellucid_count_site_shmem_ctx_signal_add
-pellucid_site shmem_signal_set, 1216, none, pellucid_count_site_shmem_signal_set
-pellucid_site shmem_ctx_signal_set, 1217, none, pellucid_count_site_shmem_ctx_signal_set
-pellucid_site shmem_signal_fetch, 1218, none, pellucid_count_site_shmem_signal_fetch
-pellucid_site shmem_ctx_session_start, 1219, none, pellucid_count_site_shmem_ctx_session_start
-pellucid_site shmem_ctx_session_stop, 1220, none, pellucid_count_site_shmem_ctx_session_stop
-pellucid_site shmem_barrier_all, 1221, none, pellucid_probe_shmem_barrier_all
-pellucid_site shmem_barrier, 1222, none, pellucid_probe_shmem_barrier
-pellucid_site shmem_team_sync, 1223, none, pellucid_probe_shmem_team_sync
-pellucid_site shmem_sync, 1224, none, pellucid_probe_shmem_sync
-pellucid_site shmem_sync_all, 1225, none, pellucid_probe_shmem_sync_all
-pellucid_site shmem_float_alltoall, 1226, 4, pellucid_probe_shmem_float_alltoall
-pellucid_site shmem_double_alltoall, 1227, 4, pellucid_probe_shmem_double_alltoall
-pellucid_site shmem_longdouble_alltoall, 1228, none, pellucid_probe_shmem_longdouble_alltoall
-pellucid_site shmem_char_alltoall, 1229, 4, pellucid_probe_shmem_char_alltoall
-pellucid_site shmem_short_alltoall, 1231, 4, pellucid_probe_shmem_short_alltoall
-pellucid_site shmem_alltoall32, 1251, none, pellucid_probe_shmem_alltoall32
-pellucid_site shmem_alltoall64, 1252, none, pellucid_probe_shmem_alltoall64
-pellucid_site shmem_float_alltoalls, 1253, float, pellucid_probe_shmem_float_alltoalls
-pellucid_site shmem_double_alltoalls, 1254, float, pellucid_probe_shmem_double_alltoalls
-pellucid_site shmem_longdouble_alltoalls, 1255, none, pellucid_probe_shmem_longdouble_alltoalls
-pellucid_site shmem_char_alltoalls, 1256, float, pellucid_probe_shmem_char_alltoalls
-pellucid_site shmem_short_alltoalls, 1258, float, pellucid_probe_shmem_short_alltoalls
-pellucid_site shmem_alltoalls32, 1278, none, pellucid_probe_shmem_alltoalls32
-pellucid_site shmem_alltoalls64, 1279, none, pellucid_probe_shmem_alltoalls64
-pellucid_site shmem_float_broadcast, 1280, 5, pellucid_probe_shmem_float_broadcast
-pellucid_site shmem_double_broadcast, 1281, 5, pellucid_probe_shmem_double_broadcast
-pellucid_site shmem_longdouble_broadcast, 1282, none, pellucid_probe_shmem_longdouble_broadcast
-pellucid_site shmem_char_broadcast, 1283, 5, pellucid_probe_shmem_char_broadcast
-pellucid_site shmem_short_broadcast, 1285, 5, pellucid_probe_shmem_short_broadcast
-pellucid_site shmem_broadcast32, 1305, none, pellucid_probe_shmem_broadcast32
-pellucid_site shmem_broadcast64, 1306, none, pellucid_probe_shmem_broadcast64
-pellucid_site shmem_float_collect, 1307, 4, pellucid_probe_shmem_float_collect
-pellucid_site shmem_double_collect, 1308, 4, pellucid_probe_shmem_double_collect
-pellucid_site shmem_longdouble_collect, 1309, none, pellucid_probe_shmem_longdouble_collect
-pellucid_site shmem_char_collect, 1310, 4, pellucid_probe_shmem_char_collect
-pellucid_site shmem_short_collect, 1312, 4, pellucid_probe_shmem_short_collect
-pellucid_site shmem_collect32, 1332, none, pellucid_probe_shmem_collect32
-pellucid_site shmem_collect64, 1333, none, pellucid_probe_shmem_collect64
-pellucid_site shmem_float_fcollect, 1334, 4, pellucid_probe_shmem_float_fcollect
-pellucid_site shmem_double_fcollect, 1335, 4, pellucid_probe_shmem_double_fcollect
-pellucid_site shmem_longdouble_fcollect, 1336, none, pellucid_probe_shmem_longdouble_fcollect
-pellucid_site shmem_char_fcollect, 1337, 4, pellucid_probe_shmem_char_fcollect
-pellucid_site shmem_short_fcollect, 1339, 4, pellucid_probe_shmem_short_fcollect
-pellucid_site shmem_fcollect32, 1359, none, pellucid_probe_shmem_fcollect32
-pellucid_site shmem_fcollect64, 1360, none, pellucid_probe_shmem_fcollect64
-pellucid_site shmem_uchar_and_reduce, 1361, 4, pellucid_probe_shmem_uchar_and_reduce
-pellucid_site shmem_ushort_and_reduce, 1362, 4, pellucid_probe_shmem_ushort_and_reduce
-pellucid_site shmem_uint_and_reduce, 1363, 4, pellucid_probe_shmem_uint_and_reduce
-pellucid_site shmem_ulong_and_reduce, 1364, 4, pellucid_probe_shmem_ulong_and_reduce
-pellucid_site shmem_short_and_to_all, 1375, none, pellucid_probe_shmem_short_and_to_all
-pellucid_site shmem_int_and_to_all, 1376, none, pellucid_probe_shmem_int_and_to_all
-pellucid_site shmem_long_and_to_all, 1377, float, pellucid_probe_shmem_long_and_to_all
-pellucid_site shmem_uchar_or_reduce, 1379, 4, pellucid_probe_shmem_uchar_or_reduce
-pellucid_site shmem_ushort_or_reduce, 1380, 4, pellucid_probe_shmem_ushort_or_reduce
-pellucid_site shmem_uint_or_reduce, 1381, 4, pellucid_probe_shmem_uint_or_reduce
-pellucid_site shmem_ulong_or_reduce, 1382, 4, pellucid_probe_shmem_ulong_or_reduce
-pellucid_site shmem_short_or_to_all, 1393, none, pellucid_probe_shmem_short_or_to_all
-pellucid_site shmem_int_or_to_all, 1394, none, pellucid_probe_shmem_int_or_to_all
-pellucid_site shmem_long_or_to_all, 1395, float, pellucid_probe_shmem_long_or_to_all
-pellucid_site shmem_uchar_xor_reduce, 1397, 4, pellucid_probe_shmem_uchar_xor_reduce
-pellucid_site shmem_ushort_xor_reduce, 1398, 4, pellucid_probe_shmem_ushort_xor_reduce
-pellucid_site shmem_uint_xor_reduce, 1399, 4, pellucid_probe_shmem_uint_xor_reduce
-pellucid_site shmem_ulong_xor_reduce, 1400, 4, pellucid_probe_shmem_ulong_xor_reduce
-pellucid_site shmem_short_xor_to_all, 1411, none, pellucid_probe_shmem_short_xor_to_all
-pellucid_site shmem_int_xor_to_all, 1412, none, pellucid_probe_shmem_int_xor_to_all
-pellucid_site shmem_long_xor_to_all, 1413, float, pellucid_probe_shmem_long_xor_to_all
-pellucid_site shmem_char_max_reduce, 1415, none, pellucid_probe_shmem_char_max_reduce
-pellucid_site shmem_schar_max_reduce, 1416, 4, pellucid_probe_shmem_schar_max_reduce
-pellucid_site shmem_short_max_reduce, 1417, 4, pellucid_probe_shmem_short_max_reduce
-pellucid_site shmem_int_max_reduce, 1418, 4, pellucid_probe_shmem_int_max_reduce
-pellucid_site shmem_long_max_reduce, 1419, 4, pellucid_probe_shmem_long_max_reduce
-pellucid_site shmem_uchar_max_reduce, 1422, 4, pellucid_probe_shmem_uchar_max_reduce
-pellucid_site shmem_ushort_max_reduce, 1423, 4, pellucid_probe_shmem_ushort_max_reduce
-pellucid_site shmem_uint_max_reduce, 1424, 4, pellucid_probe_shmem_uint_max_reduce
-pellucid_site shmem_ulong_max_reduce, 1425, 4, pellucid_probe_shmem_ulong_max_reduce
-pellucid_site shmem_float_max_reduce, 1436, none, pellucid_probe_shmem_float_max_reduce
-pellucid_site shmem_double_max_reduce, 1437, none, pellucid_probe_shmem_double_max_reduce
-pellucid_site shmem_longdouble_max_reduce, 1438, none, pellucid_probe_shmem_longdouble_max_reduce
-pellucid_site shmem_short_max_to_all, 1439, none, pellucid_probe_shmem_short_max_to_all
-pellucid_site shmem_int_max_to_all, 1440, none, pellucid_probe_shmem_int_max_to_all
-pellucid_site shmem_long_max_to_all, 1441, float, pellucid_probe_shmem_long_max_to_all
-pellucid_site shmem_float_max_to_all, 1443, none, pellucid_probe_shmem_float_max_to_all
-pellucid_site shmem_double_max_to_all, 1444, none, pellucid_probe_shmem_double_max_to_all
-pellucid_site shmem_longdouble_max_to_all, 1445, none, pellucid_probe_shmem_longdouble_max_to_all
-pellucid_site shmem_char_min_reduce, 1446, none, pellucid_probe_shmem_char_min_reduce
-pellucid_site shmem_schar_min_reduce, 1447, 4, pellucid_probe_shmem_schar_min_reduce
-pellucid_site shmem_short_min_reduce, 1448, 4, pellucid_probe_shmem_short_min_reduce
-pellucid_site shmem_int_min_reduce, 1449, 4, pellucid_probe_shmem_int_min_reduce
-pellucid_site shmem_long_min_reduce, 1450, 4, pellucid_probe_shmem_long_min_reduce
-pellucid_site shmem_uchar_min_reduce, 1453, 4, pellucid_probe_shmem_uchar_min_reduce
-pellucid_site shmem_ushort_min_reduce, 1454, 4, pellucid_probe_shmem_ushort_min_reduce
-pellucid_site shmem_uint_min_reduce, 1455, 4, pellucid_probe_shmem_uint_min_reduce
-pellucid_site shmem_ulong_min_reduce, 1456, 4, pellucid_probe_shmem_ulong_min_reduce
-pellucid_site shmem_float_min_reduce, 1467, none, pellucid_probe_shmem_float_min_reduce
-pellucid_site shmem_double_min_reduce, 1468, none, pellucid_probe_shmem_double_min_reduce
-pellucid_site shmem_longdouble_min_reduce, 1469, none, pellucid_probe_shmem_longdouble_min_reduce
-pellucid_site shmem_short_min_to_all, 1470, none, pellucid_probe_shmem_short_min_to_all
-pellucid_site shmem_int_min_to_all, 1471, none, pellucid_probe_shmem_int_min_to_all
-pellucid_site shmem_long_min_to_all, 1472, float, pellucid_probe_shmem_long_min_to_all
-pellucid_site shmem_float_min_to_all, 1474, none, pellucid_probe_shmem_float_min_to_all
-pellucid_site shmem_double_min_to_all, 1475, none, pellucid_probe_shmem_double_min_to_all
-pellucid_site shmem_longdouble_min_to_all, 1476, none, pellucid_probe_shmem_longdouble_min_to_all
-pellucid_site shmem_char_sum_reduce, 1477, 4, pellucid_probe_shmem_char_sum_reduce
-pellucid_site shmem_short_sum_reduce, 1479, 4, pellucid_probe_shmem_short_sum_reduce
-pellucid_site shmem_int_sum_reduce, 1480, 4, pellucid_probe_shmem_int_sum_reduce
-pellucid_site shmem_long_sum_reduce, 1481, 4, pellucid_probe_shmem_long_sum_reduce
-pellucid_site shmem_float_sum_reduce, 1498, none, pellucid_probe_shmem_float_sum_reduce
-pellucid_site shmem_double_sum_reduce, 1499, none, pellucid_probe_shmem_double_sum_reduce
-pellucid_site shmem_longdouble_sum_reduce, 1500, none, pellucid_probe_shmem_longdouble_sum_reduce
-pellucid_site shmem_complexd_sum_reduce, 1501, none, pellucid_probe_shmem_complexd_sum_reduce
-pellucid_site shmem_complexf_sum_reduce, 1502, none, pellucid_probe_shmem_complexf_sum_reduce
-pellucid_site shmem_short_sum_to_all, 1503, none, pellucid_probe_shmem_short_sum_to_all
-pellucid_site shmem_int_sum_to_all, 1504, none, pellucid_probe_shmem_int_sum_to_all
-pellucid_site shmem_long_sum_to_all, 1505, float, pellucid_probe_shmem_long_sum_to_all
-pellucid_site shmem_float_sum_to_all, 1507, none, pellucid_probe_shmem_float_sum_to_all
-pellucid_site shmem_double_sum_to_all, 1508, none, pellucid_probe_shmem_double_sum_to_all
-pellucid_site shmem_longdouble_sum_to_all, 1509, none, pellucid_probe_shmem_longdouble_sum_to_all
-pellucid_site shmem_complexd_sum_to_all, 1510, none, pellucid_probe_shmem_complexd_sum_to_all
-pellucid_site shmem_complexf_sum_to_all, 1511, none, pellucid_probe_shmem_complexf_sum_to_all
-pellucid_site shmem_char_prod_reduce, 1512, 4, pellucid_probe_shmem_char_prod_reduce
-pellucid_site shmem_short_prod_reduce, 1514, 4, pellucid_probe_shmem_short_prod_reduce
-pellucid_site shmem_int_prod_reduce, 1515, 4, pellucid_probe_shmem_int_prod_reduce
-pellucid_site shmem_long_prod_reduce, 1516, 4, pellucid_probe_shmem_long_prod_reduce
-pellucid_site shmem_float_prod_reduce, 1533, none, pellucid_probe_shmem_float_prod_reduce
-pellucid_site shmem_double_prod_reduce, 1534, none, pellucid_probe_shmem_double_prod_reduce
-pellucid_site shmem_longdouble_prod_reduce, 1535, none, pellucid_probe_shmem_longdouble_prod_reduce
-pellucid_site shmem_complexd_prod_reduce, 1536, none, pellucid_probe_shmem_complexd_prod_reduce
-pellucid_site shmem_complexf_prod_reduce, 1537, none, pellucid_probe_shmem_complexf_prod_reduce
-pellucid_site shmem_short_prod_to_all, 1538, none, pellucid_probe_shmem_short_prod_to_all
-pellucid_site shmem_int_prod_to_all, 1539, none, pellucid_probe_shmem_int_prod_to_all
-pellucid_site shmem_long_prod_to_all, 1540, float, pellucid_probe_shmem_long_prod_to_all
-pellucid_site shmem_float_prod_to_all, 1542, none, pellucid_probe_shmem_float_prod_to_all
-pellucid_site shmem_double_prod_to_all, 1543, none, pellucid_probe_shmem_double_prod_to_all
-pellucid_site shmem_longdouble_prod_to_all, 1544, none, pellucid_probe_shmem_longdouble_prod_to_all
-pellucid_site shmem_complexd_prod_to_all, 1545, none, pellucid_probe_shmem_complexd_prod_to_all
-pellucid_site shmem_complexf_prod_to_all, 1546, none, pellucid_probe_shmem_complexf_prod_to_all
-pellucid_site shmem_char_sum_inscan, 1547, 4, pellucid_probe_shmem_char_sum_inscan
-pellucid_site shmem_short_sum_inscan, 1549, 4, pellucid_probe_shmem_short_sum_inscan
-pellucid_site shmem_int_sum_inscan, 1550, 4, pellucid_probe_shmem_int_sum_inscan
-pellucid_site shmem_long_sum_inscan, 1551, 4, pellucid_probe_shmem_long_sum_inscan
-pellucid_site shmem_float_sum_inscan, 1568, none, pellucid_probe_shmem_float_sum_inscan
-pellucid_site shmem_double_sum_inscan, 1569, none, pellucid_probe_shmem_double_sum_inscan
-pellucid_site shmem_longdouble_sum_inscan, 1570, none, pellucid_probe_shmem_longdouble_sum_inscan
-pellucid_site shmem_complexd_sum_inscan, 1571, none, pellucid_probe_shmem_complexd_sum_inscan
-pellucid_site shmem_complexf_sum_inscan, 1572, none, pellucid_probe_shmem_complexf_sum_inscan
-pellucid_site shmem_char_sum_exscan, 1573, 4, pellucid_probe_shmem_char_sum_exscan
-pellucid_site shmem_short_sum_exscan, 1575, 4, pellucid_probe_shmem_short_sum_exscan
-pellucid_site shmem_int_sum_exscan, 1576, 4, pellucid_probe_shmem_int_sum_exscan
-pellucid_site shmem_long_sum_exscan, 1577, 4, pellucid_probe_shmem_long_sum_exscan
-pellucid_site shmem_float_sum_exscan, 1594, none, pellucid_probe_shmem_float_sum_exscan
-pellucid_site shmem_double_sum_exscan, 1595, none, pellucid_probe_shmem_double_sum_exscan
-pellucid_site shmem_longdouble_sum_exscan, 1596, none, pellucid_probe_shmem_longdouble_sum_exscan
-pellucid_site shmem_complexd_sum_exscan, 1597, none, pellucid_probe_shmem_complexd_sum_exscan
-pellucid_site shmem_complexf_sum_exscan, 1598, none, pellucid_probe_shmem_complexf_sum_exscan
-pellucid_site shmem_int_wait_until, 1599, 3, pellucid_probe_shmem_int_wait_until
-pellucid_site shmem_long_wait_until, 1600, 3, pellucid_probe_shmem_long_wait_until
-pellucid_site shmem_uint_wait_until, 1602, 3, pellucid_probe_shmem_uint_wait_until
-pellucid_site shmem_ulong_wait_until, 1603, 3, pellucid_probe_shmem_ulong_wait_until
-pellucid_site shmem_short_wait_until, 1611, none, pellucid_probe_shmem_short_wait_until
-pellucid_site shmem_ushort_wait_until, 1612, none, pellucid_probe_shmem_ushort_wait_until
-pellucid_site shmem_wait, 1614, 2, pellucid_probe_shmem_wait
-pellucid_site shmem_short_wait, 1615, none, pellucid_probe_shmem_short_wait
-pellucid_site shmem_int_wait, 1616, none, pellucid_probe_shmem_int_wait
-pellucid_site shmem_int_wait_until_all, 1619, 5, pellucid_probe_shmem_int_wait_until_all
-pellucid_site shmem_long_wait_until_all, 1620, 5, pellucid_probe_shmem_long_wait_until_all
-pellucid_site shmem_uint_wait_until_all, 1622, 5, pellucid_probe_shmem_uint_wait_until_all
-pellucid_site shmem_ulong_wait_until_all, 1623, 5, pellucid_probe_shmem_ulong_wait_until_all
-pellucid_site shmem_int_wait_until_any, 1631, 5, pellucid_probe_shmem_int_wait_until_any
-pellucid_site shmem_long_wait_until_any, 1632, 5, pellucid_probe_shmem_long_wait_until_any
-pellucid_site shmem_uint_wait_until_any, 1634, 5, pellucid_probe_shmem_uint_wait_until_any
-pellucid_site shmem_ulong_wait_until_any, 1635, 5, pellucid_probe_shmem_ulong_wait_until_any
-pellucid_site shmem_int_wait_until_some, 1643, float, pellucid_probe_shmem_int_wait_until_some
-pellucid_site shmem_long_wait_until_some, 1644, float, pellucid_probe_shmem_long_wait_until_some
-pellucid_site shmem_uint_wait_until_some, 1646, float, pellucid_probe_shmem_uint_wait_until_some
-pellucid_site shmem_ulong_wait_until_some, 1647, float, pellucid_probe_shmem_ulong_wait_until_some
-pellucid_site shmem_int_wait_until_all_vector, 1655, 5, pellucid_probe_shmem_int_wait_until_all_vector
-pellucid_site shmem_long_wait_until_all_vector, 1656, 5, pellucid_probe_shmem_long_wait_until_all_vector
-pellucid_site shmem_uint_wait_until_all_vector, 1658, 5, pellucid_probe_shmem_uint_wait_until_all_vector
-pellucid_site shmem_ulong_wait_until_all_vector, 1659, 5, pellucid_probe_shmem_ulong_wait_until_all_vector
-pellucid_site shmem_int_wait_until_any_vector, 1667, 5, pellucid_probe_shmem_int_wait_until_any_vector
-pellucid_site shmem_long_wait_until_any_vector, 1668, 5, pellucid_probe_shmem_long_wait_until_any_vector
-pellucid_site shmem_uint_wait_until_any_vector, 1670, 5, pellucid_probe_shmem_uint_wait_until_any_vector
-pellucid_site shmem_ulong_wait_until_any_vector, 1671, 5, pellucid_probe_shmem_ulong_wait_until_any_vector
-pellucid_site shmem_int_wait_until_some_vector, 1679, float, pellucid_probe_shmem_int_wait_until_some_vector
-pellucid_site shmem_long_wait_until_some_vector, 1680, float, pellucid_probe_shmem_long_wait_until_some_vector
-pellucid_site shmem_uint_wait_until_some_vector, 1682, float, pellucid_probe_shmem_uint_wait_until_some_vector
-pellucid_site shmem_ulong_wait_until_some_vector, 1683, float, pellucid_probe_shmem_ulong_wait_until_some_vector
-pellucid_site shmem_int_test, 1691, 3, pellucid_count_site_shmem_int_test
-pellucid_site shmem_long_test, 1692, 3, pellucid_count_site_shmem_long_test
-pellucid_site shmem_uint_test, 1694, 3, pellucid_count_site_shmem_uint_test
-pellucid_site shmem_ulong_test, 1695, 3, pellucid_count_site_shmem_ulong_test
-pellucid_site shmem_short_test, 1703, none, pellucid_count_site_shmem_short_test
-pellucid_site shmem_ushort_test, 1704, none, pellucid_count_site_shmem_ushort_test
-pellucid_site shmem_int_test_all, 1705, 5, pellucid_count_site_shmem_int_test_all
-pellucid_site shmem_long_test_all, 1706, 5, pellucid_count_site_shmem_long_test_all
-pellucid_site shmem_uint_test_all, 1708, 5, pellucid_count_site_shmem_uint_test_all
-pellucid_site shmem_ulong_test_all, 1709, 5, pellucid_count_site_shmem_ulong_test_all
-pellucid_site shmem_int_test_any, 1717, 5, pellucid_count_site_shmem_int_test_any
-pellucid_site shmem_long_test_any, 1718, 5, pellucid_count_site_shmem_long_test_any
-pellucid_site shmem_uint_test_any, 1720, 5, pellucid_count_site_shmem_uint_test_any
-pellucid_site shmem_ulong_test_any, 1721, 5, pellucid_count_site_shmem_ulong_test_any
-pellucid_site shmem_int_test_some, 1729, float, pellucid_count_site_shmem_int_test_some
-pellucid_site shmem_long_test_some, 1730, float, pellucid_count_site_shmem_long_test_some
-pellucid_site shmem_uint_test_some, 1732, float, pellucid_count_site_shmem_uint_test_some
-pellucid_site shmem_ulong_test_some, 1733, float, pellucid_count_site_shmem_ulong_test_some
-pellucid_site shmem_int_test_all_vector, 1741, 5, pellucid_count_site_shmem_int_test_all_vector
-pellucid_site shmem_long_test_all_vector, 1742, 5, pellucid_count_site_shmem_long_test_all_vector
-pellucid_site shmem_uint_test_all_vector, 1744, 5, pellucid_count_site_shmem_uint_test_all_vector
-pellucid_site shmem_ulong_test_all_vector, 1745, 5, pellucid_count_site_shmem_ulong_test_all_vector
-pellucid_site shmem_int_test_any_vector, 1753, 5, pellucid_count_site_shmem_int_test_any_vector
-pellucid_site shmem_long_test_any_vector, 1754, 5, pellucid_count_site_shmem_long_test_any_vector
-pellucid_site shmem_uint_test_any_vector, 1756, 5, pellucid_count_site_shmem_uint_test_any_vector
-pellucid_site shmem_ulong_test_any_vector, 1757, 5, pellucid_count_site_shmem_ulong_test_any_vector
-pellucid_site shmem_int_test_some_vector, 1765, float, pellucid_count_site_shmem_int_test_some_vector
-pellucid_site shmem_long_test_some_vector, 1766, float, pellucid_count_site_shmem_long_test_some_vector
-pellucid_site shmem_uint_test_some_vector, 1768, float, pellucid_count_site_shmem_uint_test_some_vector
-pellucid_site shmem_ulong_test_some_vector, 1769, float, pellucid_count_site_shmem_ulong_test_some_vector
-pellucid_site shmem_signal_wait_until, 1777, none, pellucid_probe_shmem_signal_wait_until
-pellucid_site shmem_fence, 1778, none, pellucid_count_site_shmem_fence
-pellucid_site shmem_ctx_fence, 1779, none, pellucid_count_site_shmem_ctx_fence
-pellucid_site shmem_quiet, 1780, none, pellucid_count_site_shmem_quiet
-pellucid_site shmem_ctx_quiet, 1781, none, pellucid_count_site_shmem_ctx_quiet
-pellucid_site shmem_pe_quiet, 1782, none, pellucid_count_site_shmem_pe_quiet
-pellucid_site shmem_ctx_pe_quiet, 1783, none, pellucid_count_site_shmem_ctx_pe_quiet
-pellucid_site shmem_clear_lock, 1784, none, pellucid_probe_shmem_clear_lock
-pellucid_site shmem_set_lock, 1785, none, pellucid_probe_shmem_set_lock
-pellucid_site shmem_test_lock, 1786, none, pellucid_count_site_shmem_test_lock
-pellucid_site shmem_pcontrol, 1787, none, pellucid_c_probe_shmem_pcontrol
-pellucid_site shmem_clear_cache_inv, 1788, none, pellucid_count_site_shmem_clear_cache_inv
-pellucid_site shmem_set_cache_inv, 1789, none, pellucid_count_site_shmem_set_cache_inv
-pellucid_site shmem_clear_cache_line_inv, 1790, 1, pellucid_count_site_shmem_clear_cache_line_inv
-pellucid_site shmem_udcflush, 1792, none, pellucid_count_site_shmem_udcflush
-pellucid_site shmemx_create_strided_aset, 1794, none, pellucid_probe_shmemx_create_strided_aset
-pellucid_site shmemx_create_log_strided_aset, 1795, none, pellucid_probe_shmemx_create_log_strided_aset
-pellucid_site shmemx_create_custom_aset, 1796, none, pellucid_probe_shmemx_create_custom_aset
-pellucid_site shmemx_create_generic_aset, 1797, none, pellucid_probe_shmemx_create_generic_aset
-pellucid_site shmemx_in_aset, 1798, none, pellucid_count_site_shmemx_in_aset
-pellucid_site shmemx_aset_size, 1799, none, pellucid_count_site_shmemx_aset_size
-pellucid_site shmemx_aset_pe, 1800, none, pellucid_count_site_shmemx_aset_pe
-pellucid_site shmemx_aset_index, 1801, none, pellucid_count_site_shmemx_aset_index
-pellucid_site shmemx_delete_aset, 1802, none, pellucid_probe_shmemx_delete_aset
-pellucid_site shmemx_team_split_aset, 1803, none, pellucid_probe_shmemx_team_split_aset
-pellucid_site shmemx_barrier_aset, 1804, none, pellucid_probe_shmemx_barrier_aset
-pellucid_site shmemx_sync_aset, 1805, none, pellucid_probe_shmemx_sync_aset
-pellucid_site shmemx_broadcast32_aset, 1806, none, pellucid_probe_shmemx_broadcast32_aset
-pellucid_site shmemx_broadcast64_aset, 1807, none, pellucid_probe_shmemx_broadcast64_aset
-pellucid_site shmemx_collect32_aset, 1808, none, pellucid_probe_shmemx_collect32_aset
-pellucid_site shmemx_collect64_aset, 1809, none, pellucid_probe_shmemx_collect64_aset
-pellucid_site shmemx_fcollect32_aset, 1810, none, pellucid_probe_shmemx_fcollect32_aset
-pellucid_site shmemx_fcollect64_aset, 1811, none, pellucid_probe_shmemx_fcollect64_aset
-pellucid_site shmemx_alltoall32_aset, 1812, none, pellucid_probe_shmemx_alltoall32_aset
-pellucid_site shmemx_alltoall64_aset, 1813, none, pellucid_probe_shmemx_alltoall64_aset
-pellucid_site shmemx_short_and_to_all_aset, 1814, none, pellucid_probe_shmemx_short_and_to_all_aset
-pellucid_site shmemx_int_and_to_all_aset, 1815, none, pellucid_probe_shmemx_int_and_to_all_aset
-pellucid_site shmemx_long_and_to_all_aset, 1816, float, pellucid_probe_shmemx_long_and_to_all_aset
-pellucid_site shmemx_short_or_to_all_aset, 1818, none, pellucid_probe_shmemx_short_or_to_all_aset
-pellucid_site shmemx_int_or_to_all_aset, 1819, none, pellucid_probe_shmemx_int_or_to_all_aset
-pellucid_site shmemx_long_or_to_all_aset, 1820, float, pellucid_probe_shmemx_long_or_to_all_aset
-pellucid_site shmemx_short_xor_to_all_aset, 1822, none, pellucid_probe_shmemx_short_xor_to_all_aset
-pellucid_site shmemx_int_xor_to_all_aset, 1823, none, pellucid_probe_shmemx_int_xor_to_all_aset
-pellucid_site shmemx_long_xor_to_all_aset, 1824, float, pellucid_probe_shmemx_long_xor_to_all_aset
-pellucid_site shmemx_short_max_to_all_aset, 1826, none, pellucid_probe_shmemx_short_max_to_all_aset
-pellucid_site shmemx_int_max_to_all_aset, 1827, none, pellucid_probe_shmemx_int_max_to_all_aset
-pellucid_site shmemx_long_max_to_all_aset, 1828, float, pellucid_probe_shmemx_long_max_to_all_aset
-pellucid_site shmemx_float_max_to_all_aset, 1830, none, pellucid_probe_shmemx_float_max_to_all_aset
-pellucid_site shmemx_double_max_to_all_aset, 1831, none, pellucid_probe_shmemx_double_max_to_all_aset
-pellucid_site shmemx_longdouble_max_to_all_aset, 1832, none, pellucid_probe_shmemx_longdouble_max_to_all_aset
-pellucid_site shmemx_short_min_to_all_aset, 1833, none, pellucid_probe_shmemx_short_min_to_all_aset
-pellucid_site shmemx_int_min_to_all_aset, 1834, none, pellucid_probe_shmemx_int_min_to_all_aset
-pellucid_site shmemx_long_min_to_all_aset, 1835, float, pellucid_probe_shmemx_long_min_to_all_aset
-pellucid_site shmemx_float_min_to_all_aset, 1837, none, pellucid_probe_shmemx_float_min_to_all_aset
-pellucid_site shmemx_double_min_to_all_aset, 1838, none, pellucid_probe_shmemx_double_min_to_all_aset
-pellucid_site shmemx_longdouble_min_to_all_aset, 1839, none, pellucid_probe_shmemx_longdouble_min_to_all_aset
-pellucid_site shmemx_short_sum_to_all_aset, 1840, none, pellucid_probe_shmemx_short_sum_to_all_aset
-pellucid_site shmemx_int_sum_to_all_aset, 1841, none, pellucid_probe_shmemx_int_sum_to_all_aset
-pellucid_site shmemx_long_sum_to_all_aset, 1842, float, pellucid_probe_shmemx_long_sum_to_all_aset
-pellucid_site shmemx_float_sum_to_all_aset, 1844, none, pellucid_probe_shmemx_float_sum_to_all_aset
-pellucid_site shmemx_double_sum_to_all_aset, 1845, none, pellucid_probe_shmemx_double_sum_to_all_aset
-pellucid_site shmemx_longdouble_sum_to_all_aset, 1846, none, pellucid_probe_shmemx_longdouble_sum_to_all_aset
-pellucid_site shmemx_complexd_sum_to_all_aset, 1847, none, pellucid_probe_shmemx_complexd_sum_to_all_aset
-pellucid_site shmemx_complexf_sum_to_all_aset, 1848, none, pellucid_probe_shmemx_complexf_sum_to_all_aset
-pellucid_site shmemx_short_prod_to_all_aset, 1849, none, pellucid_probe_shmemx_short_prod_to_all_aset
-pellucid_site shmemx_int_prod_to_all_aset, 1850, none, pellucid_probe_shmemx_int_prod_to_all_aset
-pellucid_site shmemx_long_prod_to_all_aset, 1851, float, pellucid_probe_shmemx_long_prod_to_all_aset
-pellucid_site shmemx_float_prod_to_all_aset, 1853, none, pellucid_probe_shmemx_float_prod_to_all_aset
-pellucid_site shmemx_double_prod_to_all_aset, 1854, none, pellucid_probe_shmemx_double_prod_to_all_aset
-pellucid_site shmemx_longdouble_prod_to_all_aset, 1855, none, pellucid_probe_shmemx_longdouble_prod_to_all_aset
-pellucid_site shmemx_complexd_prod_to_all_aset, 1856, none, pellucid_probe_shmemx_complexd_prod_to_all_aset
-pellucid_site shmemx_complexf_prod_to_all_aset, 1857, none, pellucid_probe_shmemx_complexf_prod_to_all_aset
-pellucid_site shmemx_wait_req, 1858, none, pellucid_probe_shmemx_wait_req
-pellucid_site shmemx_test_req, 1859, none, pellucid_count_site_shmemx_test_req
-pellucid_site shmemx_req_wait, 1860, 1, pellucid_probe_shmemx_req_wait
-pellucid_site shmemx_req_test, 1861, none, pellucid_count_site_shmemx_req_test
-pellucid_site shmemx_req_wait_all, 1862, none, pellucid_probe_shmemx_req_wait_all
-pellucid_site shmemx_req_wait_any, 1863, none, pellucid_probe_shmemx_req_wait_any
-pellucid_site shmemx_req_test_some, 1864, none, pellucid_count_site_shmemx_req_test_some
-pellucid_site shmemx_barrier_aset_nb, 1866, none, pellucid_probe_shmemx_barrier_aset_nb
-pellucid_site shmemx_sync_aset_nb, 1867, none, pellucid_probe_shmemx_sync_aset_nb
-pellucid_site shmemx_broadcast32_nb, 1868, none, pellucid_probe_shmemx_broadcast32_nb
-pellucid_site shmemx_broadcast64_nb, 1869, none, pellucid_probe_shmemx_broadcast64_nb
-pellucid_site shmemx_collect32_nb, 1870, none, pellucid_probe_shmemx_collect32_nb
-pellucid_site shmemx_collect64_nb, 1871, none, pellucid_probe_shmemx_collect64_nb
-pellucid_site shmemx_fcollect32_nb, 1872, none, pellucid_probe_shmemx_fcollect32_nb
-pellucid_site shmemx_fcollect64_nb, 1873, none, pellucid_probe_shmemx_fcollect64_nb
-pellucid_site shmemx_alltoall32_nb, 1874, none, pellucid_probe_shmemx_alltoall32_nb
-pellucid_site shmemx_alltoall64_nb, 1875, none, pellucid_probe_shmemx_alltoall64_nb
-pellucid_site shmemx_short_and_to_all_nb, 1876, none, pellucid_probe_shmemx_short_and_to_all_nb
-pellucid_site shmemx_int_and_to_all_nb, 1877, none, pellucid_probe_shmemx_int_and_to_all_nb
-pellucid_site shmemx_long_and_to_all_nb, 1878, float, pellucid_probe_shmemx_long_and_to_all_nb
-pellucid_site shmemx_short_or_to_all_nb, 1880, none, pellucid_probe_shmemx_short_or_to_all_nb
-pellucid_site shmemx_int_or_to_all_nb, 1881, none, pellucid_probe_shmemx_int_or_to_all_nb
-pellucid_site shmemx_long_or_to_all_nb, 1882, float, pellucid_probe_shmemx_long_or_to_all_nb
-pellucid_site shmemx_short_xor_to_all_nb, 1884, none, pellucid_probe_shmemx_short_xor_to_all_nb
-pellucid_site shmemx_int_xor_to_all_nb, 1885, none, pellucid_probe_shmemx_int_xor_to_all_nb
-pellucid_site shmemx_long_xor_to_all_nb, 1886, float, pellucid_probe_shmemx_long_xor_to_all_nb
-pellucid_site shmemx_short_max_to_all_nb, 1888, none, pellucid_probe_shmemx_short_max_to_all_nb
-pellucid_site shmemx_int_max_to_all_nb, 1889, none, pellucid_probe_shmemx_int_max_to_all_nb
-pellucid_site shmemx_long_max_to_all_nb, 1890, float, pellucid_probe_shmemx_long_max_to_all_nb
-pellucid_site shmemx_float_max_to_all_nb, 1892, none, pellucid_probe_shmemx_float_max_to_all_nb
-pellucid_site shmemx_double_max_to_all_nb, 1893, none, pellucid_probe_shmemx_double_max_to_all_nb
-pellucid_site shmemx_longdouble_max_to_all_nb, 1894, none, pellucid_probe_shmemx_longdouble_max_to_all_nb
-pellucid_site shmemx_short_min_to_all_nb, 1895, none, pellucid_probe_shmemx_short_min_to_all_nb
-pellucid_site shmemx_int_min_to_all_nb, 1896, none, pellucid_probe_shmemx_int_min_to_all_nb
-pellucid_site shmemx_long_min_to_all_nb, 1897, float, pellucid_probe_shmemx_long_min_to_all_nb
-pellucid_site shmemx_float_min_to_all_nb, 1899, none, pellucid_probe_shmemx_float_min_to_all_nb
-pellucid_site shmemx_double_min_to_all_nb, 1900, none, pellucid_probe_shmemx_double_min_to_all_nb
-pellucid_site shmemx_longdouble_min_to_all_nb, 1901, none, pellucid_probe_shmemx_longdouble_min_to_all_nb
-pellucid_site shmemx_short_sum_to_all_nb, 1902, none, pellucid_probe_shmemx_short_sum_to_all_nb
-pellucid_site shmemx_int_sum_to_all_nb, 1903, none, pellucid_probe_shmemx_int_sum_to_all_nb
-pellucid_site shmemx_long_sum_to_all_nb, 1904, float, pellucid_probe_shmemx_long_sum_to_all_nb
-pellucid_site shmemx_float_sum_to_all_nb, 1906, none, pellucid_probe_shmemx_float_sum_to_all_nb
-pellucid_site shmemx_double_sum_to_all_nb, 1907, none, pellucid_probe_shmemx_double_sum_to_all_nb
-pellucid_site shmemx_longdouble_sum_to_all_nb, 1908, none, pellucid_probe_shmemx_longdouble_sum_to_all_nb
-pellucid_site shmemx_complexd_sum_to_all_nb, 1909, none, pellucid_probe_shmemx_complexd_sum_to_all_nb
-pellucid_site shmemx_complexf_sum_to_all_nb, 1910, none, pellucid_probe_shmemx_complexf_sum_to_all_nb
-pellucid_site shmemx_short_prod_to_all_nb, 1911, none, pellucid_probe_shmemx_short_prod_to_all_nb
-pellucid_site shmemx_int_prod_to_all_nb, 1912, none, pellucid_probe_shmemx_int_prod_to_all_nb
-pellucid_site shmemx_long_prod_to_all_nb, 1913, float, pellucid_probe_shmemx_long_prod_to_all_nb
-pellucid_site shmemx_float_prod_to_all_nb, 1915, none, pellucid_probe_shmemx_float_prod_to_all_nb
-pellucid_site shmemx_double_prod_to_all_nb, 1916, none, pellucid_probe_shmemx_double_prod_to_all_nb
-pellucid_site shmemx_longdouble_prod_to_all_nb, 1917, none, pellucid_probe_shmemx_longdouble_prod_to_all_nb
-pellucid_site shmemx_complexd_prod_to_all_nb, 1918, none, pellucid_probe_shmemx_complexd_prod_to_all_nb
-pellucid_site shmemx_complexf_prod_to_all_nb, 1919, none, pellucid_probe_shmemx_complexf_prod_to_all_nb
-pellucid_site shmemx_team_sync_nb, 1920, none, pellucid_probe_shmemx_team_sync_nb
-pellucid_site shmemx_float_broadcast_nb, 1921, float, pellucid_probe_shmemx_float_broadcast_nb
-pellucid_site shmemx_double_broadcast_nb, 1922, float, pellucid_probe_shmemx_double_broadcast_nb
-pellucid_site shmemx_longdouble_broadcast_nb, 1923, none, pellucid_probe_shmemx_longdouble_broadcast_nb
-pellucid_site shmemx_char_broadcast_nb, 1924, float, pellucid_probe_shmemx_char_broadcast_nb
-pellucid_site shmemx_short_broadcast_nb, 1926, float, pellucid_probe_shmemx_short_broadcast_nb
-pellucid_site shmemx_float_alltoall_nb, 1946, 5, pellucid_probe_shmemx_float_alltoall_nb
-pellucid_site shmemx_double_alltoall_nb, 1947, 5, pellucid_probe_shmemx_double_alltoall_nb
-pellucid_site shmemx_longdouble_alltoall_nb, 1948, none, pellucid_probe_shmemx_longdouble_alltoall_nb
-pellucid_site shmemx_char_alltoall_nb, 1949, 5, pellucid_probe_shmemx_char_alltoall_nb
-pellucid_site shmemx_short_alltoall_nb, 1951, 5, pellucid_probe_shmemx_short_alltoall_nb
-pellucid_site shmemx_float_collect_nb, 1971, 5, pellucid_probe_shmemx_float_collect_nb
-pellucid_site shmemx_double_collect_nb, 1972, 5, pellucid_probe_shmemx_double_collect_nb
-pellucid_site shmemx_longdouble_collect_nb, 1973, none, pellucid_probe_shmemx_longdouble_collect_nb
-pellucid_site shmemx_char_collect_nb, 1974, 5, pellucid_probe_shmemx_char_collect_nb
-pellucid_site shmemx_short_collect_nb, 1976, 5, pellucid_probe_shmemx_short_collect_nb
-pellucid_site shmemx_float_fcollect_nb, 1996, 5, pellucid_probe_shmemx_float_fcollect_nb
-pellucid_site shmemx_double_fcollect_nb, 1997, 5, pellucid_probe_shmemx_double_fcollect_nb
-pellucid_site shmemx_longdouble_fcollect_nb, 1998, none, pellucid_probe_shmemx_longdouble_fcollect_nb
-pellucid_site shmemx_char_fcollect_nb, 1999, 5, pellucid_probe_shmemx_char_fcollect_nb
-pellucid_site shmemx_short_fcollect_nb, 2001, 5, pellucid_probe_shmemx_short_fcollect_nb
-pellucid_site shmemx_uchar_and_reduce_nb, 2021, 5, pellucid_probe_shmemx_uchar_and_reduce_nb
-pellucid_site shmemx_ushort_and_reduce_nb, 2022, 5, pellucid_probe_shmemx_ushort_and_reduce_nb
-pellucid_site shmemx_uint_and_reduce_nb, 2023, 5, pellucid_probe_shmemx_uint_and_reduce_nb
-pellucid_site shmemx_ulong_and_reduce_nb, 2024, 5, pellucid_probe_shmemx_ulong_and_reduce_nb
-pellucid_site shmemx_uchar_or_reduce_nb, 2035, 5, pellucid_probe_shmemx_uchar_or_reduce_nb
-pellucid_site shmemx_ushort_or_reduce_nb, 2036, 5, pellucid_probe_shmemx_ushort_or_reduce_nb
-pellucid_site shmemx_uint_or_reduce_nb, 2037, 5, pellucid_probe_shmemx_uint_or_reduce_nb
-pellucid_site shmemx_ulong_or_reduce_nb, 2038, 5, pellucid_probe_shmemx_ulong_or_reduce_nb
-pellucid_site shmemx_uchar_xor_reduce_nb, 2049, 5, pellucid_probe_shmemx_uchar_xor_reduce_nb
-pellucid_site shmemx_ushort_xor_reduce_nb, 2050, 5, pellucid_probe_shmemx_ushort_xor_reduce_nb
-pellucid_site shmemx_uint_xor_reduce_nb, 2051, 5, pellucid_probe_shmemx_uint_xor_reduce_nb
-pellucid_site shmemx_ulong_xor_reduce_nb, 2052, 5, pellucid_probe_shmemx_ulong_xor_reduce_nb
-pellucid_site shmemx_char_max_reduce_nb, 2063, none, pellucid_probe_shmemx_char_max_reduce_nb
-pellucid_site shmemx_schar_max_reduce_nb, 2064, 5, pellucid_probe_shmemx_schar_max_reduce_nb
-pellucid_site shmemx_short_max_reduce_nb, 2065, 5, pellucid_probe_shmemx_short_max_reduce_nb
-pellucid_site shmemx_int_max_reduce_nb, 2066, 5, pellucid_probe_shmemx_int_max_reduce_nb
-pellucid_site shmemx_long_max_reduce_nb, 2067, 5, pellucid_probe_shmemx_long_max_reduce_nb
-pellucid_site shmemx_uchar_max_reduce_nb, 2070, 5, pellucid_probe_shmemx_uchar_max_reduce_nb
-pellucid_site shmemx_ushort_max_reduce_nb, 2071, 5, pellucid_probe_shmemx_ushort_max_reduce_nb
-pellucid_site shmemx_uint_max_reduce_nb, 2072, 5, pellucid_probe_shmemx_uint_max_reduce_nb
-pellucid_site shmemx_ulong_max_reduce_nb, 2073, 5, pellucid_probe_shmemx_ulong_max_reduce_nb
-pellucid_site shmemx_float_max_reduce_nb, 2084, none, pellucid_probe_shmemx_float_max_reduce_nb
-pellucid_site shmemx_double_max_reduce_nb, 2085, none, pellucid_probe_shmemx_double_max_reduce_nb
-pellucid_site shmemx_longdouble_max_reduce_nb, 2086, none, pellucid_probe_shmemx_longdouble_max_reduce_nb
-pellucid_site shmemx_char_min_reduce_nb, 2087, none, pellucid_probe_shmemx_char_min_reduce_nb
-pellucid_site shmemx_schar_min_reduce_nb, 2088, 5, pellucid_probe_shmemx_schar_min_reduce_nb
-pellucid_site shmemx_short_min_reduce_nb, 2089, 5, pellucid_probe_shmemx_short_min_reduce_nb
-pellucid_site shmemx_int_min_reduce_nb, 2090, 5, pellucid_probe_shmemx_int_min_reduce_nb
-pellucid_site shmemx_long_min_reduce_nb, 2091, 5, pellucid_probe_shmemx_long_min_reduce_nb
-pellucid_site shmemx_uchar_min_reduce_nb, 2094, 5, pellucid_probe_shmemx_uchar_min_reduce_nb
-pellucid_site shmemx_ushort_min_reduce_nb, 2095, 5, pellucid_probe_shmemx_ushort_min_reduce_nb
-pellucid_site shmemx_uint_min_reduce_nb, 2096, 5, pellucid_probe_shmemx_uint_min_reduce_nb
-pellucid_site shmemx_ulong_min_reduce_nb, 2097, 5, pellucid_probe_shmemx_ulong_min_reduce_nb
-pellucid_site shmemx_float_min_reduce_nb, 2108, none, pellucid_probe_shmemx_float_min_reduce_nb
-pellucid_site shmemx_double_min_reduce_nb, 2109, none, pellucid_probe_shmemx_double_min_reduce_nb
-pellucid_site shmemx_longdouble_min_reduce_nb, 2110, none, pellucid_probe_shmemx_longdouble_min_reduce_nb
-pellucid_site shmemx_char_sum_reduce_nb, 2111, 5, pellucid_probe_shmemx_char_sum_reduce_nb
-pellucid_site shmemx_short_sum_reduce_nb, 2113, 5, pellucid_probe_shmemx_short_sum_reduce_nb
-pellucid_site shmemx_int_sum_reduce_nb, 2114, 5, pellucid_probe_shmemx_int_sum_reduce_nb
-pellucid_site shmemx_long_sum_reduce_nb, 2115, 5, pellucid_probe_shmemx_long_sum_reduce_nb
-pellucid_site shmemx_float_sum_reduce_nb, 2132, none, pellucid_probe_shmemx_float_sum_reduce_nb
-pellucid_site shmemx_double_sum_reduce_nb, 2133, none, pellucid_probe_shmemx_double_sum_reduce_nb
-pellucid_site shmemx_longdouble_sum_reduce_nb, 2134, none, pellucid_probe_shmemx_longdouble_sum_reduce_nb
-pellucid_site shmemx_complexd_sum_reduce_nb, 2135, none, pellucid_probe_shmemx_complexd_sum_reduce_nb
-pellucid_site shmemx_complexf_sum_reduce_nb, 2136, none, pellucid_probe_shmemx_complexf_sum_reduce_nb
-pellucid_site shmemx_char_prod_reduce_nb, 2137, 5, pellucid_probe_shmemx_char_prod_reduce_nb
-pellucid_site shmemx_short_prod_reduce_nb, 2139, 5, pellucid_probe_shmemx_short_prod_reduce_nb
-pellucid_site shmemx_int_prod_reduce_nb, 2140, 5, pellucid_probe_shmemx_int_prod_reduce_nb
-pellucid_site shmemx_long_prod_reduce_nb, 2141, 5, pellucid_probe_shmemx_long_prod_reduce_nb
-pellucid_site shmemx_float_prod_reduce_nb, 2158, none, pellucid_probe_shmemx_float_prod_reduce_nb
-pellucid_site shmemx_double_prod_reduce_nb, 2159, none, pellucid_probe_shmemx_double_prod_reduce_nb
-pellucid_site shmemx_longdouble_prod_reduce_nb, 2160, none, pellucid_probe_shmemx_longdouble_prod_reduce_nb
-pellucid_site shmemx_complexd_prod_reduce_nb, 2161, none, pellucid_probe_shmemx_complexd_prod_reduce_nb
-pellucid_site shmemx_complexf_prod_reduce_nb, 2162, none, pellucid_probe_shmemx_complexf_prod_reduce_nb
-pellucid_site shmemx_int_fadd_nb, 2163, 5, pellucid_count_site_shmemx_int_fadd_nb
-pellucid_site shmemx_long_fadd_nb, 2164, 5, pellucid_count_site_shmemx_long_fadd_nb
-pellucid_site shmemx_ctx_int_fadd_nb, 2175, float, pellucid_count_site_shmemx_ctx_int_fadd_nb
-pellucid_site shmemx_ctx_long_fadd_nb, 2176, float, pellucid_count_site_shmemx_ctx_long_fadd_nb
-pellucid_site shmemx_float_swap_nb, 2187, none, pellucid_count_site_shmemx_float_swap_nb
-pellucid_site shmemx_double_swap_nb, 2188, none, pellucid_count_site_shmemx_double_swap_nb
-pellucid_site shmemx_int_swap_nb, 2189, 5, pellucid_count_site_shmemx_int_swap_nb
-pellucid_site shmemx_long_swap_nb, 2190, 5, pellucid_count_site_shmemx_long_swap_nb
-pellucid_site shmemx_ctx_float_swap_nb, 2201, none, pellucid_count_site_shmemx_ctx_float_swap_nb
-pellucid_site shmemx_ctx_double_swap_nb, 2202, none, pellucid_count_site_shmemx_ctx_double_swap_nb
-pellucid_site shmemx_ctx_int_swap_nb, 2203, float, pellucid_count_site_shmemx_ctx_int_swap_nb
-pellucid_site shmemx_ctx_long_swap_nb, 2204, float, pellucid_count_site_shmemx_ctx_long_swap_nb
-pellucid_site shmemx_int_cswap_nb, 2215, float, pellucid_count_site_shmemx_int_cswap_nb
-pellucid_site shmemx_long_cswap_nb, 2216, float, pellucid_count_site_shmemx_long_cswap_nb
-pellucid_site shmemx_ctx_int_cswap_nb, 2227, float, pellucid_count_site_shmemx_ctx_int_cswap_nb
-pellucid_site shmemx_ctx_long_cswap_nb, 2228, float, pellucid_count_site_shmemx_ctx_long_cswap_nb
-pellucid_site shmemx_int_finc_nb, 2239, 4, pellucid_count_site_shmemx_int_finc_nb
-pellucid_site shmemx_long_finc_nb, 2240, 4, pellucid_count_site_shmemx_long_finc_nb
-pellucid_site shmemx_ctx_int_finc_nb, 2251, 5, pellucid_count_site_shmemx_ctx_int_finc_nb
-pellucid_site shmemx_ctx_long_finc_nb, 2252, 5, pellucid_count_site_shmemx_ctx_long_finc_nb
-pellucid_site shmemx_int_add_nb, 2263, 4, pellucid_count_site_shmemx_int_add_nb
-pellucid_site shmemx_long_add_nb, 2264, 4, pellucid_count_site_shmemx_long_add_nb
-pellucid_site shmemx_ctx_int_add_nb, 2275, 5, pellucid_count_site_shmemx_ctx_int_add_nb
-pellucid_site shmemx_ctx_long_add_nb, 2276, 5, pellucid_count_site_shmemx_ctx_long_add_nb
-pellucid_site shmemx_int_inc_nb, 2287, 3, pellucid_count_site_shmemx_int_inc_nb
-pellucid_site shmemx_long_inc_nb, 2288, 3, pellucid_count_site_shmemx_long_inc_nb
-pellucid_site shmemx_ctx_int_inc_nb, 2299, 4, pellucid_count_site_shmemx_ctx_int_inc_nb
-pellucid_site shmemx_ctx_long_inc_nb, 2300, 4, pellucid_count_site_shmemx_ctx_long_inc_nb
-pellucid_site shmemx_float_put_nb, 2311, 5, pellucid_count_site_shmemx_float_put_nb
-pellucid_site shmemx_double_put_nb, 2312, 5, pellucid_count_site_shmemx_double_put_nb
-pellucid_site shmemx_longdouble_put_nb, 2313, 5, pellucid_count_site_shmemx_longdouble_put_nb
-pellucid_site shmemx_char_put_nb, 2314, 5, pellucid_count_site_shmemx_char_put_nb
-pellucid_site shmemx_short_put_nb, 2316, 5, pellucid_count_site_shmemx_short_put_nb
-pellucid_site shmemx_ctx_float_put_nb, 2335, float, pellucid_count_site_shmemx_ctx_float_put_nb
-pellucid_site shmemx_ctx_double_put_nb, 2336, float, pellucid_count_site_shmemx_ctx_double_put_nb
-pellucid_site shmemx_ctx_longdouble_put_nb, 2337, float, pellucid_count_site_shmemx_ctx_longdouble_put_nb
-pellucid_site shmemx_ctx_char_put_nb, 2338, float, pellucid_count_site_shmemx_ctx_char_put_nb
-pellucid_site shmemx_ctx_short_put_nb, 2340, float, pellucid_count_site_shmemx_ctx_short_put_nb
-pellucid_site shmemx_float_get_nb, 2371, 5, pellucid_count_site_shmemx_float_get_nb
-pellucid_site shmemx_double_get_nb, 2372, 5, pellucid_count_site_shmemx_double_get_nb
-pellucid_site shmemx_longdouble_get_nb, 2373, 5, pellucid_count_site_shmemx_longdouble_get_nb
-pellucid_site shmemx_char_get_nb, 2374, 5, pellucid_count_site_shmemx_char_get_nb
-pellucid_site shmemx_short_get_nb, 2376, 5, pellucid_count_site_shmemx_short_get_nb
-pellucid_site shmemx_ctx_float_get_nb, 2395, float, pellucid_count_site_shmemx_ctx_float_get_nb
-pellucid_site shmemx_ctx_double_get_nb, 2396, float, pellucid_count_site_shmemx_ctx_double_get_nb
-pellucid_site shmemx_ctx_longdouble_get_nb, 2397, float, pellucid_count_site_shmemx_ctx_longdouble_get_nb
-pellucid_site shmemx_ctx_char_get_nb, 2398, float, pellucid_count_site_shmemx_ctx_char_get_nb
-pellucid_site shmemx_ctx_short_get_nb, 2400, float, pellucid_count_site_shmemx_ctx_short_get_nb
-pellucid_site shmemx_file_open, 2431, none, pellucid_probe_shmemx_file_open
-pellucid_site shmemx_file_close, 2432, none, pellucid_probe_shmemx_file_close
-pellucid_site shmemx_file_sync, 2433, none, pellucid_probe_shmemx_file_sync
-pellucid_site shmemx_file_size, 2434, none, pellucid_probe_shmemx_file_size
-pellucid_site shmemx_file_truncate, 2435, none, pellucid_probe_shmemx_file_truncate
-pellucid_site shmemx_file_read_at, 2436, none, pellucid_probe_shmemx_file_read_at
-pellucid_site shmemx_file_write_at, 2437, none, pellucid_probe_shmemx_file_write_at
-pellucid_site shmemx_file_read_at_nb, 2438, none, pellucid_probe_shmemx_file_read_at_nb
-pellucid_site shmemx_file_write_at_nb, 2439, none, pellucid_probe_shmemx_file_write_at_nb
-pellucid_site shmemx_file_read_at_all, 2440, none, pellucid_probe_shmemx_file_read_at_all
-pellucid_site shmemx_file_write_at_all, 2441, none, pellucid_probe_shmemx_file_write_at_all
-pellucid_site shmemx_file_read_at_all_nb, 2442, none, pellucid_probe_shmemx_file_read_at_all_nb
-pellucid_site shmemx_file_write_at_all_nb, 2443, none, pellucid_probe_shmemx_file_write_at_all_nb
-pellucid_site shmemx_file_read_ordered, 2444, none, pellucid_probe_shmemx_file_read_ordered
-pellucid_site shmemx_file_write_ordered, 2445, none, pellucid_probe_shmemx_file_write_ordered
-pellucid_site shmemx_file_read_strided_all, 2446, none, pellucid_probe_shmemx_file_read_strided_all
-pellucid_site shmemx_file_write_strided_all, 2447, none, pellucid_probe_shmemx_file_write_strided_all
-pellucid_site shmemx_space_create, 2448, none, pellucid_probe_shmemx_space_create
-pellucid_site shmemx_space_create_aset, 2449, none, pellucid_probe_shmemx_space_create_aset
-pellucid_site shmemx_space_malloc, 2450, none, pellucid_probe_shmemx_space_malloc
-pellucid_site shmemx_space_calloc, 2451, none, pellucid_probe_shmemx_space_calloc
-pellucid_site shmemx_space_align, 2452, none, pellucid_probe_shmemx_space_align
-pellucid_site shmemx_space_realloc, 2453, none, pellucid_probe_shmemx_space_realloc
-pellucid_site shmemx_space_free, 2454, none, pellucid_probe_shmemx_space_free
-pellucid_site shmemx_space_destroy, 2455, none, pellucid_probe_shmemx_space_destroy
-pellucid_site shmemx_space_of, 2456, none, pellucid_count_site_shmemx_space_of
-pellucid_site shmemx_locality, 2457, none, pellucid_count_site_shmemx_locality
-pellucid_site shmemx_abort, 2458, none, pellucid_probe_shmemx_abort
-pellucid_site shmemx_abort_because, 2459, none, pellucid_probe_shmemx_abort_because
-pellucid_site shmemx_errhandler_set, 2460, none, pellucid_probe_shmemx_errhandler_set
-pellucid_site shmemx_error_last, 2461, none, pellucid_count_site_shmemx_error_last
-pellucid_site shmemx_error_clear, 2462, none, pellucid_count_site_shmemx_error_clear
-pellucid_site shmemx_error_string, 2463, none, pellucid_count_site_shmemx_error_string
-pellucid_site shmemx_job_state, 2464, none, pellucid_count_site_shmemx_job_state
-pellucid_site shmemx_pe_state, 2465, none, pellucid_count_site_shmemx_pe_state
-pellucid_site shmemx_failed_pes, 2466, none, pellucid_count_site_shmemx_failed_pes
-pellucid_site shmemx_lost_get, 2467, none, pellucid_probe_shmemx_lost_get
-pellucid_site shmemx_team_shrink, 2468, none, pellucid_probe_shmemx_team_shrink
-pellucid_site shmemx_agree, 2469, none, pellucid_probe_shmemx_agree
+pellucid_site shmem_init, 0, none, pellucid_probe_shmem_init, pellucid_probe_shmem_init
+pellucid_site shmem_my_pe, 1, none, pellucid_count_site_shmem_my_pe, pellucid_count_shmem_my_pe
+pellucid_site shmem_n_pes, 2, none, pellucid_count_site_shmem_n_pes, pellucid_count_shmem_n_pes
+pellucid_site shmem_finalize, 3, none, pellucid_probe_shmem_finalize, pellucid_probe_shmem_finalize
+pellucid_site shmem_query_initialized, 4, none, pellucid_count_site_shmem_query_initialized, pellucid_count_shmem_query_initialized
+pellucid_site shmem_global_exit, 5, none, pellucid_probe_shmem_global_exit, pellucid_probe_shmem_global_exit
+pellucid_site shmem_pe_accessible, 6, none, pellucid_count_site_shmem_pe_accessible, pellucid_count_shmem_pe_accessible
+pellucid_site shmem_addr_accessible, 7, none, pellucid_count_site_shmem_addr_accessible, pellucid_count_shmem_addr_accessible
+pellucid_site shmem_ptr, 8, none, pellucid_count_site_shmem_ptr, pellucid_count_shmem_ptr
+pellucid_site shmem_team_ptr, 9, none, pellucid_count_site_shmem_team_ptr, pellucid_count_shmem_team_ptr
+pellucid_site shmem_info_get_version, 10, none, pellucid_count_site_shmem_info_get_version, pellucid_count_shmem_info_get_version
+pellucid_site shmem_info_get_name, 11, none, pellucid_count_site_shmem_info_get_name, pellucid_count_shmem_info_get_name
+pellucid_site start_pes, 12, none, pellucid_probe_start_pes, pellucid_probe_start_pes
+pellucid_site _my_pe, 13, none, pellucid_count_site__my_pe, pellucid_count__my_pe
+pellucid_site _num_pes, 14, none, pellucid_count_site__num_pes, pellucid_count__num_pes
+pellucid_site shmem_init_thread, 15, none, pellucid_probe_shmem_init_thread, pellucid_probe_shmem_init_thread
+pellucid_site shmem_query_thread, 16, none, pellucid_count_site_shmem_query_thread, pellucid_count_shmem_query_thread
+pellucid_site shmem_malloc, 17, 1, pellucid_probe_shmem_malloc, pellucid_probe_shmem_malloc
+pellucid_site shmem_free, 18, 1, pellucid_probe_shmem_free, pellucid_probe_shmem_free
+pellucid_site shmem_realloc, 19, 2, pellucid_probe_shmem_realloc, pellucid_probe_shmem_realloc
+pellucid_site shmem_align, 20, 2, pellucid_probe_shmem_align, pellucid_probe_shmem_align
+pellucid_site shmem_malloc_with_hints, 21, none, pellucid_probe_shmem_malloc_with_hints, pellucid_probe_shmem_malloc_with_hints
+pellucid_site shmem_calloc, 22, none, pellucid_probe_shmem_calloc, pellucid_probe_shmem_calloc
+pellucid_site shmem_team_my_pe, 27, none, pellucid_count_site_shmem_team_my_pe, pellucid_count_shmem_team_my_pe
+pellucid_site shmem_team_n_pes, 28, none, pellucid_count_site_shmem_team_n_pes, pellucid_count_shmem_team_n_pes
+pellucid_site shmem_team_get_config, 29, none, pellucid_probe_shmem_team_get_config, pellucid_probe_shmem_team_get_config
+pellucid_site shmem_team_translate_pe, 30, none, pellucid_count_site_shmem_team_translate_pe, pellucid_count_shmem_team_translate_pe
+pellucid_site shmem_team_split_strided, 31, none, pellucid_probe_shmem_team_split_strided, pellucid_probe_shmem_team_split_strided
+pellucid_site shmem_team_split_2d, 32, none, pellucid_probe_shmem_team_split_2d, pellucid_probe_shmem_team_split_2d
+pellucid_site shmem_team_destroy, 33, none, pellucid_probe_shmem_team_destroy, pellucid_probe_shmem_team_destroy
+pellucid_site shmem_ctx_create, 34, none, pellucid_probe_shmem_ctx_create, pellucid_probe_shmem_ctx_create
+pellucid_site shmem_team_create_ctx, 35, none, pellucid_probe_shmem_team_create_ctx, pellucid_probe_shmem_team_create_ctx
+pellucid_site shmem_ctx_destroy, 36, none, pellucid_probe_shmem_ctx_destroy, pellucid_probe_shmem_ctx_destroy
+pellucid_site shmem_ctx_get_team, 37, none, pellucid_probe_shmem_ctx_get_team, pellucid_probe_shmem_ctx_get_team
+pellucid_site shmem_float_put, 38, 4, pellucid_count_site_shmem_float_put, pellucid_count_shmem_float_put
+pellucid_site shmem_double_put, 39, 4, pellucid_count_site_shmem_double_put, pellucid_count_shmem_double_put
+pellucid_site shmem_longdouble_put, 40, 4, pellucid_count_site_shmem_longdouble_put, pellucid_count_shmem_longdouble_put
+pellucid_site shmem_char_put, 41, 4, pellucid_count_site_shmem_char_put, pellucid_count_shmem_char_put
+pellucid_site shmem_short_put, 43, 4, pellucid_count_site_shmem_short_put, pellucid_count_shmem_short_put
+pellucid_site shmem_ctx_float_put, 62, 5, pellucid_count_site_shmem_ctx_float_put, pellucid_count_shmem_ctx_float_put
+pellucid_site shmem_ctx_double_put, 63, 5, pellucid_count_site_shmem_ctx_double_put, pellucid_count_shmem_ctx_double_put
+pellucid_site shmem_ctx_longdouble_put, 64, 5, pellucid_count_site_shmem_ctx_longdouble_put, pellucid_count_shmem_ctx_longdouble_put
+pellucid_site shmem_ctx_char_put, 65, 5, pellucid_count_site_shmem_ctx_char_put, pellucid_count_shmem_ctx_char_put
+pellucid_site shmem_ctx_short_put, 67, 5, pellucid_count_site_shmem_ctx_short_put, pellucid_count_shmem_ctx_short_put
+pellucid_site shmem_float_get, 98, 4, pellucid_count_site_shmem_float_get, pellucid_count_shmem_float_get
+pellucid_site shmem_double_get, 99, 4, pellucid_count_site_shmem_double_get, pellucid_count_shmem_double_get
+pellucid_site shmem_longdouble_get, 100, 4, pellucid_count_site_shmem_longdouble_get, pellucid_count_shmem_longdouble_get
+pellucid_site shmem_char_get, 101, 4, pellucid_count_site_shmem_char_get, pellucid_count_shmem_char_get
+pellucid_site shmem_short_get, 103, 4, pellucid_count_site_shmem_short_get, pellucid_count_shmem_short_get
+pellucid_site shmem_ctx_float_get, 122, 5, pellucid_count_site_shmem_ctx_float_get, pellucid_count_shmem_ctx_float_get
+pellucid_site shmem_ctx_double_get, 123, 5, pellucid_count_site_shmem_ctx_double_get, pellucid_count_shmem_ctx_double_get
+pellucid_site shmem_ctx_longdouble_get, 124, 5, pellucid_count_site_shmem_ctx_longdouble_get, pellucid_count_shmem_ctx_longdouble_get
+pellucid_site shmem_ctx_char_get, 125, 5, pellucid_count_site_shmem_ctx_char_get, pellucid_count_shmem_ctx_char_get
+pellucid_site shmem_ctx_short_get, 127, 5, pellucid_count_site_shmem_ctx_short_get, pellucid_count_shmem_ctx_short_get
+pellucid_site shmem_float_p, 158, none, pellucid_count_site_shmem_float_p, pellucid_count_shmem_float_p
+pellucid_site shmem_double_p, 159, none, pellucid_count_site_shmem_double_p, pellucid_count_shmem_double_p
+pellucid_site shmem_longdouble_p, 160, none, pellucid_c_probe_shmem_longdouble_p, pellucid_c_probe_shmem_longdouble_p
+pellucid_site shmem_char_p, 161, 3, pellucid_count_site_shmem_char_p, pellucid_count_shmem_char_p
+pellucid_site shmem_short_p, 163, 3, pellucid_count_site_shmem_short_p, pellucid_count_shmem_short_p
+pellucid_site shmem_int_p, 164, 3, pellucid_count_site_shmem_int_p, pellucid_count_shmem_int_p
+pellucid_site shmem_long_p, 165, 3, pellucid_count_site_shmem_long_p, pellucid_count_shmem_long_p
+pellucid_site shmem_uchar_p, 167, 3, pellucid_count_site_shmem_uchar_p, pellucid_count_shmem_uchar_p
+pellucid_site shmem_ushort_p, 168, 3, pellucid_count_site_shmem_ushort_p, pellucid_count_shmem_ushort_p
+pellucid_site shmem_ctx_float_p, 182, none, pellucid_count_site_shmem_ctx_float_p, pellucid_count_shmem_ctx_float_p
+pellucid_site shmem_ctx_double_p, 183, none, pellucid_count_site_shmem_ctx_double_p, pellucid_count_shmem_ctx_double_p
+pellucid_site shmem_ctx_longdouble_p, 184, none, pellucid_c_probe_shmem_ctx_longdouble_p, pellucid_c_probe_shmem_ctx_longdouble_p
+pellucid_site shmem_ctx_char_p, 185, 4, pellucid_count_site_shmem_ctx_char_p, pellucid_count_shmem_ctx_char_p
+pellucid_site shmem_ctx_short_p, 187, 4, pellucid_count_site_shmem_ctx_short_p, pellucid_count_shmem_ctx_short_p
+pellucid_site shmem_ctx_int_p, 188, 4, pellucid_count_site_shmem_ctx_int_p, pellucid_count_shmem_ctx_int_p
+pellucid_site shmem_ctx_long_p, 189, 4, pellucid_count_site_shmem_ctx_long_p, pellucid_count_shmem_ctx_long_p
+pellucid_site shmem_ctx_uchar_p, 191, 4, pellucid_count_site_shmem_ctx_uchar_p, pellucid_count_shmem_ctx_uchar_p
+pellucid_site shmem_ctx_ushort_p, 192, 4, pellucid_count_site_shmem_ctx_ushort_p, pellucid_count_shmem_ctx_ushort_p
+pellucid_site shmem_float_g, 206, none, pellucid_count_site_shmem_float_g, pellucid_count_shmem_float_g
+pellucid_site shmem_double_g, 207, none, pellucid_count_site_shmem_double_g, pellucid_count_shmem_double_g
+pellucid_site shmem_longdouble_g, 208, none, pellucid_c_probe_shmem_longdouble_g, pellucid_c_probe_shmem_longdouble_g
+pellucid_site shmem_char_g, 209, 2, pellucid_count_site_shmem_char_g, pellucid_count_shmem_char_g
+pellucid_site shmem_short_g, 211, 2, pellucid_count_site_shmem_short_g, pellucid_count_shmem_short_g
+pellucid_site shmem_int_g, 212, 2, pellucid_count_site_shmem_int_g, pellucid_count_shmem_int_g
+pellucid_site shmem_long_g, 213, 2, pellucid_count_site_shmem_long_g, pellucid_count_shmem_long_g
+pellucid_site shmem_uchar_g, 215, 2, pellucid_count_site_shmem_uchar_g, pellucid_count_shmem_uchar_g
+pellucid_site shmem_ushort_g, 216, 2, pellucid_count_site_shmem_ushort_g, pellucid_count_shmem_ushort_g
+pellucid_site shmem_ctx_float_g, 230, none, pellucid_count_site_shmem_ctx_float_g, pellucid_count_shmem_ctx_float_g
+pellucid_site shmem_ctx_double_g, 231, none, pellucid_count_site_shmem_ctx_double_g, pellucid_count_shmem_ctx_double_g
+pellucid_site shmem_ctx_longdouble_g, 232, none, pellucid_c_probe_shmem_ctx_longdouble_g, pellucid_c_probe_shmem_ctx_longdouble_g
+pellucid_site shmem_ctx_char_g, 233, 3, pellucid_count_site_shmem_ctx_char_g, pellucid_count_shmem_ctx_char_g
+pellucid_site shmem_ctx_short_g, 235, 3, pellucid_count_site_shmem_ctx_short_g, pellucid_count_shmem_ctx_short_g
+pellucid_site shmem_ctx_int_g, 236, 3, pellucid_count_site_shmem_ctx_int_g, pellucid_count_shmem_ctx_int_g
+pellucid_site shmem_ctx_long_g, 237, 3, pellucid_count_site_shmem_ctx_long_g, pellucid_count_shmem_ctx_long_g
+pellucid_site shmem_ctx_uchar_g, 239, 3, pellucid_count_site_shmem_ctx_uchar_g, pellucid_count_shmem_ctx_uchar_g
+pellucid_site shmem_ctx_ushort_g, 240, 3, pellucid_count_site_shmem_ctx_ushort_g, pellucid_count_shmem_ctx_ushort_g
+pellucid_site shmem_float_iput, 254, float, pellucid_count_site_shmem_float_iput, pellucid_count_shmem_float_iput
+pellucid_site shmem_double_iput, 255, float, pellucid_count_site_shmem_double_iput, pellucid_count_shmem_double_iput
+pellucid_site shmem_longdouble_iput, 256, float, pellucid_count_site_shmem_longdouble_iput, pellucid_count_shmem_longdouble_iput
+pellucid_site shmem_char_iput, 257, float, pellucid_count_site_shmem_char_iput, pellucid_count_shmem_char_iput
+pellucid_site shmem_short_iput, 259, float, pellucid_count_site_shmem_short_iput, pellucid_count_shmem_short_iput
+pellucid_site shmem_ctx_float_iput, 278, float, pellucid_count_site_shmem_ctx_float_iput, pellucid_count_shmem_ctx_float_iput
+pellucid_site shmem_ctx_double_iput, 279, float, pellucid_count_site_shmem_ctx_double_iput, pellucid_count_shmem_ctx_double_iput
+pellucid_site shmem_ctx_longdouble_iput, 280, float, pellucid_count_site_shmem_ctx_longdouble_iput, pellucid_count_shmem_ctx_longdouble_iput
+pellucid_site shmem_ctx_char_iput, 281, float, pellucid_count_site_shmem_ctx_char_iput, pellucid_count_shmem_ctx_char_iput
+pellucid_site shmem_ctx_short_iput, 283, float, pellucid_count_site_shmem_ctx_short_iput, pellucid_count_shmem_ctx_short_iput
+pellucid_site shmem_float_iget, 312, float, pellucid_count_site_shmem_float_iget, pellucid_count_shmem_float_iget
+pellucid_site shmem_double_iget, 313, float, pellucid_count_site_shmem_double_iget, pellucid_count_shmem_double_iget
+pellucid_site shmem_longdouble_iget, 314, float, pellucid_count_site_shmem_longdouble_iget, pellucid_count_shmem_longdouble_iget
+pellucid_site shmem_char_iget, 315, float, pellucid_count_site_shmem_char_iget, pellucid_count_shmem_char_iget
+pellucid_site shmem_short_iget, 317, float, pellucid_count_site_shmem_short_iget, pellucid_count_shmem_short_iget
+pellucid_site shmem_ctx_float_iget, 336, float, pellucid_count_site_shmem_ctx_float_iget, pellucid_count_shmem_ctx_float_iget
+pellucid_site shmem_ctx_double_iget, 337, float, pellucid_count_site_shmem_ctx_double_iget, pellucid_count_shmem_ctx_double_iget
+pellucid_site shmem_ctx_longdouble_iget, 338, float, pellucid_count_site_shmem_ctx_longdouble_iget, pellucid_count_shmem_ctx_longdouble_iget
+pellucid_site shmem_ctx_char_iget, 339, float, pellucid_count_site_shmem_ctx_char_iget, pellucid_count_shmem_ctx_char_iget
+pellucid_site shmem_ctx_short_iget, 341, float, pellucid_count_site_shmem_ctx_short_iget, pellucid_count_shmem_ctx_short_iget
+pellucid_site shmem_float_ibput, 370, float, pellucid_count_site_shmem_float_ibput, pellucid_count_shmem_float_ibput
+pellucid_site shmem_double_ibput, 371, float, pellucid_count_site_shmem_double_ibput, pellucid_count_shmem_double_ibput
+pellucid_site shmem_longdouble_ibput, 372, float, pellucid_count_site_shmem_longdouble_ibput, pellucid_count_shmem_longdouble_ibput
+pellucid_site shmem_char_ibput, 373, float, pellucid_count_site_shmem_char_ibput, pellucid_count_shmem_char_ibput
+pellucid_site shmem_short_ibput, 375, float, pellucid_count_site_shmem_short_ibput, pellucid_count_shmem_short_ibput
+pellucid_site shmem_ctx_float_ibput, 394, float, pellucid_count_site_shmem_ctx_float_ibput, pellucid_count_shmem_ctx_float_ibput
+pellucid_site shmem_ctx_double_ibput, 395, float, pellucid_count_site_shmem_ctx_double_ibput, pellucid_count_shmem_ctx_double_ibput
+pellucid_site shmem_ctx_longdouble_ibput, 396, float, pellucid_count_site_shmem_ctx_longdouble_ibput, pellucid_count_shmem_ctx_longdouble_ibput
+pellucid_site shmem_ctx_char_ibput, 397, float, pellucid_count_site_shmem_ctx_char_ibput, pellucid_count_shmem_ctx_char_ibput
+pellucid_site shmem_ctx_short_ibput, 399, float, pellucid_count_site_shmem_ctx_short_ibput, pellucid_count_shmem_ctx_short_ibput
+pellucid_site shmem_float_ibget, 428, float, pellucid_count_site_shmem_float_ibget, pellucid_count_shmem_float_ibget
+pellucid_site shmem_double_ibget, 429, float, pellucid_count_site_shmem_double_ibget, pellucid_count_shmem_double_ibget
+pellucid_site shmem_longdouble_ibget, 430, float, pellucid_count_site_shmem_longdouble_ibget, pellucid_count_shmem_longdouble_ibget
+pellucid_site shmem_char_ibget, 431, float, pellucid_count_site_shmem_char_ibget, pellucid_count_shmem_char_ibget
+pellucid_site shmem_short_ibget, 433, float, pellucid_count_site_shmem_short_ibget, pellucid_count_shmem_short_ibget
+pellucid_site shmem_ctx_float_ibget, 452, float, pellucid_count_site_shmem_ctx_float_ibget, pellucid_count_shmem_ctx_float_ibget
+pellucid_site shmem_ctx_double_ibget, 453, float, pellucid_count_site_shmem_ctx_double_ibget, pellucid_count_shmem_ctx_double_ibget
+pellucid_site shmem_ctx_longdouble_ibget, 454, float, pellucid_count_site_shmem_ctx_longdouble_ibget, pellucid_count_shmem_ctx_longdouble_ibget
+pellucid_site shmem_ctx_char_ibget, 455, float, pellucid_count_site_shmem_ctx_char_ibget, pellucid_count_shmem_ctx_char_ibget
+pellucid_site shmem_ctx_short_ibget, 457, float, pellucid_count_site_shmem_ctx_short_ibget, pellucid_count_shmem_ctx_short_ibget
+pellucid_site shmem_float_put_nbi, 486, 4, pellucid_count_site_shmem_float_put_nbi, pellucid_count_shmem_float_put_nbi
+pellucid_site shmem_double_put_nbi, 487, 4, pellucid_count_site_shmem_double_put_nbi, pellucid_count_shmem_double_put_nbi
+pellucid_site shmem_longdouble_put_nbi, 488, 4, pellucid_count_site_shmem_longdouble_put_nbi, pellucid_count_shmem_longdouble_put_nbi
+pellucid_site shmem_char_put_nbi, 489, 4, pellucid_count_site_shmem_char_put_nbi, pellucid_count_shmem_char_put_nbi
+pellucid_site shmem_short_put_nbi, 491, 4, pellucid_count_site_shmem_short_put_nbi, pellucid_count_shmem_short_put_nbi
+pellucid_site shmem_ctx_float_put_nbi, 510, 5, pellucid_count_site_shmem_ctx_float_put_nbi, pellucid_count_shmem_ctx_float_put_nbi
+pellucid_site shmem_ctx_double_put_nbi, 511, 5, pellucid_count_site_shmem_ctx_double_put_nbi, pellucid_count_shmem_ctx_double_put_nbi
+pellucid_site shmem_ctx_longdouble_put_nbi, 512, 5, pellucid_count_site_shmem_ctx_longdouble_put_nbi, pellucid_count_shmem_ctx_longdouble_put_nbi
+pellucid_site shmem_ctx_char_put_nbi, 513, 5, pellucid_count_site_shmem_ctx_char_put_nbi, pellucid_count_shmem_ctx_char_put_nbi
+pellucid_site shmem_ctx_short_put_nbi, 515, 5, pellucid_count_site_shmem_ctx_short_put_nbi, pellucid_count_shmem_ctx_short_put_nbi
+pellucid_site shmem_float_get_nbi, 546, 4, pellucid_count_site_shmem_float_get_nbi, pellucid_count_shmem_float_get_nbi
+pellucid_site shmem_double_get_nbi, 547, 4, pellucid_count_site_shmem_double_get_nbi, pellucid_count_shmem_double_get_nbi
+pellucid_site shmem_longdouble_get_nbi, 548, 4, pellucid_count_site_shmem_longdouble_get_nbi, pellucid_count_shmem_longdouble_get_nbi
+pellucid_site shmem_char_get_nbi, 549, 4, pellucid_count_site_shmem_char_get_nbi, pellucid_count_shmem_char_get_nbi
+pellucid_site shmem_short_get_nbi, 551, 4, pellucid_count_site_shmem_short_get_nbi, pellucid_count_shmem_short_get_nbi
+pellucid_site shmem_ctx_float_get_nbi, 570, 5, pellucid_count_site_shmem_ctx_float_get_nbi, pellucid_count_shmem_ctx_float_get_nbi
+pellucid_site shmem_ctx_double_get_nbi, 571, 5, pellucid_count_site_shmem_ctx_double_get_nbi, pellucid_count_shmem_ctx_double_get_nbi
+pellucid_site shmem_ctx_longdouble_get_nbi, 572, 5, pellucid_count_site_shmem_ctx_longdouble_get_nbi, pellucid_count_shmem_ctx_longdouble_get_nbi
+pellucid_site shmem_ctx_char_get_nbi, 573, 5, pellucid_count_site_shmem_ctx_char_get_nbi, pellucid_count_shmem_ctx_char_get_nbi
+pellucid_site shmem_ctx_short_get_nbi, 575, 5, pellucid_count_site_shmem_ctx_short_get_nbi, pellucid_count_shmem_ctx_short_get_nbi
+pellucid_site shmem_float_atomic_fetch, 606, 2, pellucid_count_site_shmem_float_atomic_fetch, pellucid_count_shmem_float_atomic_fetch
+pellucid_site shmem_double_atomic_fetch, 607, 2, pellucid_count_site_shmem_double_atomic_fetch, pellucid_count_shmem_double_atomic_fetch
+pellucid_site shmem_int_atomic_fetch, 608, 2, pellucid_count_site_shmem_int_atomic_fetch, pellucid_count_shmem_int_atomic_fetch
+pellucid_site shmem_long_atomic_fetch, 609, 2, pellucid_count_site_shmem_long_atomic_fetch, pellucid_count_shmem_long_atomic_fetch
+pellucid_site shmem_ctx_float_atomic_fetch, 620, none, pellucid_count_site_shmem_ctx_float_atomic_fetch, pellucid_count_shmem_ctx_float_atomic_fetch
+pellucid_site shmem_ctx_double_atomic_fetch, 621, none, pellucid_count_site_shmem_ctx_double_atomic_fetch, pellucid_count_shmem_ctx_double_atomic_fetch
+pellucid_site shmem_ctx_int_atomic_fetch, 622, 3, pellucid_count_site_shmem_ctx_int_atomic_fetch, pellucid_count_shmem_ctx_int_atomic_fetch
+pellucid_site shmem_ctx_long_atomic_fetch, 623, 3, pellucid_count_site_shmem_ctx_long_atomic_fetch, pellucid_count_shmem_ctx_long_atomic_fetch
+pellucid_site shmem_float_atomic_set, 639, 2, pellucid_count_site_shmem_float_atomic_set, pellucid_count_shmem_float_atomic_set
+pellucid_site shmem_double_atomic_set, 640, 2, pellucid_count_site_shmem_double_atomic_set, pellucid_count_shmem_double_atomic_set
+pellucid_site shmem_int_atomic_set, 641, 3, pellucid_count_site_shmem_int_atomic_set, pellucid_count_shmem_int_atomic_set
+pellucid_site shmem_long_atomic_set, 642, 3, pellucid_count_site_shmem_long_atomic_set, pellucid_count_shmem_long_atomic_set
+pellucid_site shmem_ctx_float_atomic_set, 653, none, pellucid_count_site_shmem_ctx_float_atomic_set, pellucid_count_shmem_ctx_float_atomic_set
+pellucid_site shmem_ctx_double_atomic_set, 654, none, pellucid_count_site_shmem_ctx_double_atomic_set, pellucid_count_shmem_ctx_double_atomic_set
+pellucid_site shmem_ctx_int_atomic_set, 655, 4, pellucid_count_site_shmem_ctx_int_atomic_set, pellucid_count_shmem_ctx_int_atomic_set
+pellucid_site shmem_ctx_long_atomic_set, 656, 4, pellucid_count_site_shmem_ctx_long_atomic_set, pellucid_count_shmem_ctx_long_atomic_set
+pellucid_site shmem_int_atomic_compare_swap, 672, 4, pellucid_count_site_shmem_int_atomic_compare_swap, pellucid_count_shmem_int_atomic_compare_swap
+pellucid_site shmem_long_atomic_compare_swap, 673, 4, pellucid_count_site_shmem_long_atomic_compare_swap, pellucid_count_shmem_long_atomic_compare_swap
+pellucid_site shmem_ctx_int_atomic_compare_swap, 684, 5, pellucid_count_site_shmem_ctx_int_atomic_compare_swap, pellucid_count_shmem_ctx_int_atomic_compare_swap
+pellucid_site shmem_ctx_long_atomic_compare_swap, 685, 5, pellucid_count_site_shmem_ctx_long_atomic_compare_swap, pellucid_count_shmem_ctx_long_atomic_compare_swap
+pellucid_site shmem_float_atomic_swap, 699, 2, pellucid_count_site_shmem_float_atomic_swap, pellucid_count_shmem_float_atomic_swap
+pellucid_site shmem_double_atomic_swap, 700, 2, pellucid_count_site_shmem_double_atomic_swap, pellucid_count_shmem_double_atomic_swap
+pellucid_site shmem_int_atomic_swap, 701, 3, pellucid_count_site_shmem_int_atomic_swap, pellucid_count_shmem_int_atomic_swap
+pellucid_site shmem_long_atomic_swap, 702, 3, pellucid_count_site_shmem_long_atomic_swap, pellucid_count_shmem_long_atomic_swap
+pellucid_site shmem_ctx_float_atomic_swap, 713, none, pellucid_count_site_shmem_ctx_float_atomic_swap, pellucid_count_shmem_ctx_float_atomic_swap
+pellucid_site shmem_ctx_double_atomic_swap, 714, none, pellucid_count_site_shmem_ctx_double_atomic_swap, pellucid_count_shmem_ctx_double_atomic_swap
+pellucid_site shmem_ctx_int_atomic_swap, 715, 4, pellucid_count_site_shmem_ctx_int_atomic_swap, pellucid_count_shmem_ctx_int_atomic_swap
+pellucid_site shmem_ctx_long_atomic_swap, 716, 4, pellucid_count_site_shmem_ctx_long_atomic_swap, pellucid_count_shmem_ctx_long_atomic_swap
+pellucid_site shmem_int_atomic_fetch_inc, 732, 2, pellucid_count_site_shmem_int_atomic_fetch_inc, pellucid_count_shmem_int_atomic_fetch_inc
+pellucid_site shmem_long_atomic_fetch_inc, 733, 2, pellucid_count_site_shmem_long_atomic_fetch_inc, pellucid_count_shmem_long_atomic_fetch_inc
+pellucid_site shmem_ctx_int_atomic_fetch_inc, 744, 3, pellucid_count_site_shmem_ctx_int_atomic_fetch_inc, pellucid_count_shmem_ctx_int_atomic_fetch_inc
+pellucid_site shmem_ctx_long_atomic_fetch_inc, 745, 3, pellucid_count_site_shmem_ctx_long_atomic_fetch_inc, pellucid_count_shmem_ctx_long_atomic_fetch_inc
+pellucid_site shmem_int_atomic_inc, 759, 2, pellucid_count_site_shmem_int_atomic_inc, pellucid_count_shmem_int_atomic_inc
+pellucid_site shmem_long_atomic_inc, 760, 2, pellucid_count_site_shmem_long_atomic_inc, pellucid_count_shmem_long_atomic_inc
+pellucid_site shmem_ctx_int_atomic_inc, 771, 3, pellucid_count_site_shmem_ctx_int_atomic_inc, pellucid_count_shmem_ctx_int_atomic_inc
+pellucid_site shmem_ctx_long_atomic_inc, 772, 3, pellucid_count_site_shmem_ctx_long_atomic_inc, pellucid_count_shmem_ctx_long_atomic_inc
+pellucid_site shmem_int_atomic_fetch_add, 786, 3, pellucid_count_site_shmem_int_atomic_fetch_add, pellucid_count_shmem_int_atomic_fetch_add
+pellucid_site shmem_long_atomic_fetch_add, 787, 3, pellucid_count_site_shmem_long_atomic_fetch_add, pellucid_count_shmem_long_atomic_fetch_add
+pellucid_site shmem_ctx_int_atomic_fetch_add, 798, 4, pellucid_count_site_shmem_ctx_int_atomic_fetch_add, pellucid_count_shmem_ctx_int_atomic_fetch_add
+pellucid_site shmem_ctx_long_atomic_fetch_add, 799, 4, pellucid_count_site_shmem_ctx_long_atomic_fetch_add, pellucid_count_shmem_ctx_long_atomic_fetch_add
+pellucid_site shmem_int_atomic_add, 813, 3, pellucid_count_site_shmem_int_atomic_add, pellucid_count_shmem_int_atomic_add
+pellucid_site shmem_long_atomic_add, 814, 3, pellucid_count_site_shmem_long_atomic_add, pellucid_count_shmem_long_atomic_add
+pellucid_site shmem_ctx_int_atomic_add, 825, 4, pellucid_count_site_shmem_ctx_int_atomic_add, pellucid_count_shmem_ctx_int_atomic_add
+pellucid_site shmem_ctx_long_atomic_add, 826, 4, pellucid_count_site_shmem_ctx_long_atomic_add, pellucid_count_shmem_ctx_long_atomic_add
+pellucid_site shmem_uint_atomic_fetch_and, 840, 3, pellucid_count_site_shmem_uint_atomic_fetch_and, pellucid_count_shmem_uint_atomic_fetch_and
+pellucid_site shmem_ulong_atomic_fetch_and, 841, 3, pellucid_count_site_shmem_ulong_atomic_fetch_and, pellucid_count_shmem_ulong_atomic_fetch_and
+pellucid_site shmem_ctx_uint_atomic_fetch_and, 847, 4, pellucid_count_site_shmem_ctx_uint_atomic_fetch_and, pellucid_count_shmem_ctx_uint_atomic_fetch_and
+pellucid_site shmem_ctx_ulong_atomic_fetch_and, 848, 4, pellucid_count_site_shmem_ctx_ulong_atomic_fetch_and, pellucid_count_shmem_ctx_ulong_atomic_fetch_and
+pellucid_site shmem_uint_atomic_and, 854, 3, pellucid_count_site_shmem_uint_atomic_and, pellucid_count_shmem_uint_atomic_and
+pellucid_site shmem_ulong_atomic_and, 855, 3, pellucid_count_site_shmem_ulong_atomic_and, pellucid_count_shmem_ulong_atomic_and
+pellucid_site shmem_ctx_uint_atomic_and, 861, 4, pellucid_count_site_shmem_ctx_uint_atomic_and, pellucid_count_shmem_ctx_uint_atomic_and
+pellucid_site shmem_ctx_ulong_atomic_and, 862, 4, pellucid_count_site_shmem_ctx_ulong_atomic_and, pellucid_count_shmem_ctx_ulong_atomic_and
+pellucid_site shmem_uint_atomic_fetch_or, 868, 3, pellucid_count_site_shmem_uint_atomic_fetch_or, pellucid_count_shmem_uint_atomic_fetch_or
+pellucid_site shmem_ulong_atomic_fetch_or, 869, 3, pellucid_count_site_shmem_ulong_atomic_fetch_or, pellucid_count_shmem_ulong_atomic_fetch_or
+pellucid_site shmem_ctx_uint_atomic_fetch_or, 875, 4, pellucid_count_site_shmem_ctx_uint_atomic_fetch_or, pellucid_count_shmem_ctx_uint_atomic_fetch_or
+pellucid_site shmem_ctx_ulong_atomic_fetch_or, 876, 4, pellucid_count_site_shmem_ctx_ulong_atomic_fetch_or, pellucid_count_shmem_ctx_ulong_atomic_fetch_or
+pellucid_site shmem_uint_atomic_or, 882, 3, pellucid_count_site_shmem_uint_atomic_or, pellucid_count_shmem_uint_atomic_or
+pellucid_site shmem_ulong_atomic_or, 883, 3, pellucid_count_site_shmem_ulong_atomic_or, pellucid_count_shmem_ulong_atomic_or
+pellucid_site shmem_ctx_uint_atomic_or, 889, 4, pellucid_count_site_shmem_ctx_uint_atomic_or, pellucid_count_shmem_ctx_uint_atomic_or
+pellucid_site shmem_ctx_ulong_atomic_or, 890, 4, pellucid_count_site_shmem_ctx_ulong_atomic_or, pellucid_count_shmem_ctx_ulong_atomic_or
+pellucid_site shmem_uint_atomic_fetch_xor, 896, 3, pellucid_count_site_shmem_uint_atomic_fetch_xor, pellucid_count_shmem_uint_atomic_fetch_xor
+pellucid_site shmem_ulong_atomic_fetch_xor, 897, 3, pellucid_count_site_shmem_ulong_atomic_fetch_xor, pellucid_count_shmem_ulong_atomic_fetch_xor
+pellucid_site shmem_ctx_uint_atomic_fetch_xor, 903, 4, pellucid_count_site_shmem_ctx_uint_atomic_fetch_xor, pellucid_count_shmem_ctx_uint_atomic_fetch_xor
+pellucid_site shmem_ctx_ulong_atomic_fetch_xor, 904, 4, pellucid_count_site_shmem_ctx_ulong_atomic_fetch_xor, pellucid_count_shmem_ctx_ulong_atomic_fetch_xor
+pellucid_site shmem_uint_atomic_xor, 910, 3, pellucid_count_site_shmem_uint_atomic_xor, pellucid_count_shmem_uint_atomic_xor
+pellucid_site shmem_ulong_atomic_xor, 911, 3, pellucid_count_site_shmem_ulong_atomic_xor, pellucid_count_shmem_ulong_atomic_xor
+pellucid_site shmem_ctx_uint_atomic_xor, 917, 4, pellucid_count_site_shmem_ctx_uint_atomic_xor, pellucid_count_shmem_ctx_uint_atomic_xor
+pellucid_site shmem_ctx_ulong_atomic_xor, 918, 4, pellucid_count_site_shmem_ctx_ulong_atomic_xor, pellucid_count_shmem_ctx_ulong_atomic_xor
+pellucid_site shmem_float_atomic_fetch_nbi, 924, none, pellucid_count_site_shmem_float_atomic_fetch_nbi, pellucid_count_shmem_float_atomic_fetch_nbi
+pellucid_site shmem_double_atomic_fetch_nbi, 925, none, pellucid_count_site_shmem_double_atomic_fetch_nbi, pellucid_count_shmem_double_atomic_fetch_nbi
+pellucid_site shmem_int_atomic_fetch_nbi, 926, 3, pellucid_count_site_shmem_int_atomic_fetch_nbi, pellucid_count_shmem_int_atomic_fetch_nbi
+pellucid_site shmem_long_atomic_fetch_nbi, 927, 3, pellucid_count_site_shmem_long_atomic_fetch_nbi, pellucid_count_shmem_long_atomic_fetch_nbi
+pellucid_site shmem_ctx_float_atomic_fetch_nbi, 938, none, pellucid_count_site_shmem_ctx_float_atomic_fetch_nbi, pellucid_count_shmem_ctx_float_atomic_fetch_nbi
+pellucid_site shmem_ctx_double_atomic_fetch_nbi, 939, none, pellucid_count_site_shmem_ctx_double_atomic_fetch_nbi, pellucid_count_shmem_ctx_double_atomic_fetch_nbi
+pellucid_site shmem_ctx_int_atomic_fetch_nbi, 940, 4, pellucid_count_site_shmem_ctx_int_atomic_fetch_nbi, pellucid_count_shmem_ctx_int_atomic_fetch_nbi
+pellucid_site shmem_ctx_long_atomic_fetch_nbi, 941, 4, pellucid_count_site_shmem_ctx_long_atomic_fetch_nbi, pellucid_count_shmem_ctx_long_atomic_fetch_nbi
+pellucid_site shmem_int_atomic_compare_swap_nbi, 952, 5, pellucid_count_site_shmem_int_atomic_compare_swap_nbi, pellucid_count_shmem_int_atomic_compare_swap_nbi
+pellucid_site shmem_long_atomic_compare_swap_nbi, 953, 5, pellucid_count_site_shmem_long_atomic_compare_swap_nbi, pellucid_count_shmem_long_atomic_compare_swap_nbi
+pellucid_site shmem_ctx_int_atomic_compare_swap_nbi, 964, float, pellucid_count_site_shmem_ctx_int_atomic_compare_swap_nbi, pellucid_count_shmem_ctx_int_atomic_compare_swap_nbi
+pellucid_site shmem_ctx_long_atomic_compare_swap_nbi, 965, float, pellucid_count_site_shmem_ctx_long_atomic_compare_swap_nbi, pellucid_count_shmem_ctx_long_atomic_compare_swap_nbi
+pellucid_site shmem_float_atomic_swap_nbi, 976, none, pellucid_count_site_shmem_float_atomic_swap_nbi, pellucid_count_shmem_float_atomic_swap_nbi
+pellucid_site shmem_double_atomic_swap_nbi, 977, none, pellucid_count_site_shmem_double_atomic_swap_nbi, pellucid_count_shmem_double_atomic_swap_nbi
+pellucid_site shmem_int_atomic_swap_nbi, 978, 4, pellucid_count_site_shmem_int_atomic_swap_nbi, pellucid_count_shmem_int_atomic_swap_nbi
+pellucid_site shmem_long_atomic_swap_nbi, 979, 4, pellucid_count_site_shmem_long_atomic_swap_nbi, pellucid_count_shmem_long_atomic_swap_nbi
+pellucid_site shmem_ctx_float_atomic_swap_nbi, 990, none, pellucid_count_site_shmem_ctx_float_atomic_swap_nbi, pellucid_count_shmem_ctx_float_atomic_swap_nbi
+pellucid_site shmem_ctx_double_atomic_swap_nbi, 991, none, pellucid_count_site_shmem_ctx_double_atomic_swap_nbi, pellucid_count_shmem_ctx_double_atomic_swap_nbi
+pellucid_site shmem_ctx_int_atomic_swap_nbi, 992, 5, pellucid_count_site_shmem_ctx_int_atomic_swap_nbi, pellucid_count_shmem_ctx_int_atomic_swap_nbi
+pellucid_site shmem_ctx_long_atomic_swap_nbi, 993, 5, pellucid_count_site_shmem_ctx_long_atomic_swap_nbi, pellucid_count_shmem_ctx_long_atomic_swap_nbi
+pellucid_site shmem_int_atomic_fetch_inc_nbi, 1004, 3, pellucid_count_site_shmem_int_atomic_fetch_inc_nbi, pellucid_count_shmem_int_atomic_fetch_inc_nbi
+pellucid_site shmem_long_atomic_fetch_inc_nbi, 1005, 3, pellucid_count_site_shmem_long_atomic_fetch_inc_nbi, pellucid_count_shmem_long_atomic_fetch_inc_nbi
+pellucid_site shmem_ctx_int_atomic_fetch_inc_nbi, 1016, 4, pellucid_count_site_shmem_ctx_int_atomic_fetch_inc_nbi, pellucid_count_shmem_ctx_int_atomic_fetch_inc_nbi
+pellucid_site shmem_ctx_long_atomic_fetch_inc_nbi, 1017, 4, pellucid_count_site_shmem_ctx_long_atomic_fetch_inc_nbi, pellucid_count_shmem_ctx_long_atomic_fetch_inc_nbi
+pellucid_site shmem_int_atomic_fetch_add_nbi, 1028, 4, pellucid_count_site_shmem_int_atomic_fetch_add_nbi, pellucid_count_shmem_int_atomic_fetch_add_nbi
+pellucid_site shmem_long_atomic_fetch_add_nbi, 1029, 4, pellucid_count_site_shmem_long_atomic_fetch_add_nbi, pellucid_count_shmem_long_atomic_fetch_add_nbi
+pellucid_site shmem_ctx_int_atomic_fetch_add_nbi, 1040, 5, pellucid_count_site_shmem_ctx_int_atomic_fetch_add_nbi, pellucid_count_shmem_ctx_int_atomic_fetch_add_nbi
+pellucid_site shmem_ctx_long_atomic_fetch_add_nbi, 1041, 5, pellucid_count_site_shmem_ctx_long_atomic_fetch_add_nbi, pellucid_count_shmem_ctx_long_atomic_fetch_add_nbi
+pellucid_site shmem_uint_atomic_fetch_and_nbi, 1052, 4, pellucid_count_site_shmem_uint_atomic_fetch_and_nbi, pellucid_count_shmem_uint_atomic_fetch_and_nbi
+pellucid_site shmem_ulong_atomic_fetch_and_nbi, 1053, 4, pellucid_count_site_shmem_ulong_atomic_fetch_and_nbi, pellucid_count_shmem_ulong_atomic_fetch_and_nbi
+pellucid_site shmem_ctx_uint_atomic_fetch_and_nbi, 1059, 5, pellucid_count_site_shmem_ctx_uint_atomic_fetch_and_nbi, pellucid_count_shmem_ctx_uint_atomic_fetch_and_nbi
+pellucid_site shmem_ctx_ulong_atomic_fetch_and_nbi, 1060, 5, pellucid_count_site_shmem_ctx_ulong_atomic_fetch_and_nbi, pellucid_count_shmem_ctx_ulong_atomic_fetch_and_nbi
+pellucid_site shmem_uint_atomic_fetch_or_nbi, 1066, 4, pellucid_count_site_shmem_uint_atomic_fetch_or_nbi, pellucid_count_shmem_uint_atomic_fetch_or_nbi
+pellucid_site shmem_ulong_atomic_fetch_or_nbi, 1067, 4, pellucid_count_site_shmem_ulong_atomic_fetch_or_nbi, pellucid_count_shmem_ulong_atomic_fetch_or_nbi
+pellucid_site shmem_ctx_uint_atomic_fetch_or_nbi, 1073, 5, pellucid_count_site_shmem_ctx_uint_atomic_fetch_or_nbi, pellucid_count_shmem_ctx_uint_atomic_fetch_or_nbi
+pellucid_site shmem_ctx_ulong_atomic_fetch_or_nbi, 1074, 5, pellucid_count_site_shmem_ctx_ulong_atomic_fetch_or_nbi, pellucid_count_shmem_ctx_ulong_atomic_fetch_or_nbi
+pellucid_site shmem_uint_atomic_fetch_xor_nbi, 1080, 4, pellucid_count_site_shmem_uint_atomic_fetch_xor_nbi, pellucid_count_shmem_uint_atomic_fetch_xor_nbi
+pellucid_site shmem_ulong_atomic_fetch_xor_nbi, 1081, 4, pellucid_count_site_shmem_ulong_atomic_fetch_xor_nbi, pellucid_count_shmem_ulong_atomic_fetch_xor_nbi
+pellucid_site shmem_ctx_uint_atomic_fetch_xor_nbi, 1087, 5, pellucid_count_site_shmem_ctx_uint_atomic_fetch_xor_nbi, pellucid_count_shmem_ctx_uint_atomic_fetch_xor_nbi
+pellucid_site shmem_ctx_ulong_atomic_fetch_xor_nbi, 1088, 5, pellucid_count_site_shmem_ctx_ulong_atomic_fetch_xor_nbi, pellucid_count_shmem_ctx_ulong_atomic_fetch_xor_nbi
+pellucid_site shmem_float_put_signal, 1094, float, pellucid_count_site_shmem_float_put_signal, pellucid_count_shmem_float_put_signal
+pellucid_site shmem_double_put_signal, 1095, float, pellucid_count_site_shmem_double_put_signal, pellucid_count_shmem_double_put_signal
+pellucid_site shmem_longdouble_put_signal, 1096, float, pellucid_count_site_shmem_longdouble_put_signal, pellucid_count_shmem_longdouble_put_signal
+pellucid_site shmem_char_put_signal, 1097, float, pellucid_count_site_shmem_char_put_signal, pellucid_count_shmem_char_put_signal
+pellucid_site shmem_short_put_signal, 1099, float, pellucid_count_site_shmem_short_put_signal, pellucid_count_shmem_short_put_signal
+pellucid_site shmem_ctx_float_put_signal, 1118, float, pellucid_count_site_shmem_ctx_float_put_signal, pellucid_count_shmem_ctx_float_put_signal
+pellucid_site shmem_ctx_double_put_signal, 1119, float, pellucid_count_site_shmem_ctx_double_put_signal, pellucid_count_shmem_ctx_double_put_signal
+pellucid_site shmem_ctx_longdouble_put_signal, 1120, float, pellucid_count_site_shmem_ctx_longdouble_put_signal, pellucid_count_shmem_ctx_longdouble_put_signal
+pellucid_site shmem_ctx_char_put_signal, 1121, float, pellucid_count_site_shmem_ctx_char_put_signal, pellucid_count_shmem_ctx_char_put_signal
+pellucid_site shmem_ctx_short_put_signal, 1123, float, pellucid_count_site_shmem_ctx_short_put_signal, pellucid_count_shmem_ctx_short_put_signal
+pellucid_site shmem_float_put_signal_nbi, 1154, float, pellucid_count_site_shmem_float_put_signal_nbi, pellucid_count_shmem_float_put_signal_nbi
+pellucid_site shmem_double_put_signal_nbi, 1155, float, pellucid_count_site_shmem_double_put_signal_nbi, pellucid_count_shmem_double_put_signal_nbi
+pellucid_site shmem_longdouble_put_signal_nbi, 1156, float, pellucid_count_site_shmem_longdouble_put_signal_nbi, pellucid_count_shmem_longdouble_put_signal_nbi
+pellucid_site shmem_char_put_signal_nbi, 1157, float, pellucid_count_site_shmem_char_put_signal_nbi, pellucid_count_shmem_char_put_signal_nbi
+pellucid_site shmem_short_put_signal_nbi, 1159, float, pellucid_count_site_shmem_short_put_signal_nbi, pellucid_count_shmem_short_put_signal_nbi
+pellucid_site shmem_ctx_float_put_signal_nbi, 1178, float, pellucid_count_site_shmem_ctx_float_put_signal_nbi, pellucid_count_shmem_ctx_float_put_signal_nbi
+pellucid_site shmem_ctx_double_put_signal_nbi, 1179, float, pellucid_count_site_shmem_ctx_double_put_signal_nbi, pellucid_count_shmem_ctx_double_put_signal_nbi
+pellucid_site shmem_ctx_longdouble_put_signal_nbi, 1180, float, pellucid_count_site_shmem_ctx_longdouble_put_signal_nbi, pellucid_count_shmem_ctx_longdouble_put_signal_nbi
+pellucid_site shmem_ctx_char_put_signal_nbi, 1181, float, pellucid_count_site_shmem_ctx_char_put_signal_nbi, pellucid_count_shmem_ctx_char_put_signal_nbi
+pellucid_site shmem_ctx_short_put_signal_nbi, 1183, float, pellucid_count_site_shmem_ctx_short_put_signal_nbi, pellucid_count_shmem_ctx_short_put_signal_nbi
+pellucid_site shmem_signal_add, 1214, none, pellucid_count_site_shmem_signal_add, pellucid_count_shmem_signal_add
+pellucid_site shmem_ctx_signal_add, 1215, none, pellucid_count_site_shmem_ctx_signal_add, pellucid_count_shmem_ctx_signal_add
+pellucid_site shmem_signal_set, 1216, none, pellucid_count_site_shmem_signal_set, pellucid_count_shmem_signal_set
+pellucid_site shmem_ctx_signal_set, 1217, none, pellucid_count_site_shmem_ctx_signal_set, pellucid_count_shmem_ctx_signal_set
+pellucid_site shmem_signal_fetch, 1218, none, pellucid_count_site_shmem_signal_fetch, pellucid_count_shmem_signal_fetch
+pellucid_site shmem_ctx_session_start, 1219, none, pellucid_count_site_shmem_ctx_session_start, pellucid_count_shmem_ctx_session_start
+pellucid_site shmem_ctx_session_stop, 1220, none, pellucid_count_site_shmem_ctx_session_stop, pellucid_count_shmem_ctx_session_stop
+pellucid_site shmem_barrier_all, 1221, none, pellucid_probe_shmem_barrier_all, pellucid_probe_shmem_barrier_all
+pellucid_site shmem_barrier, 1222, none, pellucid_probe_shmem_barrier, pellucid_probe_shmem_barrier
+pellucid_site shmem_team_sync, 1223, none, pellucid_probe_shmem_team_sync, pellucid_probe_shmem_team_sync
+pellucid_site shmem_sync, 1224, none, pellucid_probe_shmem_sync, pellucid_probe_shmem_sync
+pellucid_site shmem_sync_all, 1225, none, pellucid_probe_shmem_sync_all, pellucid_probe_shmem_sync_all
+pellucid_site shmem_float_alltoall, 1226, 4, pellucid_probe_shmem_float_alltoall, pellucid_probe_shmem_float_alltoall
+pellucid_site shmem_double_alltoall, 1227, 4, pellucid_probe_shmem_double_alltoall, pellucid_probe_shmem_double_alltoall
+pellucid_site shmem_longdouble_alltoall, 1228, none, pellucid_probe_shmem_longdouble_alltoall, pellucid_probe_shmem_longdouble_alltoall
+pellucid_site shmem_char_alltoall, 1229, 4, pellucid_probe_shmem_char_alltoall, pellucid_probe_shmem_char_alltoall
+pellucid_site shmem_short_alltoall, 1231, 4, pellucid_probe_shmem_short_alltoall, pellucid_probe_shmem_short_alltoall
+pellucid_site shmem_alltoall32, 1251, none, pellucid_probe_shmem_alltoall32, pellucid_probe_shmem_alltoall32
+pellucid_site shmem_alltoall64, 1252, none, pellucid_probe_shmem_alltoall64, pellucid_probe_shmem_alltoall64
+pellucid_site shmem_float_alltoalls, 1253, float, pellucid_probe_shmem_float_alltoalls, pellucid_probe_shmem_float_alltoalls
+pellucid_site shmem_double_alltoalls, 1254, float, pellucid_probe_shmem_double_alltoalls, pellucid_probe_shmem_double_alltoalls
+pellucid_site shmem_longdouble_alltoalls, 1255, none, pellucid_probe_shmem_longdouble_alltoalls, pellucid_probe_shmem_longdouble_alltoalls
+pellucid_site shmem_char_alltoalls, 1256, float, pellucid_probe_shmem_char_alltoalls, pellucid_probe_shmem_char_alltoalls
+pellucid_site shmem_short_alltoalls, 1258, float, pellucid_probe_shmem_short_alltoalls, pellucid_probe_shmem_short_alltoalls
+pellucid_site shmem_alltoalls32, 1278, none, pellucid_probe_shmem_alltoalls32, pellucid_probe_shmem_alltoalls32
+pellucid_site shmem_alltoalls64, 1279, none, pellucid_probe_shmem_alltoalls64, pellucid_probe_shmem_alltoalls64
+pellucid_site shmem_float_broadcast, 1280, 5, pellucid_probe_shmem_float_broadcast, pellucid_probe_shmem_float_broadcast
+pellucid_site shmem_double_broadcast, 1281, 5, pellucid_probe_shmem_double_broadcast, pellucid_probe_shmem_double_broadcast
+pellucid_site shmem_longdouble_broadcast, 1282, none, pellucid_probe_shmem_longdouble_broadcast, pellucid_probe_shmem_longdouble_broadcast
+pellucid_site shmem_char_broadcast, 1283, 5, pellucid_probe_shmem_char_broadcast, pellucid_probe_shmem_char_broadcast
+pellucid_site shmem_short_broadcast, 1285, 5, pellucid_probe_shmem_short_broadcast, pellucid_probe_shmem_short_broadcast
+pellucid_site shmem_broadcast32, 1305, none, pellucid_probe_shmem_broadcast32, pellucid_probe_shmem_broadcast32
+pellucid_site shmem_broadcast64, 1306, none, pellucid_probe_shmem_broadcast64, pellucid_probe_shmem_broadcast64
+pellucid_site shmem_float_collect, 1307, 4, pellucid_probe_shmem_float_collect, pellucid_probe_shmem_float_collect
+pellucid_site shmem_double_collect, 1308, 4, pellucid_probe_shmem_double_collect, pellucid_probe_shmem_double_collect
+pellucid_site shmem_longdouble_collect, 1309, none, pellucid_probe_shmem_longdouble_collect, pellucid_probe_shmem_longdouble_collect
+pellucid_site shmem_char_collect, 1310, 4, pellucid_probe_shmem_char_collect, pellucid_probe_shmem_char_collect
+pellucid_site shmem_short_collect, 1312, 4, pellucid_probe_shmem_short_collect, pellucid_probe_shmem_short_collect
+pellucid_site shmem_collect32, 1332, none, pellucid_probe_shmem_collect32, pellucid_probe_shmem_collect32
+pellucid_site shmem_collect64, 1333, none, pellucid_probe_shmem_collect64, pellucid_probe_shmem_collect64
+pellucid_site shmem_float_fcollect, 1334, 4, pellucid_probe_shmem_float_fcollect, pellucid_probe_shmem_float_fcollect
+pellucid_site shmem_double_fcollect, 1335, 4, pellucid_probe_shmem_double_fcollect, pellucid_probe_shmem_double_fcollect
+pellucid_site shmem_longdouble_fcollect, 1336, none, pellucid_probe_shmem_longdouble_fcollect, pellucid_probe_shmem_longdouble_fcollect
+pellucid_site shmem_char_fcollect, 1337, 4, pellucid_probe_shmem_char_fcollect, pellucid_probe_shmem_char_fcollect
+pellucid_site shmem_short_fcollect, 1339, 4, pellucid_probe_shmem_short_fcollect, pellucid_probe_shmem_short_fcollect
+pellucid_site shmem_fcollect32, 1359, none, pellucid_probe_shmem_fcollect32, pellucid_probe_shmem_fcollect32
+pellucid_site shmem_fcollect64, 1360, none, pellucid_probe_shmem_fcollect64, pellucid_probe_shmem_fcollect64
+pellucid_site shmem_uchar_and_reduce, 1361, 4, pellucid_probe_shmem_uchar_and_reduce, pellucid_probe_shmem_uchar_and_reduce
+pellucid_site shmem_ushort_and_reduce, 1362, 4, pellucid_probe_shmem_ushort_and_reduce, pellucid_probe_shmem_ushort_and_reduce
+pellucid_site shmem_uint_and_reduce, 1363, 4, pellucid_probe_shmem_uint_and_reduce, pellucid_probe_shmem_uint_and_reduce
+pellucid_site shmem_ulong_and_reduce, 1364, 4, pellucid_probe_shmem_ulong_and_reduce, pellucid_probe_shmem_ulong_and_reduce
+pellucid_site shmem_short_and_to_all, 1375, none, pellucid_probe_shmem_short_and_to_all, pellucid_probe_shmem_short_and_to_all
+pellucid_site shmem_int_and_to_all, 1376, none, pellucid_probe_shmem_int_and_to_all, pellucid_probe_shmem_int_and_to_all
+pellucid_site shmem_long_and_to_all, 1377, float, pellucid_probe_shmem_long_and_to_all, pellucid_probe_shmem_long_and_to_all
+pellucid_site shmem_uchar_or_reduce, 1379, 4, pellucid_probe_shmem_uchar_or_reduce, pellucid_probe_shmem_uchar_or_reduce
+pellucid_site shmem_ushort_or_reduce, 1380, 4, pellucid_probe_shmem_ushort_or_reduce, pellucid_probe_shmem_ushort_or_reduce
+pellucid_site shmem_uint_or_reduce, 1381, 4, pellucid_probe_shmem_uint_or_reduce, pellucid_probe_shmem_uint_or_reduce
+pellucid_site shmem_ulong_or_reduce, 1382, 4, pellucid_probe_shmem_ulong_or_reduce, pellucid_probe_shmem_ulong_or_reduce
+pellucid_site shmem_short_or_to_all, 1393, none, pellucid_probe_shmem_short_or_to_all, pellucid_probe_shmem_short_or_to_all
+pellucid_site shmem_int_or_to_all, 1394, none, pellucid_probe_shmem_int_or_to_all, pellucid_probe_shmem_int_or_to_all
+pellucid_site shmem_long_or_to_all, 1395, float, pellucid_probe_shmem_long_or_to_all, pellucid_probe_shmem_long_or_to_all
+pellucid_site shmem_uchar_xor_reduce, 1397, 4, pellucid_probe_shmem_uchar_xor_reduce, pellucid_probe_shmem_uchar_xor_reduce
+pellucid_site shmem_ushort_xor_reduce, 1398, 4, pellucid_probe_shmem_ushort_xor_reduce, pellucid_probe_shmem_ushort_xor_reduce
+pellucid_site shmem_uint_xor_reduce, 1399, 4, pellucid_probe_shmem_uint_xor_reduce, pellucid_probe_shmem_uint_xor_reduce
+pellucid_site shmem_ulong_xor_reduce, 1400, 4, pellucid_probe_shmem_ulong_xor_reduce, pellucid_probe_shmem_ulong_xor_reduce
+pellucid_site shmem_short_xor_to_all, 1411, none, pellucid_probe_shmem_short_xor_to_all, pellucid_probe_shmem_short_xor_to_all
+pellucid_site shmem_int_xor_to_all, 1412, none, pellucid_probe_shmem_int_xor_to_all, pellucid_probe_shmem_int_xor_to_all
+pellucid_site shmem_long_xor_to_all, 1413, float, pellucid_probe_shmem_long_xor_to_all, pellucid_probe_shmem_long_xor_to_all
+pellucid_site shmem_char_max_reduce, 1415, none, pellucid_probe_shmem_char_max_reduce, pellucid_probe_shmem_char_max_reduce
+pellucid_site shmem_schar_max_reduce, 1416, 4, pellucid_probe_shmem_schar_max_reduce, pellucid_probe_shmem_schar_max_reduce
+pellucid_site shmem_short_max_reduce, 1417, 4, pellucid_probe_shmem_short_max_reduce, pellucid_probe_shmem_short_max_reduce
+pellucid_site shmem_int_max_reduce, 1418, 4, pellucid_probe_shmem_int_max_reduce, pellucid_probe_shmem_int_max_reduce
+pellucid_site shmem_long_max_reduce, 1419, 4, pellucid_probe_shmem_long_max_reduce, pellucid_probe_shmem_long_max_reduce
+pellucid_site shmem_uchar_max_reduce, 1422, 4, pellucid_probe_shmem_uchar_max_reduce, pellucid_probe_shmem_uchar_max_reduce
+pellucid_site shmem_ushort_max_reduce, 1423, 4, pellucid_probe_shmem_ushort_max_reduce, pellucid_probe_shmem_ushort_max_reduce
+pellucid_site shmem_uint_max_reduce, 1424, 4, pellucid_probe_shmem_uint_max_reduce, pellucid_probe_shmem_uint_max_reduce
+pellucid_site shmem_ulong_max_reduce, 1425, 4, pellucid_probe_shmem_ulong_max_reduce, pellucid_probe_shmem_ulong_max_reduce
+pellucid_site shmem_float_max_reduce, 1436, none, pellucid_probe_shmem_float_max_reduce, pellucid_probe_shmem_float_max_reduce
+pellucid_site shmem_double_max_reduce, 1437, none, pellucid_probe_shmem_double_max_reduce, pellucid_probe_shmem_double_max_reduce
+pellucid_site shmem_longdouble_max_reduce, 1438, none, pellucid_probe_shmem_longdouble_max_reduce, pellucid_probe_shmem_longdouble_max_reduce
+pellucid_site shmem_short_max_to_all, 1439, none, pellucid_probe_shmem_short_max_to_all, pellucid_probe_shmem_short_max_to_all
+pellucid_site shmem_int_max_to_all, 1440, none, pellucid_probe_shmem_int_max_to_all, pellucid_probe_shmem_int_max_to_all
+pellucid_site shmem_long_max_to_all, 1441, float, pellucid_probe_shmem_long_max_to_all, pellucid_probe_shmem_long_max_to_all
+pellucid_site shmem_float_max_to_all, 1443, none, pellucid_probe_shmem_float_max_to_all, pellucid_probe_shmem_float_max_to_all
+pellucid_site shmem_double_max_to_all, 1444, none, pellucid_probe_shmem_double_max_to_all, pellucid_probe_shmem_double_max_to_all
+pellucid_site shmem_longdouble_max_to_all, 1445, none, pellucid_probe_shmem_longdouble_max_to_all, pellucid_probe_shmem_longdouble_max_to_all
+pellucid_site shmem_char_min_reduce, 1446, none, pellucid_probe_shmem_char_min_reduce, pellucid_probe_shmem_char_min_reduce
+pellucid_site shmem_schar_min_reduce, 1447, 4, pellucid_probe_shmem_schar_min_reduce, pellucid_probe_shmem_schar_min_reduce
+pellucid_site shmem_short_min_reduce, 1448, 4, pellucid_probe_shmem_short_min_reduce, pellucid_probe_shmem_short_min_reduce
+pellucid_site shmem_int_min_reduce, 1449, 4, pellucid_probe_shmem_int_min_reduce, pellucid_probe_shmem_int_min_reduce
+pellucid_site shmem_long_min_reduce, 1450, 4, pellucid_probe_shmem_long_min_reduce, pellucid_probe_shmem_long_min_reduce
+pellucid_site shmem_uchar_min_reduce, 1453, 4, pellucid_probe_shmem_uchar_min_reduce, pellucid_probe_shmem_uchar_min_reduce
+pellucid_site shmem_ushort_min_reduce, 1454, 4, pellucid_probe_shmem_ushort_min_reduce, pellucid_probe_shmem_ushort_min_reduce
+pellucid_site shmem_uint_min_reduce, 1455, 4, pellucid_probe_shmem_uint_min_reduce, pellucid_probe_shmem_uint_min_reduce
+pellucid_site shmem_ulong_min_reduce, 1456, 4, pellucid_probe_shmem_ulong_min_reduce, pellucid_probe_shmem_ulong_min_reduce
+pellucid_site shmem_float_min_reduce, 1467, none, pellucid_probe_shmem_float_min_reduce, pellucid_probe_shmem_float_min_reduce
+pellucid_site shmem_double_min_reduce, 1468, none, pellucid_probe_shmem_double_min_reduce, pellucid_probe_shmem_double_min_reduce
+pellucid_site shmem_longdouble_min_reduce, 1469, none, pellucid_probe_shmem_longdouble_min_reduce, pellucid_probe_shmem_longdouble_min_reduce
+pellucid_site shmem_short_min_to_all, 1470, none, pellucid_probe_shmem_short_min_to_all, pellucid_probe_shmem_short_min_to_all
+pellucid_site shmem_int_min_to_all, 1471, none, pellucid_probe_shmem_int_min_to_all, pellucid_probe_shmem_int_min_to_all
+pellucid_site shmem_long_min_to_all, 1472, float, pellucid_probe_shmem_long_min_to_all, pellucid_probe_shmem_long_min_to_all
+pellucid_site shmem_float_min_to_all, 1474, none, pellucid_probe_shmem_float_min_to_all, pellucid_probe_shmem_float_min_to_all
+pellucid_site shmem_double_min_to_all, 1475, none, pellucid_probe_shmem_double_min_to_all, pellucid_probe_shmem_double_min_to_all
+pellucid_site shmem_longdouble_min_to_all, 1476, none, pellucid_probe_shmem_longdouble_min_to_all, pellucid_probe_shmem_longdouble_min_to_all
+pellucid_site shmem_char_sum_reduce, 1477, 4, pellucid_probe_shmem_char_sum_reduce, pellucid_probe_shmem_char_sum_reduce
+pellucid_site shmem_short_sum_reduce, 1479, 4, pellucid_probe_shmem_short_sum_reduce, pellucid_probe_shmem_short_sum_reduce
+pellucid_site shmem_int_sum_reduce, 1480, 4, pellucid_probe_shmem_int_sum_reduce, pellucid_probe_shmem_int_sum_reduce
+pellucid_site shmem_long_sum_reduce, 1481, 4, pellucid_probe_shmem_long_sum_reduce, pellucid_probe_shmem_long_sum_reduce
+pellucid_site shmem_float_sum_reduce, 1498, none, pellucid_probe_shmem_float_sum_reduce, pellucid_probe_shmem_float_sum_reduce
+pellucid_site shmem_double_sum_reduce, 1499, none, pellucid_probe_shmem_double_sum_reduce, pellucid_probe_shmem_double_sum_reduce
+pellucid_site shmem_longdouble_sum_reduce, 1500, none, pellucid_probe_shmem_longdouble_sum_reduce, pellucid_probe_shmem_longdouble_sum_reduce
+pellucid_site shmem_complexd_sum_reduce, 1501, none, pellucid_probe_shmem_complexd_sum_reduce, pellucid_probe_shmem_complexd_sum_reduce
+pellucid_site shmem_complexf_sum_reduce, 1502, none, pellucid_probe_shmem_complexf_sum_reduce, pellucid_probe_shmem_complexf_sum_reduce
+pellucid_site shmem_short_sum_to_all, 1503, none, pellucid_probe_shmem_short_sum_to_all, pellucid_probe_shmem_short_sum_to_all
+pellucid_site shmem_int_sum_to_all, 1504, none, pellucid_probe_shmem_int_sum_to_all, pellucid_probe_shmem_int_sum_to_all
+pellucid_site shmem_long_sum_to_all, 1505, float, pellucid_probe_shmem_long_sum_to_all, pellucid_probe_shmem_long_sum_to_all
+pellucid_site shmem_float_sum_to_all, 1507, none, pellucid_probe_shmem_float_sum_to_all, pellucid_probe_shmem_float_sum_to_all
+pellucid_site shmem_double_sum_to_all, 1508, none, pellucid_probe_shmem_double_sum_to_all, pellucid_probe_shmem_double_sum_to_all
+pellucid_site shmem_longdouble_sum_to_all, 1509, none, pellucid_probe_shmem_longdouble_sum_to_all, pellucid_probe_shmem_longdouble_sum_to_all
+pellucid_site shmem_complexd_sum_to_all, 1510, none, pellucid_probe_shmem_complexd_sum_to_all, pellucid_probe_shmem_complexd_sum_to_all
+pellucid_site shmem_complexf_sum_to_all, 1511, none, pellucid_probe_shmem_complexf_sum_to_all, pellucid_probe_shmem_complexf_sum_to_all
+pellucid_site shmem_char_prod_reduce, 1512, 4, pellucid_probe_shmem_char_prod_reduce, pellucid_probe_shmem_char_prod_reduce
+pellucid_site shmem_short_prod_reduce, 1514, 4, pellucid_probe_shmem_short_prod_reduce, pellucid_probe_shmem_short_prod_reduce
+pellucid_site shmem_int_prod_reduce, 1515, 4, pellucid_probe_shmem_int_prod_reduce, pellucid_probe_shmem_int_prod_reduce
+pellucid_site shmem_long_prod_reduce, 1516, 4, pellucid_probe_shmem_long_prod_reduce, pellucid_probe_shmem_long_prod_reduce
+pellucid_site shmem_float_prod_reduce, 1533, none, pellucid_probe_shmem_float_prod_reduce, pellucid_probe_shmem_float_prod_reduce
+pellucid_site shmem_double_prod_reduce, 1534, none, pellucid_probe_shmem_double_prod_reduce, pellucid_probe_shmem_double_prod_reduce
+pellucid_site shmem_longdouble_prod_reduce, 1535, none, pellucid_probe_shmem_longdouble_prod_reduce, pellucid_probe_shmem_longdouble_prod_reduce
+pellucid_site shmem_complexd_prod_reduce, 1536, none, pellucid_probe_shmem_complexd_prod_reduce, pellucid_probe_shmem_complexd_prod_reduce
+pellucid_site shmem_complexf_prod_reduce, 1537, none, pellucid_probe_shmem_complexf_prod_reduce, pellucid_probe_shmem_complexf_prod_reduce
+pellucid_site shmem_short_prod_to_all, 1538, none, pellucid_probe_shmem_short_prod_to_all, pellucid_probe_shmem_short_prod_to_all
+pellucid_site shmem_int_prod_to_all, 1539, none, pellucid_probe_shmem_int_prod_to_all, pellucid_probe_shmem_int_prod_to_all
+pellucid_site shmem_long_prod_to_all, 1540, float, pellucid_probe_shmem_long_prod_to_all, pellucid_probe_shmem_long_prod_to_all
+pellucid_site shmem_float_prod_to_all, 1542, none, pellucid_probe_shmem_float_prod_to_all, pellucid_probe_shmem_float_prod_to_all
+pellucid_site shmem_double_prod_to_all, 1543, none, pellucid_probe_shmem_double_prod_to_all, pellucid_probe_shmem_double_prod_to_all
+pellucid_site shmem_longdouble_prod_to_all, 1544, none, pellucid_probe_shmem_longdouble_prod_to_all, pellucid_probe_shmem_longdouble_prod_to_all
+pellucid_site shmem_complexd_prod_to_all, 1545, none, pellucid_probe_shmem_complexd_prod_to_all, pellucid_probe_shmem_complexd_prod_to_all
+pellucid_site shmem_complexf_prod_to_all, 1546, none, pellucid_probe_shmem_complexf_prod_to_all, pellucid_probe_shmem_complexf_prod_to_all
+pellucid_site shmem_char_sum_inscan, 1547, 4, pellucid_probe_shmem_char_sum_inscan, pellucid_probe_shmem_char_sum_inscan
+pellucid_site shmem_short_sum_inscan, 1549, 4, pellucid_probe_shmem_short_sum_inscan, pellucid_probe_shmem_short_sum_inscan
+pellucid_site shmem_int_sum_inscan, 1550, 4, pellucid_probe_shmem_int_sum_inscan, pellucid_probe_shmem_int_sum_inscan
+pellucid_site shmem_long_sum_inscan, 1551, 4, pellucid_probe_shmem_long_sum_inscan, pellucid_probe_shmem_long_sum_inscan
+pellucid_site shmem_float_sum_inscan, 1568, none, pellucid_probe_shmem_float_sum_inscan, pellucid_probe_shmem_float_sum_inscan
+pellucid_site shmem_double_sum_inscan, 1569, none, pellucid_probe_shmem_double_sum_inscan, pellucid_probe_shmem_double_sum_inscan
+pellucid_site shmem_longdouble_sum_inscan, 1570, none, pellucid_probe_shmem_longdouble_sum_inscan, pellucid_probe_shmem_longdouble_sum_inscan
+pellucid_site shmem_complexd_sum_inscan, 1571, none, pellucid_probe_shmem_complexd_sum_inscan, pellucid_probe_shmem_complexd_sum_inscan
+pellucid_site shmem_complexf_sum_inscan, 1572, none, pellucid_probe_shmem_complexf_sum_inscan, pellucid_probe_shmem_complexf_sum_inscan
+pellucid_site shmem_char_sum_exscan, 1573, 4, pellucid_probe_shmem_char_sum_exscan, pellucid_probe_shmem_char_sum_exscan
+pellucid_site shmem_short_sum_exscan, 1575, 4, pellucid_probe_shmem_short_sum_exscan, pellucid_probe_shmem_short_sum_exscan
+pellucid_site shmem_int_sum_exscan, 1576, 4, pellucid_probe_shmem_int_sum_exscan, pellucid_probe_shmem_int_sum_exscan
+pellucid_site shmem_long_sum_exscan, 1577, 4, pellucid_probe_shmem_long_sum_exscan, pellucid_probe_shmem_long_sum_exscan
+pellucid_site shmem_float_sum_exscan, 1594, none, pellucid_probe_shmem_float_sum_exscan, pellucid_probe_shmem_float_sum_exscan
+pellucid_site shmem_double_sum_exscan, 1595, none, pellucid_probe_shmem_double_sum_exscan, pellucid_probe_shmem_double_sum_exscan
+pellucid_site shmem_longdouble_sum_exscan, 1596, none, pellucid_probe_shmem_longdouble_sum_exscan, pellucid_probe_shmem_longdouble_sum_exscan
+pellucid_site shmem_complexd_sum_exscan, 1597, none, pellucid_probe_shmem_complexd_sum_exscan, pellucid_probe_shmem_complexd_sum_exscan
+pellucid_site shmem_complexf_sum_exscan, 1598, none, pellucid_probe_shmem_complexf_sum_exscan, pellucid_probe_shmem_complexf_sum_exscan
+pellucid_site shmem_int_wait_until, 1599, 3, pellucid_probe_shmem_int_wait_until, pellucid_probe_shmem_int_wait_until
+pellucid_site shmem_long_wait_until, 1600, 3, pellucid_probe_shmem_long_wait_until, pellucid_probe_shmem_long_wait_until
+pellucid_site shmem_uint_wait_until, 1602, 3, pellucid_probe_shmem_uint_wait_until, pellucid_probe_shmem_uint_wait_until
+pellucid_site shmem_ulong_wait_until, 1603, 3, pellucid_probe_shmem_ulong_wait_until, pellucid_probe_shmem_ulong_wait_until
+pellucid_site shmem_short_wait_until, 1611, none, pellucid_probe_shmem_short_wait_until, pellucid_probe_shmem_short_wait_until
+pellucid_site shmem_ushort_wait_until, 1612, none, pellucid_probe_shmem_ushort_wait_until, pellucid_probe_shmem_ushort_wait_until
+pellucid_site shmem_wait, 1614, 2, pellucid_probe_shmem_wait, pellucid_probe_shmem_wait
+pellucid_site shmem_short_wait, 1615, none, pellucid_probe_shmem_short_wait, pellucid_probe_shmem_short_wait
+pellucid_site shmem_int_wait, 1616, none, pellucid_probe_shmem_int_wait, pellucid_probe_shmem_int_wait
+pellucid_site shmem_int_wait_until_all, 1619, 5, pellucid_probe_shmem_int_wait_until_all, pellucid_probe_shmem_int_wait_until_all
+pellucid_site shmem_long_wait_until_all, 1620, 5, pellucid_probe_shmem_long_wait_until_all, pellucid_probe_shmem_long_wait_until_all
+pellucid_site shmem_uint_wait_until_all, 1622, 5, pellucid_probe_shmem_uint_wait_until_all, pellucid_probe_shmem_uint_wait_until_all
+pellucid_site shmem_ulong_wait_until_all, 1623, 5, pellucid_probe_shmem_ulong_wait_until_all, pellucid_probe_shmem_ulong_wait_until_all
+pellucid_site shmem_int_wait_until_any, 1631, 5, pellucid_probe_shmem_int_wait_until_any, pellucid_probe_shmem_int_wait_until_any
+pellucid_site shmem_long_wait_until_any, 1632, 5, pellucid_probe_shmem_long_wait_until_any, pellucid_probe_shmem_long_wait_until_any
+pellucid_site shmem_uint_wait_until_any, 1634, 5, pellucid_probe_shmem_uint_wait_until_any, pellucid_probe_shmem_uint_wait_until_any
+pellucid_site shmem_ulong_wait_until_any, 1635, 5, pellucid_probe_shmem_ulong_wait_until_any, pellucid_probe_shmem_ulong_wait_until_any
+pellucid_site shmem_int_wait_until_some, 1643, float, pellucid_probe_shmem_int_wait_until_some, pellucid_probe_shmem_int_wait_until_some
+pellucid_site shmem_long_wait_until_some, 1644, float, pellucid_probe_shmem_long_wait_until_some, pellucid_probe_shmem_long_wait_until_some
+pellucid_site shmem_uint_wait_until_some, 1646, float, pellucid_probe_shmem_uint_wait_until_some, pellucid_probe_shmem_uint_wait_until_some
+pellucid_site shmem_ulong_wait_until_some, 1647, float, pellucid_probe_shmem_ulong_wait_until_some, pellucid_probe_shmem_ulong_wait_until_some
+pellucid_site shmem_int_wait_until_all_vector, 1655, 5, pellucid_probe_shmem_int_wait_until_all_vector, pellucid_probe_shmem_int_wait_until_all_vector
+pellucid_site shmem_long_wait_until_all_vector, 1656, 5, pellucid_probe_shmem_long_wait_until_all_vector, pellucid_probe_shmem_long_wait_until_all_vector
+pellucid_site shmem_uint_wait_until_all_vector, 1658, 5, pellucid_probe_shmem_uint_wait_until_all_vector, pellucid_probe_shmem_uint_wait_until_all_vector
+pellucid_site shmem_ulong_wait_until_all_vector, 1659, 5, pellucid_probe_shmem_ulong_wait_until_all_vector, pellucid_probe_shmem_ulong_wait_until_all_vector
+pellucid_site shmem_int_wait_until_any_vector, 1667, 5, pellucid_probe_shmem_int_wait_until_any_vector, pellucid_probe_shmem_int_wait_until_any_vector
+pellucid_site shmem_long_wait_until_any_vector, 1668, 5, pellucid_probe_shmem_long_wait_until_any_vector, pellucid_probe_shmem_long_wait_until_any_vector
+pellucid_site shmem_uint_wait_until_any_vector, 1670, 5, pellucid_probe_shmem_uint_wait_until_any_vector, pellucid_probe_shmem_uint_wait_until_any_vector
+pellucid_site shmem_ulong_wait_until_any_vector, 1671, 5, pellucid_probe_shmem_ulong_wait_until_any_vector, pellucid_probe_shmem_ulong_wait_until_any_vector
+pellucid_site shmem_int_wait_until_some_vector, 1679, float, pellucid_probe_shmem_int_wait_until_some_vector, pellucid_probe_shmem_int_wait_until_some_vector
+pellucid_site shmem_long_wait_until_some_vector, 1680, float, pellucid_probe_shmem_long_wait_until_some_vector, pellucid_probe_shmem_long_wait_until_some_vector
+pellucid_site shmem_uint_wait_until_some_vector, 1682, float, pellucid_probe_shmem_uint_wait_until_some_vector, pellucid_probe_shmem_uint_wait_until_some_vector
+pellucid_site shmem_ulong_wait_until_some_vector, 1683, float, pellucid_probe_shmem_ulong_wait_until_some_vector, pellucid_probe_shmem_ulong_wait_until_some_vector
+pellucid_site shmem_int_test, 1691, 3, pellucid_count_site_shmem_int_test, pellucid_count_shmem_int_test
+pellucid_site shmem_long_test, 1692, 3, pellucid_count_site_shmem_long_test, pellucid_count_shmem_long_test
+pellucid_site shmem_uint_test, 1694, 3, pellucid_count_site_shmem_uint_test, pellucid_count_shmem_uint_test
+pellucid_site shmem_ulong_test, 1695, 3, pellucid_count_site_shmem_ulong_test, pellucid_count_shmem_ulong_test
+pellucid_site shmem_short_test, 1703, none, pellucid_count_site_shmem_short_test, pellucid_count_shmem_short_test
+pellucid_site shmem_ushort_test, 1704, none, pellucid_count_site_shmem_ushort_test, pellucid_count_shmem_ushort_test
+pellucid_site shmem_int_test_all, 1705, 5, pellucid_count_site_shmem_int_test_all, pellucid_count_shmem_int_test_all
+pellucid_site shmem_long_test_all, 1706, 5, pellucid_count_site_shmem_long_test_all, pellucid_count_shmem_long_test_all
+pellucid_site shmem_uint_test_all, 1708, 5, pellucid_count_site_shmem_uint_test_all, pellucid_count_shmem_uint_test_all
+pellucid_site shmem_ulong_test_all, 1709, 5, pellucid_count_site_shmem_ulong_test_all, pellucid_count_shmem_ulong_test_all
+pellucid_site shmem_int_test_any, 1717, 5, pellucid_count_site_shmem_int_test_any, pellucid_count_shmem_int_test_any
+pellucid_site shmem_long_test_any, 1718, 5, pellucid_count_site_shmem_long_test_any, pellucid_count_shmem_long_test_any
+pellucid_site shmem_uint_test_any, 1720, 5, pellucid_count_site_shmem_uint_test_any, pellucid_count_shmem_uint_test_any
+pellucid_site shmem_ulong_test_any, 1721, 5, pellucid_count_site_shmem_ulong_test_any, pellucid_count_shmem_ulong_test_any
+pellucid_site shmem_int_test_some, 1729, float, pellucid_count_site_shmem_int_test_some, pellucid_count_shmem_int_test_some
+pellucid_site shmem_long_test_some, 1730, float, pellucid_count_site_shmem_long_test_some, pellucid_count_shmem_long_test_some
+pellucid_site shmem_uint_test_some, 1732, float, pellucid_count_site_shmem_uint_test_some, pellucid_count_shmem_uint_test_some
+pellucid_site shmem_ulong_test_some, 1733, float, pellucid_count_site_shmem_ulong_test_some, pellucid_count_shmem_ulong_test_some
+pellucid_site shmem_int_test_all_vector, 1741, 5, pellucid_count_site_shmem_int_test_all_vector, pellucid_count_shmem_int_test_all_vector
+pellucid_site shmem_long_test_all_vector, 1742, 5, pellucid_count_site_shmem_long_test_all_vector, pellucid_count_shmem_long_test_all_vector
+pellucid_site shmem_uint_test_all_vector, 1744, 5, pellucid_count_site_shmem_uint_test_all_vector, pellucid_count_shmem_uint_test_all_vector
+pellucid_site shmem_ulong_test_all_vector, 1745, 5, pellucid_count_site_shmem_ulong_test_all_vector, pellucid_count_shmem_ulong_test_all_vector
+pellucid_site shmem_int_test_any_vector, 1753, 5, pellucid_count_site_shmem_int_test_any_vector, pellucid_count_shmem_int_test_any_vector
+pellucid_site shmem_long_test_any_vector, 1754, 5, pellucid_count_site_shmem_long_test_any_vector, pellucid_count_shmem_long_test_any_vector
+pellucid_site shmem_uint_test_any_vector, 1756, 5, pellucid_count_site_shmem_uint_test_any_vector, pellucid_count_shmem_uint_test_any_vector
+pellucid_site shmem_ulong_test_any_vector, 1757, 5, pellucid_count_site_shmem_ulong_test_any_vector, pellucid_count_shmem_ulong_test_any_vector
+pellucid_site shmem_int_test_some_vector, 1765, float, pellucid_count_site_shmem_int_test_some_vector, pellucid_count_shmem_int_test_some_vector
+pellucid_site shmem_long_test_some_vector, 1766, float, pellucid_count_site_shmem_long_test_some_vector, pellucid_count_shmem_long_test_some_vector
+pellucid_site shmem_uint_test_some_vector, 1768, float, pellucid_count_site_shmem_uint_test_some_vector, pellucid_count_shmem_uint_test_some_vector
+pellucid_site shmem_ulong_test_some_vector, 1769, float, pellucid_count_site_shmem_ulong_test_some_vector, pellucid_count_shmem_ulong_test_some_vector
+pellucid_site shmem_signal_wait_until, 1777, none, pellucid_probe_shmem_signal_wait_until, pellucid_probe_shmem_signal_wait_until
+pellucid_site shmem_fence, 1778, none, pellucid_count_site_shmem_fence, pellucid_count_shmem_fence
+pellucid_site shmem_ctx_fence, 1779, none, pellucid_count_site_shmem_ctx_fence, pellucid_count_shmem_ctx_fence
+pellucid_site shmem_quiet, 1780, none, pellucid_count_site_shmem_quiet, pellucid_count_shmem_quiet
+pellucid_site shmem_ctx_quiet, 1781, none, pellucid_count_site_shmem_ctx_quiet, pellucid_count_shmem_ctx_quiet
+pellucid_site shmem_pe_quiet, 1782, none, pellucid_count_site_shmem_pe_quiet, pellucid_count_shmem_pe_quiet
+pellucid_site shmem_ctx_pe_quiet, 1783, none, pellucid_count_site_shmem_ctx_pe_quiet, pellucid_count_shmem_ctx_pe_quiet
+pellucid_site shmem_clear_lock, 1784, none, pellucid_probe_shmem_clear_lock, pellucid_probe_shmem_clear_lock
+pellucid_site shmem_set_lock, 1785, none, pellucid_probe_shmem_set_lock, pellucid_probe_shmem_set_lock
+pellucid_site shmem_test_lock, 1786, none, pellucid_count_site_shmem_test_lock, pellucid_count_shmem_test_lock
+pellucid_site shmem_pcontrol, 1787, none, pellucid_c_probe_shmem_pcontrol, pellucid_c_probe_shmem_pcontrol
+pellucid_site shmem_clear_cache_inv, 1788, none, pellucid_count_site_shmem_clear_cache_inv, pellucid_count_shmem_clear_cache_inv
+pellucid_site shmem_set_cache_inv, 1789, none, pellucid_count_site_shmem_set_cache_inv, pellucid_count_shmem_set_cache_inv
+pellucid_site shmem_clear_cache_line_inv, 1790, 1, pellucid_count_site_shmem_clear_cache_line_inv, pellucid_count_shmem_clear_cache_line_inv
+pellucid_site shmem_udcflush, 1792, none, pellucid_count_site_shmem_udcflush, pellucid_count_shmem_udcflush
+pellucid_site shmemx_create_strided_aset, 1794, none, pellucid_probe_shmemx_create_strided_aset, pellucid_probe_shmemx_create_strided_aset
+pellucid_site shmemx_create_log_strided_aset, 1795, none, pellucid_probe_shmemx_create_log_strided_aset, pellucid_probe_shmemx_create_log_strided_aset
+pellucid_site shmemx_create_custom_aset, 1796, none, pellucid_probe_shmemx_create_custom_aset, pellucid_probe_shmemx_create_custom_aset
+pellucid_site shmemx_create_generic_aset, 1797, none, pellucid_probe_shmemx_create_generic_aset, pellucid_probe_shmemx_create_generic_aset
+pellucid_site shmemx_in_aset, 1798, none, pellucid_count_site_shmemx_in_aset, pellucid_count_shmemx_in_aset
+pellucid_site shmemx_aset_size, 1799, none, pellucid_count_site_shmemx_aset_size, pellucid_count_shmemx_aset_size
+pellucid_site shmemx_aset_pe, 1800, none, pellucid_count_site_shmemx_aset_pe, pellucid_count_shmemx_aset_pe
+pellucid_site shmemx_aset_index, 1801, none, pellucid_count_site_shmemx_aset_index, pellucid_count_shmemx_aset_index
+pellucid_site shmemx_delete_aset, 1802, none, pellucid_probe_shmemx_delete_aset, pellucid_probe_shmemx_delete_aset
+pellucid_site shmemx_team_split_aset, 1803, none, pellucid_probe_shmemx_team_split_aset, pellucid_probe_shmemx_team_split_aset
+pellucid_site shmemx_barrier_aset, 1804, none, pellucid_probe_shmemx_barrier_aset, pellucid_probe_shmemx_barrier_aset
+pellucid_site shmemx_sync_aset, 1805, none, pellucid_probe_shmemx_sync_aset, pellucid_probe_shmemx_sync_aset
+pellucid_site shmemx_broadcast32_aset, 1806, none, pellucid_probe_shmemx_broadcast32_aset, pellucid_probe_shmemx_broadcast32_aset
+pellucid_site shmemx_broadcast64_aset, 1807, none, pellucid_probe_shmemx_broadcast64_aset, pellucid_probe_shmemx_broadcast64_aset
+pellucid_site shmemx_collect32_aset, 1808, none, pellucid_probe_shmemx_collect32_aset, pellucid_probe_shmemx_collect32_aset
+pellucid_site shmemx_collect64_aset, 1809, none, pellucid_probe_shmemx_collect64_aset, pellucid_probe_shmemx_collect64_aset
+pellucid_site shmemx_fcollect32_aset, 1810, none, pellucid_probe_shmemx_fcollect32_aset, pellucid_probe_shmemx_fcollect32_aset
+pellucid_site shmemx_fcollect64_aset, 1811, none, pellucid_probe_shmemx_fcollect64_aset, pellucid_probe_shmemx_fcollect64_aset
+pellucid_site shmemx_alltoall32_aset, 1812, none, pellucid_probe_shmemx_alltoall32_aset, pellucid_probe_shmemx_alltoall32_aset
+pellucid_site shmemx_alltoall64_aset, 1813, none, pellucid_probe_shmemx_alltoall64_aset, pellucid_probe_shmemx_alltoall64_aset
+pellucid_site shmemx_short_and_to_all_aset, 1814, none, pellucid_probe_shmemx_short_and_to_all_aset, pellucid_probe_shmemx_short_and_to_all_aset
+pellucid_site shmemx_int_and_to_all_aset, 1815, none, pellucid_probe_shmemx_int_and_to_all_aset, pellucid_probe_shmemx_int_and_to_all_aset
+pellucid_site shmemx_long_and_to_all_aset, 1816, float, pellucid_probe_shmemx_long_and_to_all_aset, pellucid_probe_shmemx_long_and_to_all_aset
+pellucid_site shmemx_short_or_to_all_aset, 1818, none, pellucid_probe_shmemx_short_or_to_all_aset, pellucid_probe_shmemx_short_or_to_all_aset
+pellucid_site shmemx_int_or_to_all_aset, 1819, none, pellucid_probe_shmemx_int_or_to_all_aset, pellucid_probe_shmemx_int_or_to_all_aset
+pellucid_site shmemx_long_or_to_all_aset, 1820, float, pellucid_probe_shmemx_long_or_to_all_aset, pellucid_probe_shmemx_long_or_to_all_aset
+pellucid_site shmemx_short_xor_to_all_aset, 1822, none, pellucid_probe_shmemx_short_xor_to_all_aset, pellucid_probe_shmemx_short_xor_to_all_aset
+pellucid_site shmemx_int_xor_to_all_aset, 1823, none, pellucid_probe_shmemx_int_xor_to_all_aset, pellucid_probe_shmemx_int_xor_to_all_aset
+pellucid_site shmemx_long_xor_to_all_aset, 1824, float, pellucid_probe_shmemx_long_xor_to_all_aset, pellucid_probe_shmemx_long_xor_to_all_aset
+pellucid_site shmemx_short_max_to_all_aset, 1826, none, pellucid_probe_shmemx_short_max_to_all_aset, pellucid_probe_shmemx_short_max_to_all_aset
+pellucid_site shmemx_int_max_to_all_aset, 1827, none, pellucid_probe_shmemx_int_max_to_all_aset, pellucid_probe_shmemx_int_max_to_all_aset
+pellucid_site shmemx_long_max_to_all_aset, 1828, float, pellucid_probe_shmemx_long_max_to_all_aset, pellucid_probe_shmemx_long_max_to_all_aset
+pellucid_site shmemx_float_max_to_all_aset, 1830, none, pellucid_probe_shmemx_float_max_to_all_aset, pellucid_probe_shmemx_float_max_to_all_aset
+pellucid_site shmemx_double_max_to_all_aset, 1831, none, pellucid_probe_shmemx_double_max_to_all_aset, pellucid_probe_shmemx_double_max_to_all_aset
+pellucid_site shmemx_longdouble_max_to_all_aset, 1832, none, pellucid_probe_shmemx_longdouble_max_to_all_aset, pellucid_probe_shmemx_longdouble_max_to_all_aset
+pellucid_site shmemx_short_min_to_all_aset, 1833, none, pellucid_probe_shmemx_short_min_to_all_aset, pellucid_probe_shmemx_short_min_to_all_aset
+pellucid_site shmemx_int_min_to_all_aset, 1834, none, pellucid_probe_shmemx_int_min_to_all_aset, pellucid_probe_shmemx_int_min_to_all_aset
+pellucid_site shmemx_long_min_to_all_aset, 1835, float, pellucid_probe_shmemx_long_min_to_all_aset, pellucid_probe_shmemx_long_min_to_all_aset
+pellucid_site shmemx_float_min_to_all_aset, 1837, none, pellucid_probe_shmemx_float_min_to_all_aset, pellucid_probe_shmemx_float_min_to_all_aset
+pellucid_site shmemx_double_min_to_all_aset, 1838, none, pellucid_probe_shmemx_double_min_to_all_aset, pellucid_probe_shmemx_double_min_to_all_aset
+pellucid_site shmemx_longdouble_min_to_all_aset, 1839, none, pellucid_probe_shmemx_longdouble_min_to_all_aset, pellucid_probe_shmemx_longdouble_min_to_all_aset
+pellucid_site shmemx_short_sum_to_all_aset, 1840, none, pellucid_probe_shmemx_short_sum_to_all_aset, pellucid_probe_shmemx_short_sum_to_all_aset
+pellucid_site shmemx_int_sum_to_all_aset, 1841, none, pellucid_probe_shmemx_int_sum_to_all_aset, pellucid_probe_shmemx_int_sum_to_all_aset
+pellucid_site shmemx_long_sum_to_all_aset, 1842, float, pellucid_probe_shmemx_long_sum_to_all_aset, pellucid_probe_shmemx_long_sum_to_all_aset
+pellucid_site shmemx_float_sum_to_all_aset, 1844, none, pellucid_probe_shmemx_float_sum_to_all_aset, pellucid_probe_shmemx_float_sum_to_all_aset
+pellucid_site shmemx_double_sum_to_all_aset, 1845, none, pellucid_probe_shmemx_double_sum_to_all_aset, pellucid_probe_shmemx_double_sum_to_all_aset
+pellucid_site shmemx_longdouble_sum_to_all_aset, 1846, none, pellucid_probe_shmemx_longdouble_sum_to_all_aset, pellucid_probe_shmemx_longdouble_sum_to_all_aset
+pellucid_site shmemx_complexd_sum_to_all_aset, 1847, none, pellucid_probe_shmemx_complexd_sum_to_all_aset, pellucid_probe_shmemx_complexd_sum_to_all_aset
+pellucid_site shmemx_complexf_sum_to_all_aset, 1848, none, pellucid_probe_shmemx_complexf_sum_to_all_aset, pellucid_probe_shmemx_complexf_sum_to_all_aset
+pellucid_site shmemx_short_prod_to_all_aset, 1849, none, pellucid_probe_shmemx_short_prod_to_all_aset, pellucid_probe_shmemx_short_prod_to_all_aset
+pellucid_site shmemx_int_prod_to_all_aset, 1850, none, pellucid_probe_shmemx_int_prod_to_all_aset, pellucid_probe_shmemx_int_prod_to_all_aset
+pellucid_site shmemx_long_prod_to_all_aset, 1851, float, pellucid_probe_shmemx_long_prod_to_all_aset, pellucid_probe_shmemx_long_prod_to_all_aset
+pellucid_site shmemx_float_prod_to_all_aset, 1853, none, pellucid_probe_shmemx_float_prod_to_all_aset, pellucid_probe_shmemx_float_prod_to_all_aset
+pellucid_site shmemx_double_prod_to_all_aset, 1854, none, pellucid_probe_shmemx_double_prod_to_all_aset, pellucid_probe_shmemx_double_prod_to_all_aset
+pellucid_site shmemx_longdouble_prod_to_all_aset, 1855, none, pellucid_probe_shmemx_longdouble_prod_to_all_aset, pellucid_probe_shmemx_longdouble_prod_to_all_aset
+pellucid_site shmemx_complexd_prod_to_all_aset, 1856, none, pellucid_probe_shmemx_complexd_prod_to_all_aset, pellucid_probe_shmemx_complexd_prod_to_all_aset
+pellucid_site shmemx_complexf_prod_to_all_aset, 1857, none, pellucid_probe_shmemx_complexf_prod_to_all_aset, pellucid_probe_shmemx_complexf_prod_to_all_aset
+pellucid_site shmemx_wait_req, 1858, none, pellucid_probe_shmemx_wait_req, pellucid_probe_shmemx_wait_req
+pellucid_site shmemx_test_req, 1859, none, pellucid_count_site_shmemx_test_req, pellucid_count_shmemx_test_req
+pellucid_site shmemx_req_wait, 1860, 1, pellucid_probe_shmemx_req_wait, pellucid_probe_shmemx_req_wait
+pellucid_site shmemx_req_test, 1861, none, pellucid_count_site_shmemx_req_test, pellucid_count_shmemx_req_test
+pellucid_site shmemx_req_wait_all, 1862, none, pellucid_probe_shmemx_req_wait_all, pellucid_probe_shmemx_req_wait_all
+pellucid_site shmemx_req_wait_any, 1863, none, pellucid_probe_shmemx_req_wait_any, pellucid_probe_shmemx_req_wait_any
+pellucid_site shmemx_req_test_some, 1864, none, pellucid_count_site_shmemx_req_test_some, pellucid_count_shmemx_req_test_some
+pellucid_site shmemx_barrier_aset_nb, 1866, none, pellucid_probe_shmemx_barrier_aset_nb, pellucid_probe_shmemx_barrier_aset_nb
+pellucid_site shmemx_sync_aset_nb, 1867, none, pellucid_probe_shmemx_sync_aset_nb, pellucid_probe_shmemx_sync_aset_nb
+pellucid_site shmemx_broadcast32_nb, 1868, none, pellucid_probe_shmemx_broadcast32_nb, pellucid_probe_shmemx_broadcast32_nb
+pellucid_site shmemx_broadcast64_nb, 1869, none, pellucid_probe_shmemx_broadcast64_nb, pellucid_probe_shmemx_broadcast64_nb
+pellucid_site shmemx_collect32_nb, 1870, none, pellucid_probe_shmemx_collect32_nb, pellucid_probe_shmemx_collect32_nb
+pellucid_site shmemx_collect64_nb, 1871, none, pellucid_probe_shmemx_collect64_nb, pellucid_probe_shmemx_collect64_nb
+pellucid_site shmemx_fcollect32_nb, 1872, none, pellucid_probe_shmemx_fcollect32_nb, pellucid_probe_shmemx_fcollect32_nb
+pellucid_site shmemx_fcollect64_nb, 1873, none, pellucid_probe_shmemx_fcollect64_nb, pellucid_probe_shmemx_fcollect64_nb
+pellucid_site shmemx_alltoall32_nb, 1874, none, pellucid_probe_shmemx_alltoall32_nb, pellucid_probe_shmemx_alltoall32_nb
+pellucid_site shmemx_alltoall64_nb, 1875, none, pellucid_probe_shmemx_alltoall64_nb, pellucid_probe_shmemx_alltoall64_nb
+pellucid_site shmemx_short_and_to_all_nb, 1876, none, pellucid_probe_shmemx_short_and_to_all_nb, pellucid_probe_shmemx_short_and_to_all_nb
+pellucid_site shmemx_int_and_to_all_nb, 1877, none, pellucid_probe_shmemx_int_and_to_all_nb, pellucid_probe_shmemx_int_and_to_all_nb
+pellucid_site shmemx_long_and_to_all_nb, 1878, float, pellucid_probe_shmemx_long_and_to_all_nb, pellucid_probe_shmemx_long_and_to_all_nb
+pellucid_site shmemx_short_or_to_all_nb, 1880, none, pellucid_probe_shmemx_short_or_to_all_nb, pellucid_probe_shmemx_short_or_to_all_nb
+pellucid_site shmemx_int_or_to_all_nb, 1881, none, pellucid_probe_shmemx_int_or_to_all_nb, pellucid_probe_shmemx_int_or_to_all_nb
+pellucid_site shmemx_long_or_to_all_nb, 1882, float, pellucid_probe_shmemx_long_or_to_all_nb, pellucid_probe_shmemx_long_or_to_all_nb
+pellucid_site shmemx_short_xor_to_all_nb, 1884, none, pellucid_probe_shmemx_short_xor_to_all_nb, pellucid_probe_shmemx_short_xor_to_all_nb
+pellucid_site shmemx_int_xor_to_all_nb, 1885, none, pellucid_probe_shmemx_int_xor_to_all_nb, pellucid_probe_shmemx_int_xor_to_all_nb
+pellucid_site shmemx_long_xor_to_all_nb, 1886, float, pellucid_probe_shmemx_long_xor_to_all_nb, pellucid_probe_shmemx_long_xor_to_all_nb
+pellucid_site shmemx_short_max_to_all_nb, 1888, none, pellucid_probe_shmemx_short_max_to_all_nb, pellucid_probe_shmemx_short_max_to_all_nb
+pellucid_site shmemx_int_max_to_all_nb, 1889, none, pellucid_probe_shmemx_int_max_to_all_nb, pellucid_probe_shmemx_int_max_to_all_nb
+pellucid_site shmemx_long_max_to_all_nb, 1890, float, pellucid_probe_shmemx_long_max_to_all_nb, pellucid_probe_shmemx_long_max_to_all_nb
+pellucid_site shmemx_float_max_to_all_nb, 1892, none, pellucid_probe_shmemx_float_max_to_all_nb, pellucid_probe_shmemx_float_max_to_all_nb
+pellucid_site shmemx_double_max_to_all_nb, 1893, none, pellucid_probe_shmemx_double_max_to_all_nb, pellucid_probe_shmemx_double_max_to_all_nb
+pellucid_site shmemx_longdouble_max_to_all_nb, 1894, none, pellucid_probe_shmemx_longdouble_max_to_all_nb, pellucid_probe_shmemx_longdouble_max_to_all_nb
+pellucid_site shmemx_short_min_to_all_nb, 1895, none, pellucid_probe_shmemx_short_min_to_all_nb, pellucid_probe_shmemx_short_min_to_all_nb
+pellucid_site shmemx_int_min_to_all_nb, 1896, none, pellucid_probe_shmemx_int_min_to_all_nb, pellucid_probe_shmemx_int_min_to_all_nb
+pellucid_site shmemx_long_min_to_all_nb, 1897, float, pellucid_probe_shmemx_long_min_to_all_nb, pellucid_probe_shmemx_long_min_to_all_nb
+pellucid_site shmemx_float_min_to_all_nb, 1899, none, pellucid_probe_shmemx_float_min_to_all_nb, pellucid_probe_shmemx_float_min_to_all_nb
+pellucid_site shmemx_double_min_to_all_nb, 1900, none, pellucid_probe_shmemx_double_min_to_all_nb, pellucid_probe_shmemx_double_min_to_all_nb
+pellucid_site shmemx_longdouble_min_to_all_nb, 1901, none, pellucid_probe_shmemx_longdouble_min_to_all_nb, pellucid_probe_shmemx_longdouble_min_to_all_nb
+pellucid_site shmemx_short_sum_to_all_nb, 1902, none, pellucid_probe_shmemx_short_sum_to_all_nb, pellucid_probe_shmemx_short_sum_to_all_nb
+pellucid_site shmemx_int_sum_to_all_nb, 1903, none, pellucid_probe_shmemx_int_sum_to_all_nb, pellucid_probe_shmemx_int_sum_to_all_nb
+pellucid_site shmemx_long_sum_to_all_nb, 1904, float, pellucid_probe_shmemx_long_sum_to_all_nb, pellucid_probe_shmemx_long_sum_to_all_nb
+pellucid_site shmemx_float_sum_to_all_nb, 1906, none, pellucid_probe_shmemx_float_sum_to_all_nb, pellucid_probe_shmemx_float_sum_to_all_nb
+pellucid_site shmemx_double_sum_to_all_nb, 1907, none, pellucid_probe_shmemx_double_sum_to_all_nb, pellucid_probe_shmemx_double_sum_to_all_nb
+pellucid_site shmemx_longdouble_sum_to_all_nb, 1908, none, pellucid_probe_shmemx_longdouble_sum_to_all_nb, pellucid_probe_shmemx_longdouble_sum_to_all_nb
+pellucid_site shmemx_complexd_sum_to_all_nb, 1909, none, pellucid_probe_shmemx_complexd_sum_to_all_nb, pellucid_probe_shmemx_complexd_sum_to_all_nb
+pellucid_site shmemx_complexf_sum_to_all_nb, 1910, none, pellucid_probe_shmemx_complexf_sum_to_all_nb, pellucid_probe_shmemx_complexf_sum_to_all_nb
+pellucid_site shmemx_short_prod_to_all_nb, 1911, none, pellucid_probe_shmemx_short_prod_to_all_nb, pellucid_probe_shmemx_short_prod_to_all_nb
+pellucid_site shmemx_int_prod_to_all_nb, 1912, none, pellucid_probe_shmemx_int_prod_to_all_nb, pellucid_probe_shmemx_int_prod_to_all_nb
+pellucid_site shmemx_long_prod_to_all_nb, 1913, float, pellucid_probe_shmemx_long_prod_to_all_nb, pellucid_probe_shmemx_long_prod_to_all_nb
+pellucid_site shmemx_float_prod_to_all_nb, 1915, none, pellucid_probe_shmemx_float_prod_to_all_nb, pellucid_probe_shmemx_float_prod_to_all_nb
+pellucid_site shmemx_double_prod_to_all_nb, 1916, none, pellucid_probe_shmemx_double_prod_to_all_nb, pellucid_probe_shmemx_double_prod_to_all_nb
+pellucid_site shmemx_longdouble_prod_to_all_nb, 1917, none, pellucid_probe_shmemx_longdouble_prod_to_all_nb, pellucid_probe_shmemx_longdouble_prod_to_all_nb
+pellucid_site shmemx_complexd_prod_to_all_nb, 1918, none, pellucid_probe_shmemx_complexd_prod_to_all_nb, pellucid_probe_shmemx_complexd_prod_to_all_nb
+pellucid_site shmemx_complexf_prod_to_all_nb, 1919, none, pellucid_probe_shmemx_complexf_prod_to_all_nb, pellucid_probe_shmemx_complexf_prod_to_all_nb
+pellucid_site shmemx_team_sync_nb, 1920, none, pellucid_probe_shmemx_team_sync_nb, pellucid_probe_shmemx_team_sync_nb
+pellucid_site shmemx_float_broadcast_nb, 1921, float, pellucid_probe_shmemx_float_broadcast_nb, pellucid_probe_shmemx_float_broadcast_nb
+pellucid_site shmemx_double_broadcast_nb, 1922, float, pellucid_probe_shmemx_double_broadcast_nb, pellucid_probe_shmemx_double_broadcast_nb
+pellucid_site shmemx_longdouble_broadcast_nb, 1923, none, pellucid_probe_shmemx_longdouble_broadcast_nb, pellucid_probe_shmemx_longdouble_broadcast_nb
+pellucid_site shmemx_char_broadcast_nb, 1924, float, pellucid_probe_shmemx_char_broadcast_nb, pellucid_probe_shmemx_char_broadcast_nb
+pellucid_site shmemx_short_broadcast_nb, 1926, float, pellucid_probe_shmemx_short_broadcast_nb, pellucid_probe_shmemx_short_broadcast_nb
+pellucid_site shmemx_float_alltoall_nb, 1946, 5, pellucid_probe_shmemx_float_alltoall_nb, pellucid_probe_shmemx_float_alltoall_nb
+pellucid_site shmemx_double_alltoall_nb, 1947, 5, pellucid_probe_shmemx_double_alltoall_nb, pellucid_probe_shmemx_double_alltoall_nb
+pellucid_site shmemx_longdouble_alltoall_nb, 1948, none, pellucid_probe_shmemx_longdouble_alltoall_nb, pellucid_probe_shmemx_longdouble_alltoall_nb
+pellucid_site shmemx_char_alltoall_nb, 1949, 5, pellucid_probe_shmemx_char_alltoall_nb, pellucid_probe_shmemx_char_alltoall_nb
+pellucid_site shmemx_short_alltoall_nb, 1951, 5, pellucid_probe_shmemx_short_alltoall_nb, pellucid_probe_shmemx_short_alltoall_nb
+pellucid_site shmemx_float_collect_nb, 1971, 5, pellucid_probe_shmemx_float_collect_nb, pellucid_probe_shmemx_float_collect_nb
+pellucid_site shmemx_double_collect_nb, 1972, 5, pellucid_probe_shmemx_double_collect_nb, pellucid_probe_shmemx_double_collect_nb
+pellucid_site shmemx_longdouble_collect_nb, 1973, none, pellucid_probe_shmemx_longdouble_collect_nb, pellucid_probe_shmemx_longdouble_collect_nb
+pellucid_site shmemx_char_collect_nb, 1974, 5, pellucid_probe_shmemx_char_collect_nb, pellucid_probe_shmemx_char_collect_nb
+pellucid_site shmemx_short_collect_nb, 1976, 5, pellucid_probe_shmemx_short_collect_nb, pellucid_probe_shmemx_short_collect_nb
+pellucid_site shmemx_float_fcollect_nb, 1996, 5, pellucid_probe_shmemx_float_fcollect_nb, pellucid_probe_shmemx_float_fcollect_nb
+pellucid_site shmemx_double_fcollect_nb, 1997, 5, pellucid_probe_shmemx_double_fcollect_nb, pellucid_probe_shmemx_double_fcollect_nb
+pellucid_site shmemx_longdouble_fcollect_nb, 1998, none, pellucid_probe_shmemx_longdouble_fcollect_nb, pellucid_probe_shmemx_longdouble_fcollect_nb
+pellucid_site shmemx_char_fcollect_nb, 1999, 5, pellucid_probe_shmemx_char_fcollect_nb, pellucid_probe_shmemx_char_fcollect_nb
+pellucid_site shmemx_short_fcollect_nb, 2001, 5, pellucid_probe_shmemx_short_fcollect_nb, pellucid_probe_shmemx_short_fcollect_nb
+pellucid_site shmemx_uchar_and_reduce_nb, 2021, 5, pellucid_probe_shmemx_uchar_and_reduce_nb, pellucid_probe_shmemx_uchar_and_reduce_nb
+pellucid_site shmemx_ushort_and_reduce_nb, 2022, 5, pellucid_probe_shmemx_ushort_and_reduce_nb, pellucid_probe_shmemx_ushort_and_reduce_nb
+pellucid_site shmemx_uint_and_reduce_nb, 2023, 5, pellucid_probe_shmemx_uint_and_reduce_nb, pellucid_probe_shmemx_uint_and_reduce_nb
+pellucid_site shmemx_ulong_and_reduce_nb, 2024, 5, pellucid_probe_shmemx_ulong_and_reduce_nb, pellucid_probe_shmemx_ulong_and_reduce_nb
+pellucid_site shmemx_uchar_or_reduce_nb, 2035, 5, pellucid_probe_shmemx_uchar_or_reduce_nb, pellucid_probe_shmemx_uchar_or_reduce_nb
+pellucid_site shmemx_ushort_or_reduce_nb, 2036, 5, pellucid_probe_shmemx_ushort_or_reduce_nb, pellucid_probe_shmemx_ushort_or_reduce_nb
+pellucid_site shmemx_uint_or_reduce_nb, 2037, 5, pellucid_probe_shmemx_uint_or_reduce_nb, pellucid_probe_shmemx_uint_or_reduce_nb
+pellucid_site shmemx_ulong_or_reduce_nb, 2038, 5, pellucid_probe_shmemx_ulong_or_reduce_nb, pellucid_probe_shmemx_ulong_or_reduce_nb
+pellucid_site shmemx_uchar_xor_reduce_nb, 2049, 5, pellucid_probe_shmemx_uchar_xor_reduce_nb, pellucid_probe_shmemx_uchar_xor_reduce_nb
+pellucid_site shmemx_ushort_xor_reduce_nb, 2050, 5, pellucid_probe_shmemx_ushort_xor_reduce_nb, pellucid_probe_shmemx_ushort_xor_reduce_nb
+pellucid_site shmemx_uint_xor_reduce_nb, 2051, 5, pellucid_probe_shmemx_uint_xor_reduce_nb, pellucid_probe_shmemx_uint_xor_reduce_nb
+pellucid_site shmemx_ulong_xor_reduce_nb, 2052, 5, pellucid_probe_shmemx_ulong_xor_reduce_nb, pellucid_probe_shmemx_ulong_xor_reduce_nb
+pellucid_site shmemx_char_max_reduce_nb, 2063, none, pellucid_probe_shmemx_char_max_reduce_nb, pellucid_probe_shmemx_char_max_reduce_nb
+pellucid_site shmemx_schar_max_reduce_nb, 2064, 5, pellucid_probe_shmemx_schar_max_reduce_nb, pellucid_probe_shmemx_schar_max_reduce_nb
+pellucid_site shmemx_short_max_reduce_nb, 2065, 5, pellucid_probe_shmemx_short_max_reduce_nb, pellucid_probe_shmemx_short_max_reduce_nb
+pellucid_site shmemx_int_max_reduce_nb, 2066, 5, pellucid_probe_shmemx_int_max_reduce_nb, pellucid_probe_shmemx_int_max_reduce_nb
+pellucid_site shmemx_long_max_reduce_nb, 2067, 5, pellucid_probe_shmemx_long_max_reduce_nb, pellucid_probe_shmemx_long_max_reduce_nb
+pellucid_site shmemx_uchar_max_reduce_nb, 2070, 5, pellucid_probe_shmemx_uchar_max_reduce_nb, pellucid_probe_shmemx_uchar_max_reduce_nb
+pellucid_site shmemx_ushort_max_reduce_nb, 2071, 5, pellucid_probe_shmemx_ushort_max_reduce_nb, pellucid_probe_shmemx_ushort_max_reduce_nb
+pellucid_site shmemx_uint_max_reduce_nb, 2072, 5, pellucid_probe_shmemx_uint_max_reduce_nb, pellucid_probe_shmemx_uint_max_reduce_nb
+pellucid_site shmemx_ulong_max_reduce_nb, 2073, 5, pellucid_probe_shmemx_ulong_max_reduce_nb, pellucid_probe_shmemx_ulong_max_reduce_nb
+pellucid_site shmemx_float_max_reduce_nb, 2084, none, pellucid_probe_shmemx_float_max_reduce_nb, pellucid_probe_shmemx_float_max_reduce_nb
+pellucid_site shmemx_double_max_reduce_nb, 2085, none, pellucid_probe_shmemx_double_max_reduce_nb, pellucid_probe_shmemx_double_max_reduce_nb
+pellucid_site shmemx_longdouble_max_reduce_nb, 2086, none, pellucid_probe_shmemx_longdouble_max_reduce_nb, pellucid_probe_shmemx_longdouble_max_reduce_nb
+pellucid_site shmemx_char_min_reduce_nb, 2087, none, pellucid_probe_shmemx_char_min_reduce_nb, pellucid_probe_shmemx_char_min_reduce_nb
+pellucid_site shmemx_schar_min_reduce_nb, 2088, 5, pellucid_probe_shmemx_schar_min_reduce_nb, pellucid_probe_shmemx_schar_min_reduce_nb
+pellucid_site shmemx_short_min_reduce_nb, 2089, 5, pellucid_probe_shmemx_short_min_reduce_nb, pellucid_probe_shmemx_short_min_reduce_nb
+pellucid_site shmemx_int_min_reduce_nb, 2090, 5, pellucid_probe_shmemx_int_min_reduce_nb, pellucid_probe_shmemx_int_min_reduce_nb
+pellucid_site shmemx_long_min_reduce_nb, 2091, 5, pellucid_probe_shmemx_long_min_reduce_nb, pellucid_probe_shmemx_long_min_reduce_nb
+pellucid_site shmemx_uchar_min_reduce_nb, 2094, 5, pellucid_probe_shmemx_uchar_min_reduce_nb, pellucid_probe_shmemx_uchar_min_reduce_nb
+pellucid_site shmemx_ushort_min_reduce_nb, 2095, 5, pellucid_probe_shmemx_ushort_min_reduce_nb, pellucid_probe_shmemx_ushort_min_reduce_nb
+pellucid_site shmemx_uint_min_reduce_nb, 2096, 5, pellucid_probe_shmemx_uint_min_reduce_nb, pellucid_probe_shmemx_uint_min_reduce_nb
+pellucid_site shmemx_ulong_min_reduce_nb, 2097, 5, pellucid_probe_shmemx_ulong_min_reduce_nb, pellucid_probe_shmemx_ulong_min_reduce_nb
+pellucid_site shmemx_float_min_reduce_nb, 2108, none, pellucid_probe_shmemx_float_min_reduce_nb, pellucid_probe_shmemx_float_min_reduce_nb
+pellucid_site shmemx_double_min_reduce_nb, 2109, none, pellucid_probe_shmemx_double_min_reduce_nb, pellucid_probe_shmemx_double_min_reduce_nb
+pellucid_site shmemx_longdouble_min_reduce_nb, 2110, none, pellucid_probe_shmemx_longdouble_min_reduce_nb, pellucid_probe_shmemx_longdouble_min_reduce_nb
+pellucid_site shmemx_char_sum_reduce_nb, 2111, 5, pellucid_probe_shmemx_char_sum_reduce_nb, pellucid_probe_shmemx_char_sum_reduce_nb
+pellucid_site shmemx_short_sum_reduce_nb, 2113, 5, pellucid_probe_shmemx_short_sum_reduce_nb, pellucid_probe_shmemx_short_sum_reduce_nb
+pellucid_site shmemx_int_sum_reduce_nb, 2114, 5, pellucid_probe_shmemx_int_sum_reduce_nb, pellucid_probe_shmemx_int_sum_reduce_nb
+pellucid_site shmemx_long_sum_reduce_nb, 2115, 5, pellucid_probe_shmemx_long_sum_reduce_nb, pellucid_probe_shmemx_long_sum_reduce_nb
+pellucid_site shmemx_float_sum_reduce_nb, 2132, none, pellucid_probe_shmemx_float_sum_reduce_nb, pellucid_probe_shmemx_float_sum_reduce_nb
+pellucid_site shmemx_double_sum_reduce_nb, 2133, none, pellucid_probe_shmemx_double_sum_reduce_nb, pellucid_probe_shmemx_double_sum_reduce_nb
+pellucid_site shmemx_longdouble_sum_reduce_nb, 2134, none, pellucid_probe_shmemx_longdouble_sum_reduce_nb, pellucid_probe_shmemx_longdouble_sum_reduce_nb
+pellucid_site shmemx_complexd_sum_reduce_nb, 2135, none, pellucid_probe_shmemx_complexd_sum_reduce_nb, pellucid_probe_shmemx_complexd_sum_reduce_nb
+pellucid_site shmemx_complexf_sum_reduce_nb, 2136, none, pellucid_probe_shmemx_complexf_sum_reduce_nb, pellucid_probe_shmemx_complexf_sum_reduce_nb
+pellucid_site shmemx_char_prod_reduce_nb, 2137, 5, pellucid_probe_shmemx_char_prod_reduce_nb, pellucid_probe_shmemx_char_prod_reduce_nb
+pellucid_site shmemx_short_prod_reduce_nb, 2139, 5, pellucid_probe_shmemx_short_prod_reduce_nb, pellucid_probe_shmemx_short_prod_reduce_nb
+pellucid_site shmemx_int_prod_reduce_nb, 2140, 5, pellucid_probe_shmemx_int_prod_reduce_nb, pellucid_probe_shmemx_int_prod_reduce_nb
+pellucid_site shmemx_long_prod_reduce_nb, 2141, 5, pellucid_probe_shmemx_long_prod_reduce_nb, pellucid_probe_shmemx_long_prod_reduce_nb
+pellucid_site shmemx_float_prod_reduce_nb, 2158, none, pellucid_probe_shmemx_float_prod_reduce_nb, pellucid_probe_shmemx_float_prod_reduce_nb
+pellucid_site shmemx_double_prod_reduce_nb, 2159, none, pellucid_probe_shmemx_double_prod_reduce_nb, pellucid_probe_shmemx_double_prod_reduce_nb
+pellucid_site shmemx_longdouble_prod_reduce_nb, 2160, none, pellucid_probe_shmemx_longdouble_prod_reduce_nb, pellucid_probe_shmemx_longdouble_prod_reduce_nb
+pellucid_site shmemx_complexd_prod_reduce_nb, 2161, none, pellucid_probe_shmemx_complexd_prod_reduce_nb, pellucid_probe_shmemx_complexd_prod_reduce_nb
+pellucid_site shmemx_complexf_prod_reduce_nb, 2162, none, pellucid_probe_shmemx_complexf_prod_reduce_nb, pellucid_probe_shmemx_complexf_prod_reduce_nb
+pellucid_site shmemx_int_fadd_nb, 2163, 5, pellucid_count_site_shmemx_int_fadd_nb, pellucid_count_shmemx_int_fadd_nb
+pellucid_site shmemx_long_fadd_nb, 2164, 5, pellucid_count_site_shmemx_long_fadd_nb, pellucid_count_shmemx_long_fadd_nb
+pellucid_site shmemx_ctx_int_fadd_nb, 2175, float, pellucid_count_site_shmemx_ctx_int_fadd_nb, pellucid_count_shmemx_ctx_int_fadd_nb
+pellucid_site shmemx_ctx_long_fadd_nb, 2176, float, pellucid_count_site_shmemx_ctx_long_fadd_nb, pellucid_count_shmemx_ctx_long_fadd_nb
+pellucid_site shmemx_float_swap_nb, 2187, none, pellucid_count_site_shmemx_float_swap_nb, pellucid_count_shmemx_float_swap_nb
+pellucid_site shmemx_double_swap_nb, 2188, none, pellucid_count_site_shmemx_double_swap_nb, pellucid_count_shmemx_double_swap_nb
+pellucid_site shmemx_int_swap_nb, 2189, 5, pellucid_count_site_shmemx_int_swap_nb, pellucid_count_shmemx_int_swap_nb
+pellucid_site shmemx_long_swap_nb, 2190, 5, pellucid_count_site_shmemx_long_swap_nb, pellucid_count_shmemx_long_swap_nb
+pellucid_site shmemx_ctx_float_swap_nb, 2201, none, pellucid_count_site_shmemx_ctx_float_swap_nb, pellucid_count_shmemx_ctx_float_swap_nb
+pellucid_site shmemx_ctx_double_swap_nb, 2202, none, pellucid_count_site_shmemx_ctx_double_swap_nb, pellucid_count_shmemx_ctx_double_swap_nb
+pellucid_site shmemx_ctx_int_swap_nb, 2203, float, pellucid_count_site_shmemx_ctx_int_swap_nb, pellucid_count_shmemx_ctx_int_swap_nb
+pellucid_site shmemx_ctx_long_swap_nb, 2204, float, pellucid_count_site_shmemx_ctx_long_swap_nb, pellucid_count_shmemx_ctx_long_swap_nb
+pellucid_site shmemx_int_cswap_nb, 2215, float, pellucid_count_site_shmemx_int_cswap_nb, pellucid_count_shmemx_int_cswap_nb
+pellucid_site shmemx_long_cswap_nb, 2216, float, pellucid_count_site_shmemx_long_cswap_nb, pellucid_count_shmemx_long_cswap_nb
+pellucid_site shmemx_ctx_int_cswap_nb, 2227, float, pellucid_count_site_shmemx_ctx_int_cswap_nb, pellucid_count_shmemx_ctx_int_cswap_nb
+pellucid_site shmemx_ctx_long_cswap_nb, 2228, float, pellucid_count_site_shmemx_ctx_long_cswap_nb, pellucid_count_shmemx_ctx_long_cswap_nb
+pellucid_site shmemx_int_finc_nb, 2239, 4, pellucid_count_site_shmemx_int_finc_nb, pellucid_count_shmemx_int_finc_nb
+pellucid_site shmemx_long_finc_nb, 2240, 4, pellucid_count_site_shmemx_long_finc_nb, pellucid_count_shmemx_long_finc_nb
+pellucid_site shmemx_ctx_int_finc_nb, 2251, 5, pellucid_count_site_shmemx_ctx_int_finc_nb, pellucid_count_shmemx_ctx_int_finc_nb
+pellucid_site shmemx_ctx_long_finc_nb, 2252, 5, pellucid_count_site_shmemx_ctx_long_finc_nb, pellucid_count_shmemx_ctx_long_finc_nb
+pellucid_site shmemx_int_add_nb, 2263, 4, pellucid_count_site_shmemx_int_add_nb, pellucid_count_shmemx_int_add_nb
+pellucid_site shmemx_long_add_nb, 2264, 4, pellucid_count_site_shmemx_long_add_nb, pellucid_count_shmemx_long_add_nb
+pellucid_site shmemx_ctx_int_add_nb, 2275, 5, pellucid_count_site_shmemx_ctx_int_add_nb, pellucid_count_shmemx_ctx_int_add_nb
+pellucid_site shmemx_ctx_long_add_nb, 2276, 5, pellucid_count_site_shmemx_ctx_long_add_nb, pellucid_count_shmemx_ctx_long_add_nb
+pellucid_site shmemx_int_inc_nb, 2287, 3, pellucid_count_site_shmemx_int_inc_nb, pellucid_count_shmemx_int_inc_nb
+pellucid_site shmemx_long_inc_nb, 2288, 3, pellucid_count_site_shmemx_long_inc_nb, pellucid_count_shmemx_long_inc_nb
+pellucid_site shmemx_ctx_int_inc_nb, 2299, 4, pellucid_count_site_shmemx_ctx_int_inc_nb, pellucid_count_shmemx_ctx_int_inc_nb
+pellucid_site shmemx_ctx_long_inc_nb, 2300, 4, pellucid_count_site_shmemx_ctx_long_inc_nb, pellucid_count_shmemx_ctx_long_inc_nb
+pellucid_site shmemx_float_put_nb, 2311, 5, pellucid_count_site_shmemx_float_put_nb, pellucid_count_shmemx_float_put_nb
+pellucid_site shmemx_double_put_nb, 2312, 5, pellucid_count_site_shmemx_double_put_nb, pellucid_count_shmemx_double_put_nb
+pellucid_site shmemx_longdouble_put_nb, 2313, 5, pellucid_count_site_shmemx_longdouble_put_nb, pellucid_count_shmemx_longdouble_put_nb
+pellucid_site shmemx_char_put_nb, 2314, 5, pellucid_count_site_shmemx_char_put_nb, pellucid_count_shmemx_char_put_nb
+pellucid_site shmemx_short_put_nb, 2316, 5, pellucid_count_site_shmemx_short_put_nb, pellucid_count_shmemx_short_put_nb
+pellucid_site shmemx_ctx_float_put_nb, 2335, float, pellucid_count_site_shmemx_ctx_float_put_nb, pellucid_count_shmemx_ctx_float_put_nb
+pellucid_site shmemx_ctx_double_put_nb, 2336, float, pellucid_count_site_shmemx_ctx_double_put_nb, pellucid_count_shmemx_ctx_double_put_nb
+pellucid_site shmemx_ctx_longdouble_put_nb, 2337, float, pellucid_count_site_shmemx_ctx_longdouble_put_nb, pellucid_count_shmemx_ctx_longdouble_put_nb
+pellucid_site shmemx_ctx_char_put_nb, 2338, float, pellucid_count_site_shmemx_ctx_char_put_nb, pellucid_count_shmemx_ctx_char_put_nb
+pellucid_site shmemx_ctx_short_put_nb, 2340, float, pellucid_count_site_shmemx_ctx_short_put_nb, pellucid_count_shmemx_ctx_short_put_nb
+pellucid_site shmemx_float_get_nb, 2371, 5, pellucid_count_site_shmemx_float_get_nb, pellucid_count_shmemx_float_get_nb
+pellucid_site shmemx_double_get_nb, 2372, 5, pellucid_count_site_shmemx_double_get_nb, pellucid_count_shmemx_double_get_nb
+pellucid_site shmemx_longdouble_get_nb, 2373, 5, pellucid_count_site_shmemx_longdouble_get_nb, pellucid_count_shmemx_longdouble_get_nb
+pellucid_site shmemx_char_get_nb, 2374, 5, pellucid_count_site_shmemx_char_get_nb, pellucid_count_shmemx_char_get_nb
+pellucid_site shmemx_short_get_nb, 2376, 5, pellucid_count_site_shmemx_short_get_nb, pellucid_count_shmemx_short_get_nb
+pellucid_site shmemx_ctx_float_get_nb, 2395, float, pellucid_count_site_shmemx_ctx_float_get_nb, pellucid_count_shmemx_ctx_float_get_nb
+pellucid_site shmemx_ctx_double_get_nb, 2396, float, pellucid_count_site_shmemx_ctx_double_get_nb, pellucid_count_shmemx_ctx_double_get_nb
+pellucid_site shmemx_ctx_longdouble_get_nb, 2397, float, pellucid_count_site_shmemx_ctx_longdouble_get_nb, pellucid_count_shmemx_ctx_longdouble_get_nb
+pellucid_site shmemx_ctx_char_get_nb, 2398, float, pellucid_count_site_shmemx_ctx_char_get_nb, pellucid_count_shmemx_ctx_char_get_nb
+pellucid_site shmemx_ctx_short_get_nb, 2400, float, pellucid_count_site_shmemx_ctx_short_get_nb, pellucid_count_shmemx_ctx_short_get_nb
+pellucid_site shmemx_file_open, 2431, none, pellucid_probe_shmemx_file_open, pellucid_probe_shmemx_file_open
+pellucid_site shmemx_file_close, 2432, none, pellucid_probe_shmemx_file_close, pellucid_probe_shmemx_file_close
+pellucid_site shmemx_file_sync, 2433, none, pellucid_probe_shmemx_file_sync, pellucid_probe_shmemx_file_sync
+pellucid_site shmemx_file_size, 2434, none, pellucid_probe_shmemx_file_size, pellucid_probe_shmemx_file_size
+pellucid_site shmemx_file_truncate, 2435, none, pellucid_probe_shmemx_file_truncate, pellucid_probe_shmemx_file_truncate
+pellucid_site shmemx_file_read_at, 2436, none, pellucid_probe_shmemx_file_read_at, pellucid_probe_shmemx_file_read_at
+pellucid_site shmemx_file_write_at, 2437, none, pellucid_probe_shmemx_file_write_at, pellucid_probe_shmemx_file_write_at
+pellucid_site shmemx_file_read_at_nb, 2438, none, pellucid_probe_shmemx_file_read_at_nb, pellucid_probe_shmemx_file_read_at_nb
+pellucid_site shmemx_file_write_at_nb, 2439, none, pellucid_probe_shmemx_file_write_at_nb, pellucid_probe_shmemx_file_write_at_nb
+pellucid_site shmemx_file_read_at_all, 2440, none, pellucid_probe_shmemx_file_read_at_all, pellucid_probe_shmemx_file_read_at_all
+pellucid_site shmemx_file_write_at_all, 2441, none, pellucid_probe_shmemx_file_write_at_all, pellucid_probe_shmemx_file_write_at_all
+pellucid_site shmemx_file_read_at_all_nb, 2442, none, pellucid_probe_shmemx_file_read_at_all_nb, pellucid_probe_shmemx_file_read_at_all_nb
+pellucid_site shmemx_file_write_at_all_nb, 2443, none, pellucid_probe_shmemx_file_write_at_all_nb, pellucid_probe_shmemx_file_write_at_all_nb
+pellucid_site shmemx_file_read_ordered, 2444, none, pellucid_probe_shmemx_file_read_ordered, pellucid_probe_shmemx_file_read_ordered
+pellucid_site shmemx_file_write_ordered, 2445, none, pellucid_probe_shmemx_file_write_ordered, pellucid_probe_shmemx_file_write_ordered
+pellucid_site shmemx_file_read_strided_all, 2446, none, pellucid_probe_shmemx_file_read_strided_all, pellucid_probe_shmemx_file_read_strided_all
+pellucid_site shmemx_file_write_strided_all, 2447, none, pellucid_probe_shmemx_file_write_strided_all, pellucid_probe_shmemx_file_write_strided_all
+pellucid_site shmemx_space_create, 2448, none, pellucid_probe_shmemx_space_create, pellucid_probe_shmemx_space_create
+pellucid_site shmemx_space_create_aset, 2449, none, pellucid_probe_shmemx_space_create_aset, pellucid_probe_shmemx_space_create_aset
+pellucid_site shmemx_space_malloc, 2450, none, pellucid_probe_shmemx_space_malloc, pellucid_probe_shmemx_space_malloc
+pellucid_site shmemx_space_calloc, 2451, none, pellucid_probe_shmemx_space_calloc, pellucid_probe_shmemx_space_calloc
+pellucid_site shmemx_space_align, 2452, none, pellucid_probe_shmemx_space_align, pellucid_probe_shmemx_space_align
+pellucid_site shmemx_space_realloc, 2453, none, pellucid_probe_shmemx_space_realloc, pellucid_probe_shmemx_space_realloc
+pellucid_site shmemx_space_free, 2454, none, pellucid_probe_shmemx_space_free, pellucid_probe_shmemx_space_free
+pellucid_site shmemx_space_destroy, 2455, none, pellucid_probe_shmemx_space_destroy, pellucid_probe_shmemx_space_destroy
+pellucid_site shmemx_space_of, 2456, none, pellucid_count_site_shmemx_space_of, pellucid_count_shmemx_space_of
+pellucid_site shmemx_locality, 2457, none, pellucid_count_site_shmemx_locality, pellucid_count_shmemx_locality
+pellucid_site shmemx_abort, 2458, none, pellucid_probe_shmemx_abort, pellucid_probe_shmemx_abort
+pellucid_site shmemx_abort_because, 2459, none, pellucid_probe_shmemx_abort_because, pellucid_probe_shmemx_abort_because
+pellucid_site shmemx_errhandler_set, 2460, none, pellucid_probe_shmemx_errhandler_set, pellucid_probe_shmemx_errhandler_set
+pellucid_site shmemx_error_last, 2461, none, pellucid_count_site_shmemx_error_last, pellucid_count_shmemx_error_last
+pellucid_site shmemx_error_clear, 2462, none, pellucid_count_site_shmemx_error_clear, pellucid_count_shmemx_error_clear
+pellucid_site shmemx_error_string, 2463, none, pellucid_count_site_shmemx_error_string, pellucid_count_shmemx_error_string
+pellucid_site shmemx_job_state, 2464, none, pellucid_count_site_shmemx_job_state, pellucid_count_shmemx_job_state
+pellucid_site shmemx_pe_state, 2465, none, pellucid_count_site_shmemx_pe_state, pellucid_count_shmemx_pe_state
+pellucid_site shmemx_failed_pes, 2466, none, pellucid_count_site_shmemx_failed_pes, pellucid_count_shmemx_failed_pes
+pellucid_site shmemx_lost_get, 2467, none, pellucid_probe_shmemx_lost_get, pellucid_probe_shmemx_lost_get
+pellucid_site shmemx_team_shrink, 2468, none, pellucid_probe_shmemx_team_shrink, pellucid_probe_shmemx_team_shrink
+pellucid_site shmemx_agree, 2469, none, pellucid_probe_shmemx_agree, pellucid_probe_shmemx_agree

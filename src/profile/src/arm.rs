@@ -1,8 +1,8 @@
 //! The flag bytes that each entry point tests before it does anything else.
 //!
-//! `shmem_X` tests `ARM[op]`, `pshmem_X` tests `PARM[op]`: [`OFF`] leads to the routine, [`PROBE`] and [`SITE`] to the
-//! probe around it, [`DISPATCH`] to the longer way past stacked tools and callbacks (in the library; this crate only
-//! keeps the flags).
+//! `shmem_X` tests `ARM[op]`, `pshmem_X` tests `PARM[op]`: [`OFF`] leads to the routine, [`PROBE`], [`SITE`] and
+//! [`SAMPLED_SITE`] to the probe around it, [`DISPATCH`] to the longer way past stacked tools and callbacks (in the
+//! library; this crate only keeps the flags).
 //!
 //! `PARM` is in use where the program has a foreign strong `shmem_X`, a profiling tool that is compiled in, which goes
 //! on to `pshmem_X`: both entries are armed, a call passes one of them, and is recorded once whoever is in between. It
@@ -24,6 +24,8 @@ pub const PROBE: u8 = 1;
 pub const SITE: u8 = 2;
 /// Calls go the longer way, which records them where the profile is on.
 pub const DISPATCH: u8 = 3;
+/// Calls are recorded as with [`PROBE`], samples of them with the place they come from.
+pub const SAMPLED_SITE: u8 = 4;
 
 /// Flag bytes that are stored together: a change of the level must not take longer than the calls that it is about.
 const AT_ONCE: usize = size_of::<u64>();
@@ -91,6 +93,8 @@ static INTERCEPTORS: [AtomicU8; COUNT] = [const { AtomicU8::new(0) }; COUNT];
 static GATED: Flags = [const { AtomicU64::new(0) }; WORDS];
 /// [`DISPATCH`] where the library is closed and calls need it, else 0.
 static CLOSED: Flags = [const { AtomicU64::new(0) }; WORDS];
+/// 0xff where call sites are those of samples.
+static SAMPLED: Flags = [const { AtomicU64::new(0) }; WORDS];
 static IS_CLOSED: AtomicBool = AtomicBool::new(false);
 static LEVEL: AtomicI32 = AtomicI32::new(0);
 static COUNTS_ONLY: AtomicBool = AtomicBool::new(false);
@@ -114,6 +118,8 @@ const COUNTS_ONLY_SITES: [u64; WORDS] = {
     words
 };
 const NO_SITES: [u64; WORDS] = [0; WORDS];
+/// A word of calls of which samples have their place.
+const SAMPLED_SITES: u64 = u64::from_ne_bytes([SAMPLED_SITE; AT_ONCE]);
 /// A word of calls that pass the dispatcher.
 const GATES: u64 = u64::from_ne_bytes([DISPATCH; AT_ONCE]);
 
@@ -129,6 +135,26 @@ pub fn set_counts_only(counts_only: bool) {
 #[inline(always)]
 pub fn counts_only() -> bool {
     COUNTS_ONLY.load(Relaxed)
+}
+
+/// Call sites of the operation are those of samples from now on.
+pub(crate) fn sample_sites(op: u16) {
+    let op = usize::from(op);
+    if op < TOTAL {
+        assign(&SAMPLED, op, 0xff, true);
+        change(op / AT_ONCE..op / AT_ONCE + 1);
+    }
+}
+
+/// See [`sample_sites`].
+pub(crate) fn samples_sites(op: u16) -> bool {
+    usize::from(op) < TOTAL && flag(&SAMPLED, op) != 0
+}
+
+/// Each call has its site again.
+pub(crate) fn forget_sampled_sites() {
+    SAMPLED.iter().for_each(|word| word.store(0, SeqCst));
+    refresh();
 }
 
 /// Sets or clears bits of an operation's byte.
@@ -209,6 +235,11 @@ pub(crate) fn refresh() {
     change(0..WORDS);
 }
 
+/// All bits of the bytes of which the lowest one is set.
+const fn all_of_bytes(word: u64) -> u64 {
+    (word & u64::from_ne_bytes([1; AT_ONCE])) * 0xff
+}
+
 /// Puts what is wanted of some words of operations into their flags. Threads may do so at once, and a signal handler in
 /// between: who finds that something changed meanwhile does it again.
 fn change(words: std::ops::Range<usize>) {
@@ -216,16 +247,20 @@ fn change(words: std::ops::Range<usize>) {
     loop {
         let number = CHANGES.load(SeqCst);
         let on = LEVEL.load(SeqCst) > 0;
-        let wanted = match (on, counts_only() && !crate::trace::takes_all()) {
+        let each_traced = crate::trace::takes_all();
+        let wanted = match (on, counts_only() && !each_traced) {
             (false, _) => &NO_SITES,
             (true, true) => &COUNTS_ONLY_SITES,
             (true, false) => &ALL_SITES,
         };
+        let may_sample = on && !counts_only() && !each_traced;
         let foreign = ANY_FOREIGN.load(SeqCst);
         for word in words.clone() {
-            // The dispatcher's bits contain those of all others.
-            let flags = wanted[word] | GATED[word].load(Relaxed);
-            ARM[word].store(flags | CLOSED[word].load(Relaxed), Relaxed);
+            let sampled = if may_sample { SAMPLED[word].load(SeqCst) } else { 0 };
+            let recorded = wanted[word] & !sampled | SAMPLED_SITES & sampled;
+            let gates = GATED[word].load(Relaxed) | CLOSED[word].load(Relaxed);
+            // Whatever else is wanted of those that pass the dispatcher.
+            ARM[word].store(recorded & !all_of_bytes(gates) | gates, Relaxed);
             if foreign {
                 let gates = if on { GATES } else { GATED[word].load(Relaxed) };
                 PARM[word].store(gates & FOREIGN[word].load(Relaxed), Relaxed);

@@ -167,6 +167,8 @@ impl Pe {
 const ALONE: f64 = 0.65;
 /// See [`ALONE`].
 const BY_PEER: f64 = 1.05;
+/// The same of a call without call site and peer in a profile that has them: `./x bench cost`.
+const OF_SITES: f64 = 0.6;
 /// What a begin or an end of a region takes of what timing a call took (`./x bench cost`).
 const OF_REGION: f64 = 0.85;
 /// The part of a short call's time that recording takes where the processor overlaps calls: without call sites, and
@@ -220,6 +222,8 @@ pub struct Routine {
     pub total_ns: u64,
     /// Whether the total is an estimate.
     pub estimated: bool,
+    /// Whether its calls by call site and by peer are estimates: those of samples.
+    pub sampled_sites: bool,
     /// The part of the total that is for calls since the last sample: it may fall with the next one. Not kept in files.
     pub expected_ns: u64,
     /// Variance of the total, in square nanoseconds; 0 when it is exact.
@@ -249,6 +253,7 @@ impl Routine {
             timed_calls: 0,
             total_ns: 0,
             estimated: false,
+            sampled_sites: false,
             expected_ns: 0,
             total_variance: 0.0,
             denied_ns: 0,
@@ -310,9 +315,11 @@ impl Routine {
             // Those that were over at once are looked at before and after as well.
             return timed.max(all) as f64 * cost.timed_ns;
         }
-        let each = cost.counted_ns * if self.is_transfer() { BY_PEER } else { ALONE };
+        let has_sites = is_kept && !self.sampled_sites;
+        let part = if is_kept && self.sampled_sites { OF_SITES } else { 1.0 };
+        let each = part * cost.counted_ns * if self.is_transfer() { BY_PEER } else { ALONE };
         // Calls of a word or two that overlap share the processor's window with what is recorded of them.
-        let share = if is_kept { OF_WINDOW_WITH_SITES } else { OF_WINDOW };
+        let share = if has_sites { OF_WINDOW_WITH_SITES } else { OF_WINDOW };
         let overlaps = self.is_bounded() && self.all_bytes() / all.max(1) <= WORDS;
         let overlap = if overlaps { share * self.total_ns as f64 / all.max(1) as f64 } else { 0.0 };
         counted * each.max(overlap) + timed as f64 * cost.longest_ns()
@@ -351,6 +358,7 @@ impl Routine {
         self.timed_calls = self.timed_calls.saturating_add(other.timed_calls);
         self.total_ns = self.total_ns.saturating_add(other.total_ns);
         self.estimated |= other.estimated;
+        self.sampled_sites |= other.sampled_sites;
         self.expected_ns = self.expected_ns.saturating_add(other.expected_ns);
         self.denied_ns = self.denied_ns.saturating_add(other.denied_ns);
         self.max_ns = self.max_ns.max(other.max_ns);

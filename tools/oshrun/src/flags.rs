@@ -196,7 +196,7 @@ pub const FLAGS: &[Flag] = &[
                (sets SHMEM_PROFILE)\n\
                off: record nothing\n\
                DIR: as --profile-dir\n\
-               LEVEL,NAME=VALUE...: sampling, long, counters, trace-start, trace-detail \
+               LEVEL,NAME=VALUE...: sampling, long, sites, counters, trace-start, trace-detail \
                (set SHMEM_PROFILE_SAMPLING and so on: docs/environment.md)",
     },
     Flag {

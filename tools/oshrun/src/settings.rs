@@ -25,7 +25,7 @@ pub fn profile(text: &str) -> Result<(ProfileChoice, Vec<Variable>), String> {
     Ok((level, variables))
 }
 
-const NAMES: &str = "sampling, long, counters, trace-start, trace-detail";
+const NAMES: &str = "sampling, long, sites, counters, trace-start, trace-detail";
 
 fn setting(name: &str, value: &str) -> Result<Variable, String> {
     let number = |most: u64| match value.parse::<u64>() {
@@ -42,6 +42,7 @@ fn setting(name: &str, value: &str) -> Result<Variable, String> {
     match name {
         "sampling" => Ok(("SHMEM_PROFILE_SAMPLING", number(1 << 20)?)),
         "long" => Ok(("SHMEM_PROFILE_LONG", number(u64::MAX)?)),
+        "sites" => Ok(("SHMEM_PROFILE_SITES", one_of(&["auto", "exact"])?)),
         "counters" => counters(&value.replace('+', ",")),
         "trace-start" => Ok(("SHMEM_TRACE_START", one_of(&["on", "off"])?)),
         "trace-detail" => Ok(("SHMEM_TRACE_DETAIL", one_of(&["auto", "full"])?)),
@@ -61,8 +62,10 @@ mod tests {
 
     #[test]
     fn everything_has_its_variable() {
-        let (level, variables) =
-            profile("1,sampling=16,long=50000,counters=page-faults+cycles,trace-start=off,trace-detail=full").unwrap();
+        let (level, variables) = profile(
+            "1,sampling=16,long=50000,sites=exact,counters=page-faults+cycles,trace-start=off,trace-detail=full",
+        )
+        .unwrap();
         assert_eq!(level, ProfileChoice::Level(1));
         let text: Vec<String> = variables.iter().map(|(name, value)| format!("{name}={value}")).collect();
         assert_eq!(
@@ -70,6 +73,7 @@ mod tests {
             [
                 "SHMEM_PROFILE_SAMPLING=16",
                 "SHMEM_PROFILE_LONG=50000",
+                "SHMEM_PROFILE_SITES=exact",
                 "SHMEM_COUNTERS=page-faults,cycles",
                 "SHMEM_TRACE_START=off",
                 "SHMEM_TRACE_DETAIL=full",
@@ -82,6 +86,7 @@ mod tests {
             ("1,color=red", "\"color\" is unknown; there are sampling"),
             ("1,2", "expected NAME=VALUE"),
             ("1,trace-detail=some", "expected auto or full"),
+            ("1,sites=some", "sites: expected auto or exact"),
             ("1,counters=bogus", "unknown counter"),
             ("off,sampling=2", "nothing to set"),
             ("x", "expected off or a level"),

@@ -102,8 +102,8 @@ fn entry(routine: &Routine, op: usize, body: &Body) -> String {
 
 /// The way from an entry to where the call site is recorded, or to the dispatcher.
 fn path_to_probe(body: &Body) -> String {
-    let ((op, routine), [_, _, _, count_site]) = (body.first(), symbols(body));
-    format!("pellucid_site {}, {op}, {}, {count_site}\n", routine.name, register(body))
+    let ((op, routine), [_, _, count, count_site]) = (body.first(), symbols(body));
+    format!("pellucid_site {}, {op}, {}, {count_site}, {count}\n", routine.name, register(body))
 }
 
 /// Whether the arguments of a routine are taken in C.

@@ -118,6 +118,14 @@ pub const TABLE: &[Var] = &[
         wrong: Wrong::Refused,
     },
     Var {
+        name: "PROFILE_SITES",
+        sma: false,
+        default: "auto",
+        help: "exact: each short call is counted by call site and peer; auto: where that takes more than 2 % of the \
+            run, samples stand for them (docs/overhead.md)",
+        wrong: Wrong::Refused,
+    },
+    Var {
         name: "PROFILE_PYTHON",
         sma: false,
         default: "on",
@@ -380,6 +388,7 @@ pub fn check() -> Result<(), Fault> {
     profile_level()?;
     trace_settings()?;
     sampling()?;
+    exact_sites()?;
     python_lines()?;
     network_only()?;
     progress()?;
@@ -458,6 +467,11 @@ fn trace_settings() -> Result<(u64, bool, bool), Fault> {
 /// How calls are sampled: how many one sample stands for, and from how many nanoseconds on a call stands for itself.
 pub fn sampling() -> Result<(u64, u64), Fault> {
     Ok((number("PROFILE_SAMPLING", 1 << 20)?, number("PROFILE_LONG", u64::MAX)?))
+}
+
+/// Whether each short call is counted by call site and peer, whatever it costs.
+pub fn exact_sites() -> Result<bool, Fault> {
+    word("PROFILE_SITES", &["auto", "exact"], "expected auto or exact").map(|which| which == 1)
 }
 
 /// Whether the lines of Python's scripts are to be noted.

@@ -174,7 +174,8 @@ fn routine(c: &mut Cursor<'_>) -> Result<Routine, ReadError> {
     r.unfinished_ns = c.u64("the time of unfinished calls")?;
     r.timed_calls = c.u64("timed calls")?;
     r.total_ns = c.u64("the total")?;
-    r.estimated = c.u8("whether the total is an estimate")? != 0;
+    let flags = c.u8("what is estimated")?;
+    (r.estimated, r.sampled_sites) = (flags & 1 != 0, flags & 2 != 0);
     r.total_variance = f64::from_bits(c.u64("the variance")?);
     if !r.total_variance.is_finite() || r.total_variance < 0.0 {
         return Err(c.corrupt(format!("{name} has a variance of {}", r.total_variance)));

@@ -91,8 +91,9 @@ fn denied(routines: &[Routine]) -> Option<Vec<u8>> {
 }
 
 /// The payload of a routine section: name, class, calls and bytes by distance, errors, unfinished calls and time, timed
-/// calls, total, estimated, variance (the bits of an `f64`), max, latencies (number of buckets, then bucket and count
-/// each), sizes (number, then class, distance, calls and bytes each).
+/// calls, total, flags (1: the total is an estimate, 2: call sites are those of samples), variance (the bits of an
+/// `f64`), max, latencies (number of buckets, then bucket and count each), sizes (number, then class, distance, calls
+/// and bytes each).
 fn routine(r: &Routine) -> Vec<u8> {
     let mut out = Vec::new();
     put_text(&mut out, &r.name);
@@ -101,7 +102,7 @@ fn routine(r: &Routine) -> Vec<u8> {
     for n in [r.errors, r.unfinished, r.unfinished_ns, r.timed_calls, r.total_ns] {
         put_u64(&mut out, n);
     }
-    out.push(u8::from(r.estimated));
+    out.push(u8::from(r.estimated) | u8::from(r.sampled_sites) << 1);
     put_u64(&mut out, r.total_variance.to_bits());
     put_u64(&mut out, r.max_ns);
     put_u32(&mut out, r.latency.counts().len() as u32);

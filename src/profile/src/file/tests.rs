@@ -41,6 +41,7 @@ fn sample() -> Profile {
     put.errors = 4;
     (put.timed_calls, put.total_ns, put.estimated, put.total_variance, put.max_ns) = (5, 6000, true, 12.5, 4000);
     [(100, 3), (u64::MAX, 1), (0, 2)].into_iter().for_each(|(ns, n)| put.latency.record(ns, n));
+    put.sampled_sites = true;
     put.add_size(SizeCount { class: 4, distance: 2, calls: 2, bytes: 20 });
     put.add_size(SizeCount { class: 47, distance: 3, calls: 3, bytes: u64::MAX });
     let mut barrier = Routine::new("shmem_barrier_all", Class::Barrier);

@@ -55,6 +55,7 @@ pub fn attach(fd: RawFd, pe: u32, npes: u32, first_local_pe: u32, local_pes: u32
     head.state.store(PE_ATTACHED, Relaxed);
     claim::forget();
     arm::set_counts_only(facts.counts_only);
+    arm::forget_sampled_sites();
     super::modules::note(region);
     super::control::serve(fd)?;
     super::release::unmap();

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use super::claim::{self, Place};
 use super::hot::{add_exact, bump, counted_bytes, elapsed, ticks as ticks_of, uses_counter};
 use super::tls;
-use super::{claims, counting, lines, rates, tables, timeline};
+use super::{claims, counting, limit, lines, rates, tables, timeline};
 use crate::clock;
 use crate::histogram::bucket;
 use crate::op::{MAX_OPS, TOGETHER, Timing, traits};
@@ -17,7 +17,7 @@ use crate::size::size_class;
 use crate::trace::{self, Short};
 
 /// Calls of an operation that are all timed before sampling begins.
-const ALL_TIMED: u64 = 32;
+const ALL_TIMED: u64 = 24;
 /// Mean number of calls that one sample stands for in the long run, unless set otherwise. One in 128 would be a third
 /// of what recording short calls costs.
 pub const MEAN_GAP: u64 = 1024;
@@ -142,7 +142,7 @@ fn enter_first(slot: &Slot, op: u16, peer: i32, addr: usize, bytes: usize, kind:
     let site = if kind == Timing::Timed {
         tables::note(slot, op, peer, addr, bytes)
     } else {
-        tables::note_short(slot, op, peer, addr, bytes)
+        tables::note_short(slot, op, (peer, addr, bytes), false)
     };
     head.site.store(site, Relaxed);
     (start & !SAMPLE) | FIRST
@@ -221,6 +221,9 @@ pub(super) fn leave_sample(op: u16, start: u64) {
     let stands = if is_long { 1 } else { weight };
     rates::note(slot, op, (peer, slot.tables.look.bytes.load(Relaxed) as usize), stands, took);
     claims::note(slot, row, now);
+    if limit::is_due(cell.samples.load(Relaxed)) {
+        limit::look(slot, op, now);
+    }
     if timeline::is_due(slot, now) {
         timeline::settle(slot, op, start, now);
     }

@@ -43,7 +43,7 @@ fn median(slot: &Slot, call: fn(&Slot)) -> u64 {
 fn counted(slot: &Slot) {
     let cell = slot.cell(NOBODY);
     hot::count(slot, cell, -1, 8);
-    tables::note_short(slot, NOBODY, -1, 0, 8);
+    tables::note_short(slot, NOBODY, (-1, 0, 8), true);
     slot.head.current.word.store(0, Relaxed);
     hot::bump32(&cell.countdown, u32::MAX);
 }

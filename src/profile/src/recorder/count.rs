@@ -91,11 +91,13 @@ impl<'a> Rows<'a> {
         }
         let (traffic, distance) = if op.traits() & TRANSFER != 0 {
             let row = &slot.tables.peers[peer as usize & (PEERS - 1)];
-            if row.tag.load(Relaxed) != peer as u64 + 1 {
+            let near = row.near.load(Relaxed);
+            // One after the other: together they would take more instructions.
+            if near as u32 != peer as u32 {
                 return None;
             }
-            let distance = row.on_host.load(Relaxed) as usize;
-            if distance >= DISTANCES {
+            let distance = (near >> 32) as usize % DISTANCES;
+            if distance == 0 {
                 return None;
             }
             (Some(&row.kinds[transfer(op)]), distance)

@@ -31,6 +31,7 @@ const PUT: u16 = id("shmem_putmem");
 const NBI: u16 = id("shmem_putmem_nbi");
 const TEST: u16 = id("shmem_int_test");
 const QUIET: u16 = id("shmem_quiet");
+const BARRIER: u16 = id("shmem_barrier_all");
 
 /// Bytes of a put to the same host that is timed.
 const LONG: usize = SAMPLED_BYTES_ON_HOST + 1;
@@ -176,11 +177,11 @@ fn what_is_called_from_the_probe_counts_as_what_is_inlined() {
             outlined::sampled(P, 2, 0, 4, || ());
             [0, 8, 1024, LONG].into_iter().for_each(|bytes| outlined::sized(PUT, 3, 0, bytes, || ()));
             [1024, 1025].into_iter().for_each(|bytes| outlined::sized(PUT, 5, 0, bytes, || ()));
-            outlined::timed(id("shmem_barrier_all"), -1, 0, 0, || ());
+            outlined::timed(BARRIER, -1, 0, 0, || ());
         }
         true
     });
-    let (int, mem, barrier) = (routine(&pe, P), routine(&pe, PUT), routine(&pe, id("shmem_barrier_all")));
+    let (int, mem, barrier) = (routine(&pe, P), routine(&pe, PUT), routine(&pe, BARRIER));
     assert_eq!((int.calls, int.bytes), ([0, 0, ROUNDS, 0], [0, 0, 4 * ROUNDS, 0]));
     assert_eq!((mem.calls, mem.bytes), ([0, 4 * ROUNDS, 0, 2 * ROUNDS], [0, 33_801 * ROUNDS, 0, 2049 * ROUNDS]));
     // The long one, and the longer one to another host.

@@ -47,7 +47,7 @@ pub(super) fn begin_sampled(op: impl Operation, peer: i32, addr: usize, bytes: u
         Some(slot) => {
             let cell = slot.cell(op.id());
             count(slot, cell, peer, counted_bytes(op, bytes));
-            let site = tables::note_short(slot, op, peer, addr, bytes);
+            let site = tables::note_short(slot, op, (peer, addr, bytes), true);
             enter_sampled(slot, cell, op, (peer, addr, bytes), site)
         }
         None => cold::enter(op.id(), peer, addr, bytes, Timing::Sampled),
@@ -73,8 +73,9 @@ pub(super) fn begin_sized(op: impl Operation, peer: i32, addr: usize, bytes: usi
     match tls::slot() {
         Some(slot) => {
             count_sized(slot, op.id(), peer, bytes);
-            let site = tables::note_short(slot, op, peer, addr, bytes);
-            if slot.head.is_sampled(peer, bytes) {
+            let is_sampled = slot.head.is_sampled(peer, bytes);
+            let site = tables::note_short(slot, op, (peer, addr, bytes), is_sampled);
+            if is_sampled {
                 enter_sampled(slot, slot.cell(op.id()), op, (peer, addr, bytes), site)
             } else {
                 rates::begin(slot, bytes, 1);

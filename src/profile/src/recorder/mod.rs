@@ -19,6 +19,7 @@ mod counted;
 mod counting;
 mod heap;
 mod hot;
+mod limit;
 mod lines;
 mod locks;
 pub(crate) mod modules;
@@ -45,6 +46,8 @@ mod count_tests;
 #[cfg(test)]
 mod counted_tests;
 #[cfg(test)]
+mod limit_tests;
+#[cfg(test)]
 mod sampling_tests;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -62,6 +65,7 @@ pub use control::{Flush, failed_at, flush, marker, region_begin, region_end, set
 #[cfg(feature = "counters")]
 pub use counting::count;
 pub use heap::{heap_in_use, memory};
+pub use limit::set_exact_sites;
 pub use locks::{lock_released, lock_taken};
 pub use nested::{enter, leave, nested, waits_on};
 pub use network::{NetworkCounters, network_source, publish_network};

@@ -83,7 +83,7 @@ fn begin_sampled<O: Operation>(op: O, peer: i32, addr: usize, bytes: usize) -> u
 /// Where call sites and peers are counted too.
 #[inline(never)]
 fn begin_with_site<O: Operation>(slot: &Slot, op: O, (peer, addr, bytes): (i32, usize, usize)) -> u64 {
-    let site = tables::note(slot, op, peer, addr, bytes);
+    let site = tables::note_short(slot, op, (peer, addr, bytes), true);
     hot::enter_sampled(slot, slot.cell(op.id()), op, (peer, addr, bytes), site)
 }
 

@@ -23,7 +23,7 @@ use crate::segment::layout::{
     HEADER_BYTES, PE_ABSENT, REGION_BYTES, Region, SLOTS, STATE_DONE, STATE_INSIDE, Slot, segment_bytes, state_of,
     symmetric,
 };
-use crate::segment::release::{CAUSES, Cause, Store, place, target};
+use crate::segment::release::{CAUSES, Cause, STORES, place};
 use crate::segment::tables::split_key;
 use crate::segment::{Facts, Mapping};
 
@@ -70,9 +70,10 @@ pub(super) fn begin(slot: &Slot) {
 /// The thread is about to store to a word of `peer`.
 #[inline(always)]
 pub(super) fn note(slot: &Slot, peer: i32, addr: usize, key: u64) {
-    let Store { target: kept, by } = &slot.tables.stores[place(peer, addr as u64)];
-    kept.store(target(peer, addr as u64), Relaxed);
-    by.store(key, Relaxed);
+    let (stores, place) = (&slot.tables.stores, place(peer, addr as u64));
+    stores.addresses[place].store(addr as u64, Relaxed);
+    stores.by[place].store(key, Relaxed);
+    stores.pes[place].store(peer, Relaxed);
 }
 
 /// The thread has left a wait that took `ticks` from `start` on.
@@ -222,13 +223,13 @@ fn waits_for_several(op: u16) -> bool {
 
 /// The call site of a thread's last store to these bytes of `me`.
 fn store_to(slot: &Slot, me: i32, addr: u64, span: u64) -> Option<u64> {
-    let first = target(me, addr);
-    if span == 1 {
-        let store = &slot.tables.stores[place(me, addr)];
-        return (store.target.load(Relaxed) == first).then(|| store.by.load(Relaxed));
-    }
-    let within = |store: &&Store| (first..first + span).contains(&store.target.load(Relaxed));
-    slot.tables.stores.iter().find(within).map(|store| store.by.load(Relaxed))
+    let stores = &slot.tables.stores;
+    let is_to = |place: &usize| {
+        let to = stores.addresses[*place].load(Relaxed);
+        (addr..addr + span).contains(&to) && stores.pes[*place].load(Relaxed) == me
+    };
+    let mut places = if span == 1 { place(me, addr)..place(me, addr) + 1 } else { 0..STORES };
+    places.find(is_to).map(|place| stores.by[place].load(Relaxed))
 }
 
 /// When a thread may have stored at the latest: a timed call that it has entered since was after it.

@@ -6,7 +6,7 @@ use std::sync::atomic::{
 };
 
 use super::hot::{self, bump, bump32};
-use super::{callers, release, script, tls};
+use super::{callers, limit, release, script, tls};
 use crate::arm;
 use crate::op::{NONBLOCKING, ONE_ELEMENT, Operation, SIGNALS, STORES, TOGETHER, TRANSFER, TRANSFER_SHIFT, traits};
 use crate::sample::{is_kept, next_kept};
@@ -15,36 +15,55 @@ use crate::segment::tables::{
     CONTEXTS, ContextTeam, Nbi, PEER_OVERFLOW, PEERS, PROBES, SITE_OVERFLOW, SITES, SYNCS, Site, Sync, TEAMS,
     TRANSFERS, key, site_index, transfer,
 };
-use crate::size::DISTANCES;
 
 /// Most bytes of a word that can be waited for.
 const WORD_BYTES: usize = 8;
 
-/// As [`note`], for a put, get or routine of nanoseconds: left out where the profile has counts only.
+/// As [`note`], for a put, get or routine of nanoseconds: left out where the profile has counts only, and where samples
+/// only have call sites, those that no countdown has (`is_counted_down`) are noted one by one.
 #[inline(always)]
-pub(super) fn note_short(slot: &Slot, op: impl Operation, peer: i32, addr: usize, bytes: usize) -> u32 {
-    if arm::counts_only() { SITE_OVERFLOW as u32 } else { note(slot, op, peer, addr, bytes) }
+pub(super) fn note_short(
+    slot: &Slot,
+    op: impl Operation,
+    (peer, addr, bytes): (i32, usize, usize),
+    is_counted_down: bool,
+) -> u32 {
+    if arm::counts_only() {
+        return SITE_OVERFLOW as u32;
+    }
+    if is_counted_down && arm::samples_sites(op.id()) {
+        let calls = limit::stands_for(slot, op.id());
+        return note_calls(slot, op, (peer, addr, bytes), calls);
+    }
+    note(slot, op, peer, addr, bytes)
 }
 
 /// Counts a call by call site and by peer. Returns the row of the call site.
 #[inline(always)]
 pub(super) fn note(slot: &Slot, op: impl Operation, peer: i32, addr: usize, bytes: usize) -> u32 {
+    note_calls(slot, op, (peer, addr, bytes), 1)
+}
+
+/// As [`note`], of a call that stands for so many.
+#[inline(always)]
+fn note_calls(slot: &Slot, op: impl Operation, (peer, addr, bytes): (i32, usize, usize), calls: u64) -> u32 {
     let traits = op.traits();
+    let all_bytes = (bytes as u64).wrapping_mul(calls);
     let key = key(tls::site(), op.id(), slot.head.region_key.load(Relaxed));
     let first = site_index(key);
     let at = if slot.tables.sites[first].key.load(Relaxed) == key { first } else { site_row(slot, key) };
     let site = &slot.tables.sites[at];
-    bump(&site.calls, 1);
+    bump(&site.calls, calls);
     if bytes != 0 && !bytes_follow(op, at) {
-        bump(&site.bytes, bytes as u64);
+        bump(&site.bytes, all_bytes);
     }
     if traits & TRANSFER != 0 && peer >= 0 {
         let first = peer as usize & (PEERS - 1);
         let tag = peer as u64 + 1;
         let row = if slot.tables.peers[first].tag.load(Relaxed) == tag { first } else { peer_row(slot, tag) };
         let kind = &slot.tables.peers[row].kinds[transfer(op)];
-        bump(&kind.calls, 1);
-        bump(&kind.bytes, bytes as u64);
+        bump(&kind.calls, calls);
+        bump(&kind.bytes, all_bytes);
         if is_release(op, bytes) {
             release::note(slot, peer, addr, key);
         }
@@ -105,8 +124,9 @@ fn peer_row(slot: &Slot, tag: u64) -> usize {
     let first = (tag - 1) as usize & (PEERS - 1);
     let found = (0..PROBES).map(|k| (first + k) & (PEERS - 1)).find(|&at| is_mine(&slot.tables.peers[at].tag, tag));
     let Some(at) = found else { return PEER_OVERFLOW };
-    let on_host = slot.head.distance_on_host((tag - 1) as i32).unwrap_or(DISTANCES);
-    slot.tables.peers[at].on_host.store(on_host as u64, Relaxed);
+    let peer = tag - 1;
+    let distance = slot.head.distance_on_host(peer as i32);
+    slot.tables.peers[at].near.store(distance.map_or(0, |distance| (distance as u64) << 32 | peer), Relaxed);
     at
 }
 

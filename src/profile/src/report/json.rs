@@ -151,6 +151,7 @@ fn routine(r: &Routine, run_time_ns: f64) -> Value {
         },
         "timed_calls": r.timed_calls,
         "estimated": r.estimated,
+        "sampled_sites": r.sampled_sites,
         "bounded": r.is_bounded(),
         "unfinished_calls": r.unfinished,
         "unfinished_ns": r.unfinished_ns,

@@ -42,6 +42,14 @@ pub fn notes(profile: &Merged, symbols: &dyn Symbols) -> Vec<String> {
             "{calls} calls came from more call sites than a thread has room for ({SITES}): their places are not known"
         ));
     }
+    let sampled: Vec<&str> = profile.routines.iter().filter(|r| r.sampled_sites).map(|r| r.name.as_str()).collect();
+    if !sampled.is_empty() {
+        notes.push(format!(
+            "by call site, region and peer, counts of {} are those of samples: to count each call there took more than \
+             2 % of the run (SHMEM_PROFILE_SITES=exact counts each)",
+            sampled.join(", ")
+        ));
+    }
     let threads = profile.pes.iter().map(|pe| pe.threads).max().unwrap_or(0);
     if threads > 1 {
         notes.push(format!("up to {threads} threads a PE: their times add up and may exceed the run time"));

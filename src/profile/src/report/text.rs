@@ -72,10 +72,11 @@ fn sampling(routines: &[Routine]) -> String {
         .max_by(|a, b| a.0.total_cmp(&b.0));
     let error = worst.map(|(percent, name)| format!("Standard error of the totals: up to {percent:.1} % ({name}).\n"));
     format!(
-        "~ estimated: {} of {} short calls were timed, one in {:.0}. Counts are exact.\n{}{}",
+        "~ estimated: {} of {} short calls were timed, one in {:.0}. Counts are exact{}.\n{}{}",
         units::count(timed),
         units::count(calls),
         calls as f64 / timed.max(1) as f64,
+        if routines.iter().any(|r| r.sampled_sites) { " but for what a note says" } else { "" },
         error.unwrap_or_default(),
         bounds(routines),
     )

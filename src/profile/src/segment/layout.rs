@@ -23,7 +23,7 @@ use crate::size::{DISTANCES, Distance, SIZE_CLASSES};
 /// First eight bytes of a segment.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"PELLPROF");
 /// Version of this layout. Readers and writers of another version refuse the segment.
-pub const VERSION: u32 = 20;
+pub const VERSION: u32 = 21;
 
 /// Threads of a PE that can record into a slot of their own at the same time.
 pub const SLOTS: usize = 256;
@@ -457,8 +457,12 @@ impl SlotHead {
     /// As [`Self::distance`], for a PE of this host; none where it is not one.
     #[inline(always)]
     pub fn distance_on_host(&self, peer: i32) -> Option<usize> {
-        let from_first = peer.wrapping_sub(self.first_local.load(Relaxed)) as u32;
-        let is_other = usize::from(peer != self.pe.load(Relaxed));
-        (from_first < self.local_pes.load(Relaxed)).then_some(Distance::Own as usize + is_other)
+        // SAFETY: the slot's first owner has written them before anyone comes here. Only where they are not atomic do
+        // compilers compare with them where they are.
+        let (first, local, own) = unsafe { (*self.first_local.as_ptr(), *self.local_pes.as_ptr(), *self.pe.as_ptr()) };
+        if peer.wrapping_sub(first) as u32 >= local {
+            return None;
+        }
+        Some(Distance::Own as usize + usize::from(peer != own))
     }
 }

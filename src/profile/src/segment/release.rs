@@ -1,37 +1,34 @@
 //! Who ends the waits of others: the last stores of each thread to single words, and what is found there by a thread
 //! that has waited.
 //!
-//! A store costs its thread two words of its own memory. Nothing is written where the waiting PE looks: that would be a
-//! line for which all PEs contend, and a random update would cost twice what it does. Who has waited long enough for it
-//! looks through the threads of its host.
+//! A store costs its thread three words of its own memory. Nothing is written where the waiting PE looks: that would be
+//! a line for which all PEs contend, and a random update would cost twice what it does. Who has waited long enough for
+//! it looks through the threads of its host.
 
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicI32, AtomicU64};
 
 /// Last stores of a thread, found by target and address.
 pub const STORES: usize = 256;
 /// Causes of waits of a thread; one more stands for those that found no room.
 pub const CAUSES: usize = 256;
 
-/// A store to one word of a PE.
+/// The last stores to single words of PEs, each at its [`place`]. A reader may find two that mix, where one replaces
+/// the other while it looks.
 #[derive(Debug)]
-#[repr(C, align(16))]
-pub struct Store {
-    /// See [`target`].
-    pub target: AtomicU64,
-    /// Key of the call site.
-    pub by: AtomicU64,
-}
-
-/// Where a store goes: world number of the PE plus 1 above bit 48, the address as the storing PE names it below.
-#[inline(always)]
-pub const fn target(pe: i32, address: u64) -> u64 {
-    (pe as u64 + 1) << 48 | (address & ((1 << 48) - 1))
+#[repr(C, align(64))]
+pub struct Stores {
+    /// Addresses as the storing PE names them; 0: none.
+    pub addresses: [AtomicU64; STORES],
+    /// Keys of the call sites.
+    pub by: [AtomicU64; STORES],
+    /// World numbers of the PEs.
+    pub pes: [AtomicI32; STORES],
 }
 
 /// Where a store to an address of a PE is kept.
 #[inline(always)]
 pub const fn place(pe: i32, address: u64) -> usize {
-    (address >> 3 ^ (pe as u64 + 1)) as usize % STORES
+    ((address >> 3) as u32 ^ pe as u32) as usize % STORES
 }
 
 /// When the last long wait of a thread was over, and when it looks again who ended one.

@@ -12,7 +12,7 @@ use super::layout::Text;
 use super::lines::{LINES, Line};
 use super::locks::{LOCK_ROWS, LockRow};
 use super::rates::{Look, RATES, RateRow};
-use super::release::{CAUSES, Cause, STORES, Store, Waited};
+use super::release::{CAUSES, Cause, Stores, Waited};
 use super::waiting::Waiting;
 use crate::op::{MAX_OPS, Operation, TRANSFER_SHIFT};
 use crate::timeline::KINDS;
@@ -73,7 +73,9 @@ pub const KEY_REGION: u32 = 58;
 /// which marks a row that is free: the operation is counted from 1.
 #[inline(always)]
 pub const fn key(address: u64, op: u16, region_key: u64) -> u64 {
-    (address >> 1 & KEY_ADDRESS) | (((op as u64 + 1) & OP_MASK) << KEY_OP) | region_key
+    // Those of x86_64 have no more bits.
+    let mask = if cfg!(target_arch = "x86_64") { u64::MAX } else { KEY_ADDRESS };
+    (address >> 1 & mask) | (((op as u64 + 1) & OP_MASK) << KEY_OP) | region_key
 }
 
 /// Return address (even: that, or the one before it, which is in the same instruction), operation and region of a key.
@@ -123,8 +125,8 @@ pub struct Traffic {
 pub struct Peer {
     /// World number plus 1; 0 where the row is free.
     pub tag: AtomicU64,
-    /// The [`crate::size::Distance`] of a PE of this host; [`crate::size::DISTANCES`] of another.
-    pub on_host: AtomicU64,
+    /// Of a PE of this host its world number (bits 0 to 31) and its [`crate::size::Distance`] above; of another one 0.
+    pub near: AtomicU64,
     /// By [`Transfer`].
     pub kinds: [Traffic; TRANSFERS],
 }
@@ -414,6 +416,8 @@ pub struct ThreadTables {
     pub rows_overflowed: AtomicU32,
     /// Operations that were timed, a bit each.
     pub used: [AtomicU64; MAX_OPS / 64],
+    /// Operations whose call sites and peers are those of samples, a bit each.
+    pub sampled_sites: [AtomicU64; MAX_OPS / 64],
     /// What the thread did over time.
     pub timeline: Timeline,
     /// Since when the thread is in its present phase.
@@ -421,7 +425,7 @@ pub struct ThreadTables {
     /// How long the slot has had owners.
     pub lives: Lives,
     /// The last stores to single words.
-    pub stores: [Store; STORES],
+    pub stores: Stores,
     /// Lines that short calls go to.
     pub lines: [Line; LINES],
     /// The last long wait.
@@ -623,6 +627,14 @@ pub(crate) fn ops_in(words: &[AtomicU64; MAX_OPS / 64]) -> impl Iterator<Item = 
             Some(first + bit)
         })
     })
+}
+
+impl ThreadTables {
+    /// Whether the call sites and peers of an operation are those of samples.
+    pub fn samples_sites_of(&self, op: u16) -> bool {
+        let word = self.sampled_sites.get(usize::from(op) / 64);
+        word.is_some_and(|word| word.load(Relaxed) >> (op % 64) & 1 != 0)
+    }
 }
 
 #[cfg(test)]

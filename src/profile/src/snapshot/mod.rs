@@ -10,6 +10,7 @@ mod lines;
 mod locks;
 mod phases;
 mod rates;
+mod sampled;
 mod sites;
 mod tables;
 mod timeline;
@@ -215,6 +216,7 @@ fn add_slots(segment: &Segment, region: &Region, pe: &mut Pe, depth: Depth<'_>) 
         }
     }
     if is_whole {
+        sampled::peers_add_up(&mut pe.tables.peers, &by_op);
         pe.tables.sites = sites::take(segment, slots, overhead_ns, &by_op);
     }
     pe.routines = by_op.into_values().collect();
@@ -305,6 +307,7 @@ pub(crate) fn read_cell(slot: &Slot, op: u16, cell: &Cell, overhead_ns: f64) -> 
         beyond: if samples > 0 { (untimed - routine.unfinished) as f64 } else { 0.0 },
     };
     routine.estimated = weight > samples || estimate.beyond > 0.0;
+    routine.sampled_sites = slot.tables.samples_sites_of(op);
     routine.total_ns = exact_ns.saturating_add(estimate.total().round() as u64);
     routine.expected_ns = estimate.expected().round() as u64;
     routine.total_variance = estimate.variance();

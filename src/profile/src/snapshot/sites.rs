@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use super::sampled::add_up;
 use super::tables::written;
 use crate::model::Routine;
 use crate::op;
@@ -81,7 +82,11 @@ pub(crate) fn take<'a>(
         by_op.entry(split(key).1).or_default().push((key, sum));
     }
     let mut sites = Vec::new();
-    for (op, rows) in by_op {
+    for (op, mut rows) in by_op {
+        if let Some(routine) = routines.get(&op).filter(|routine| routine.sampled_sites) {
+            add_up(&mut rows.iter_mut().map(|(_, sum)| &mut sum.calls).collect::<Vec<_>>(), routine.all_calls());
+            add_up(&mut rows.iter_mut().map(|(_, sum)| &mut sum.bytes).collect::<Vec<_>>(), routine.all_bytes());
+        }
         let times = times(&rows, routines.get(&op));
         sites.extend(rows.into_iter().zip(times).map(|((key, sum), total_ns)| (key, site(key, &sum, total_ns))));
     }
@@ -129,13 +134,14 @@ fn times(rows: &[(u64, Sum)], routine: Option<&Routine>) -> Vec<Option<u64>> {
         .collect()
 }
 
-/// By what the guesses are multiplied so that the sites add up to the routine; `None` where they do not have all its
-/// calls, because some found no room in the table.
+/// By what the guesses are multiplied so that the sites add up to the routine. Calls that no site has take the mean:
+/// they found no room in the table, or their PE was killed while it counted them.
 fn scale(rows: &[(u64, Sum)], guesses: &[Option<f64>], routine: &Routine) -> Option<f64> {
     let calls: u64 = rows.iter().map(|(_, sum)| sum.calls).sum();
     let exact: u64 = rows.iter().map(|(_, sum)| sum.exact_ns).sum();
     let guessed: f64 = guesses.iter().flatten().sum();
-    (calls >= routine.all_calls() && guessed > 0.0).then(|| routine.total_ns.saturating_sub(exact) as f64 / guessed)
+    let of_no_site = routine.all_calls().saturating_sub(calls) as f64 * routine.mean_ns();
+    (guessed > 0.0).then(|| routine.total_ns.saturating_sub(exact) as f64 / (guessed + of_no_site))
 }
 
 #[cfg(test)]
@@ -180,8 +186,10 @@ mod tests {
     }
 
     #[test]
-    fn sites_that_lack_calls_are_not_scaled() {
+    fn calls_of_no_site_take_the_mean() {
         let rows = [sum(10, (0, 0), (10, 300.0))];
-        assert_eq!(times(&rows, Some(&routine(20, 10_000))), [Some(300)]);
+        // The samples of the site put its calls at 30 ns, those of the routine at 60: of 11 calls, 10 are here.
+        assert_eq!(times(&rows, Some(&routine(11, 660))), [Some(550)]);
+        assert_eq!(times(&rows, Some(&routine(10, 600))), [Some(600)]);
     }
 }

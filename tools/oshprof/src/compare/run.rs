@@ -62,6 +62,8 @@ pub struct Run {
     pub sites: BTreeMap<SiteKey, Amount>,
     /// By routine, distance and size class.
     pub sizes: BTreeMap<(String, u8, u8), Amount>,
+    /// Routines whose calls by site and by pair are those of samples.
+    pub sampled_sites: BTreeSet<String>,
     /// Calls that failed, by routine.
     pub errors: BTreeMap<String, u64>,
     /// By pair of PEs and kind: 0 put, 1 get, 2 atomic.
@@ -160,6 +162,14 @@ impl Run {
         if self.job.exit_status.is_some_and(|status| status != 0) {
             self.doubts.push(format!("{dir}: the job ended with status {}", self.job.exit_status.unwrap_or(0)));
         }
+        if !self.sampled_sites.is_empty() {
+            let names: Vec<&str> = self.sampled_sites.iter().map(String::as_str).collect();
+            self.doubts.push(format!(
+                "{dir}: calls of {} by site and by pair are those of samples: they are compared in all only \
+                 (SHMEM_PROFILE_SITES=exact counts each)",
+                names.join(", ")
+            ));
+        }
         if self.sites.keys().any(|key| key.op.is_empty()) {
             self.doubts
                 .push(format!("{dir}: some calls found no room in the table of call sites: they are compared as one"));
@@ -169,6 +179,9 @@ impl Run {
     fn add(&mut self, pe: &Pe, places: &Places<'_>, numbers: &mut HashMap<SiteKey, usize>) {
         self.add_sites(pe, places, numbers);
         for routine in &pe.routines {
+            if routine.sampled_sites {
+                self.sampled_sites.insert(routine.name.clone());
+            }
             for size in &routine.sizes {
                 let key = (routine.name.clone(), size.distance, size.class);
                 self.sizes.entry(key).or_default().add(Amount { calls: size.calls, bytes: size.bytes });

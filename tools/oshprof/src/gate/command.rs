@@ -162,6 +162,8 @@ impl Program {
         let mut child = Command::new("/bin/sh")
             .args(["-c", &self.shell])
             .env("SHMEM_PROFILE_DIR", &profile)
+            // Counts are compared one by one.
+            .env("SHMEM_PROFILE_SITES", "exact")
             .stdin(Stdio::null())
             .stdout(file)
             .stderr(both)

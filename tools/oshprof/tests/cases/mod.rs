@@ -97,7 +97,7 @@ fn stencil() -> Profile {
         send(&mut put, 2, 48, 65_536);
         send(&mut put, 1, 2, 4096);
         let mut p = sampled("shmem_long_p", Class::Put, &[10, 11, 12, 10, 90], 128);
-        p.errors = u64::from(pe == 1);
+        (p.errors, p.sampled_sites) = (u64::from(pe == 1), true);
         let routines = vec![
             timed("shmem_init", Class::Setup, &[800_000 + pe * 1000]),
             put,
