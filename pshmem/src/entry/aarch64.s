@@ -117,8 +117,10 @@ pellucid_site_\name:
     ldrb w17, [x17, x16]
     cmp w17, #{site}
     b.eq 2f
-.ifnc \kept, \count
     cmp w17, #{sampled_site}
+.ifc \kept, \count
+    b.eq 2f
+.else
     b.eq 3f
 .endif
     b {dispatcher}

@@ -99,15 +99,13 @@ pellucid_site_\name:
     pellucid_op_\register \op
     lea r10, [rip + {arm}]
     cmp byte ptr [r10 + r11], {site}
+    jne 3f
+2:  pellucid_at_site \kept
+3:  cmp byte ptr [r10 + r11], {sampled_site}
+    jne {dispatcher}
 .ifc \kept, \count
-    jne {dispatcher}
+    jmp 2b
 .else
-    jne 2f
-.endif
-    pellucid_at_site \kept
-.ifnc \kept, \count
-2:  cmp byte ptr [r10 + r11], {sampled_site}
-    jne {dispatcher}
     pellucid_at_site \count
 .endif
 .endm

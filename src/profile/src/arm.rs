@@ -137,11 +137,11 @@ pub fn counts_only() -> bool {
     COUNTS_ONLY.load(Relaxed)
 }
 
-/// Call sites of the operation are those of samples from now on.
-pub(crate) fn sample_sites(op: u16) {
+/// From now on, call sites of the operation are those of samples, or not.
+pub(crate) fn sample_sites(op: u16, only_samples: bool) {
     let op = usize::from(op);
     if op < TOTAL {
-        assign(&SAMPLED, op, 0xff, true);
+        assign(&SAMPLED, op, 0xff, only_samples);
         change(op / AT_ONCE..op / AT_ONCE + 1);
     }
 }
@@ -322,6 +322,24 @@ mod tests {
         }
         set_closed(false);
         assert!(ARM.iter().all(|flags| flags.load(Relaxed) == 0));
+    }
+
+    #[test]
+    fn what_passes_the_dispatcher_does_so_whatever_its_sites_are() {
+        let _turn = crate::recorder::tests::TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        set_counts_only(false);
+        set_level(1);
+        [2, 3].into_iter().for_each(|op| sample_sites(op, true));
+        set_interceptor(3, Interceptor::Tool, true);
+        let flags = || [1, 2, 3].map(|op| flag(&ARM, op));
+        assert_eq!(flags(), [SITE, SAMPLED_SITE, DISPATCH]);
+        set_interceptor(3, Interceptor::Tool, false);
+        assert_eq!(flags(), [SITE, SAMPLED_SITE, SAMPLED_SITE]);
+        sample_sites(2, false);
+        assert_eq!(flags(), [SITE, SITE, SAMPLED_SITE]);
+        set_level(0);
+        assert_eq!(flags(), [OFF; 3]);
+        forget_sampled_sites();
     }
 
     #[test]

@@ -20,6 +20,8 @@ int main(int argc, char **argv) {
         long *word = &table[x % WORDS];
         if (!strcmp(kind, "p")) shmem_long_p(word, i, other);
         if (!strcmp(kind, "g")) sum += shmem_long_g(word, other);
+        if (!strcmp(kind, "places") && x >> 62 == 0) sum += shmem_long_g(word, me); /* PLACE 0 */
+        if (!strcmp(kind, "places") && x >> 62 != 0) sum += shmem_long_g(word, other); /* PLACE 1 */
         if (!strcmp(kind, "add")) shmem_long_atomic_add(word, 1, (int)(x >> 40) % npes);
         if (!strcmp(kind, "counter")) shmem_long_atomic_add(&counter, 1, 0);
         if (!strcmp(kind, "n_pes")) sum += shmem_n_pes();

@@ -47,7 +47,8 @@ pub fn page(profile: &Merged, options: &Options, problems: &[String], symbols: &
     let _ = write!(
         out,
         "</main>\n<footer>Counts and bytes are exact, unless a note says otherwise. Times marked estimated come from \
-         samples; +- is their standard error. Made by oshprof (Pellucid {}).</footer>\n<script>{}</script></body></html>\n",
+         samples; +- is their standard error. Made by oshprof (Pellucid {}).</footer>\n<script>{}</script>\
+         </body></html>\n",
         env!("CARGO_PKG_VERSION"),
         style::SCRIPT
     );

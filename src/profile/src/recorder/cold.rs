@@ -219,7 +219,9 @@ pub(super) fn leave_sample(op: u16, start: u64) {
     lines::note(slot, op, peer, weight, took);
     // A long one stands for itself only.
     let stands = if is_long { 1 } else { weight };
-    rates::note(slot, op, (peer, slot.tables.look.bytes.load(Relaxed) as usize), stands, took);
+    let bytes = slot.tables.look.bytes.load(Relaxed);
+    rates::note(slot, op, (peer, bytes as usize), stands, took);
+    limit::note(slot, op, (peer, bytes), weight);
     claims::note(slot, row, now);
     if limit::is_due(cell.samples.load(Relaxed)) {
         limit::look(slot, op, now);

@@ -1,11 +1,13 @@
 //! Call sites and peers that would cost too much are those of samples.
 
+use std::os::fd::AsRawFd;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::tests::{Fixture, op_named, routine};
-use super::{claim, count, sampled, set_exact_sites, tls};
+use super::{claim, count, release, sampled, set_exact_sites, tls};
 use crate::arm::{self, ARM, SAMPLED_SITE, SITE};
 use crate::model::Pe;
+use crate::segment::Facts;
 
 /// Return addresses.
 const PLACES: [u64; 2] = [0x40_1000, 0x40_2000];
@@ -16,6 +18,8 @@ const CALLS: u64 = 400_000;
 fn begin(call_ns: u64) -> Fixture {
     let fixture = Fixture::new();
     arm::set_counts_only(false);
+    let fd = fixture.fd.as_raw_fd();
+    release::map(fd, &Facts::read(fd).unwrap()).unwrap();
     arm::set_level(1);
     call(op_named("shmem_fence"), -1, PLACES[0]);
     let (region, slot) = claim::own().unwrap();
@@ -53,6 +57,8 @@ fn make_calls(op: u16) {
 fn end(fixture: &Fixture) -> Pe {
     let pe = fixture.pe();
     arm::set_level(0);
+    arm::forget_sampled_sites();
+    release::unmap();
     pe
 }
 
@@ -105,13 +111,34 @@ fn whoever_wants_each_call_gets_it() {
 }
 
 #[test]
-fn stores_that_others_wait_for_are_all_noted() {
+fn where_threads_wait_for_words_each_store_is_noted() {
     let fixture = begin(1000);
+    // The reader of other threads' stores sees those of this process, too.
     let (_, slot) = claim::own().unwrap();
+    let (p, g) = (op_named("shmem_long_p"), op_named("shmem_long_g"));
+    make_calls(p);
+    assert_eq!(arm::flag(&ARM, p), SAMPLED_SITE);
     slot.tables.waited.left.store(1, Relaxed);
-    make_calls(op_named("shmem_long_p"));
-    make_calls(op_named("shmem_long_g"));
+    make_calls(p);
+    make_calls(g);
+    assert_eq!([p, g].map(|op| arm::flag(&ARM, op)), [SITE, SAMPLED_SITE]);
     let pe = end(&fixture);
-    assert!(!routine(&pe, op_named("shmem_long_p")).sampled_sites);
-    assert!(routine(&pe, op_named("shmem_long_g")).sampled_sites);
+    assert_eq!(by_place(&pe, "shmem_long_p").iter().sum::<u64>(), 2 * CALLS);
+    assert_eq!(by_place(&pe, "shmem_long_g").iter().sum::<u64>(), CALLS);
+}
+
+#[test]
+fn a_call_that_is_no_sample_adds_nothing() {
+    let fixture = begin(1000);
+    let g = op_named("shmem_long_g");
+    make_calls(g);
+    let (_, slot) = claim::own().unwrap();
+    let row = || slot.tables.peers.iter().map(|peer| peer.kinds[1].calls.load(Relaxed)).sum::<u64>();
+    let before = row();
+    // Not counted in front, as where a tool is in between.
+    tls::set_site(PLACES[0]);
+    let next = slot.cell(g).countdown.load(Relaxed);
+    (0..next.min(10)).for_each(|_| sampled(g, 1, 0x1000, 8, || ()));
+    assert!(next == 0 || row() == before, "{next}");
+    assert_eq!(by_place(&end(&fixture), "shmem_long_g").iter().sum::<u64>(), CALLS + u64::from(next.min(10)));
 }

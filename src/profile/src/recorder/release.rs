@@ -87,6 +87,16 @@ pub(super) fn waited(op: u16, start: u64, ticks: u64) {
     }
 }
 
+/// Whether any thread of the host has waited for what others store.
+pub(super) fn anyone_waits() -> bool {
+    let has_waited = |slot: &Slot| {
+        let waited = &slot.tables.waited;
+        waited.since_look.load(Relaxed) > 0 || waited.left.load(Relaxed) > 0
+    };
+    let used = |region: &'static Region| (region.head.slots_used.load(Acquire) as usize).min(SLOTS);
+    neighbours().any(|region| region.slots[..used(region)].iter().any(has_waited))
+}
+
 #[cold]
 #[inline(never)]
 fn waited_long(slot: &Slot, op: u16, start: u64, ticks: u64) {

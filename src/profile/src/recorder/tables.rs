@@ -6,7 +6,7 @@ use std::sync::atomic::{
 };
 
 use super::hot::{self, bump, bump32};
-use super::{callers, limit, release, script, tls};
+use super::{callers, release, script, tls};
 use crate::arm;
 use crate::op::{NONBLOCKING, ONE_ELEMENT, Operation, SIGNALS, STORES, TOGETHER, TRANSFER, TRANSFER_SHIFT, traits};
 use crate::sample::{is_kept, next_kept};
@@ -19,51 +19,72 @@ use crate::segment::tables::{
 /// Most bytes of a word that can be waited for.
 const WORD_BYTES: usize = 8;
 
-/// As [`note`], for a put, get or routine of nanoseconds: left out where the profile has counts only, and where samples
-/// only have call sites, those that no countdown has (`is_counted_down`) are noted one by one.
+/// As [`note`], for a put, get or routine of nanoseconds: left out where the profile has counts only. `is_sampled`:
+/// samples stand for its calls. Where only samples have call sites, such a call is not counted here
+/// ([`note_sample`]).
 #[inline(always)]
 pub(super) fn note_short(
     slot: &Slot,
     op: impl Operation,
     (peer, addr, bytes): (i32, usize, usize),
-    is_counted_down: bool,
+    is_sampled: bool,
 ) -> u32 {
     if arm::counts_only() {
         return SITE_OVERFLOW as u32;
     }
-    if is_counted_down && arm::samples_sites(op.id()) {
-        let calls = limit::stands_for(slot, op.id());
-        return note_calls(slot, op, (peer, addr, bytes), calls);
+    if is_sampled && arm::samples_sites(op.id()) {
+        return note_uncounted(slot, op, (peer, addr, bytes));
     }
     note(slot, op, peer, addr, bytes)
+}
+
+/// The row of the call site of a call that is not counted there.
+#[cold]
+#[inline(never)]
+fn note_uncounted<O: Operation>(slot: &Slot, op: O, (peer, addr, bytes): (i32, usize, usize)) -> u32 {
+    let key = key(tls::site(), op.id(), slot.head.region_key.load(Relaxed));
+    if op.traits() & TRANSFER != 0 && peer >= 0 && is_release(op, bytes) {
+        release::note(slot, peer, addr, key);
+    }
+    site_row(slot, key) as u32
+}
+
+/// Counts the calls that a sample stands for at its call site, which is the slot's present one, and its peer.
+#[cold]
+#[inline(never)]
+pub(super) fn note_sample(slot: &Slot, op: u16, (peer, bytes): (i32, u64), calls: u64) {
+    let at = (slot.head.site.load(Relaxed) as usize).min(SITE_OVERFLOW);
+    let (site, bytes) = (&slot.tables.sites[at], bytes.saturating_mul(calls));
+    bump(&site.calls, calls);
+    if !bytes_follow(op, at) {
+        bump(&site.bytes, bytes);
+    }
+    if traits(op) & TRANSFER != 0 && peer >= 0 {
+        let kind = &slot.tables.peers[peer_row(slot, peer as u64 + 1)].kinds[transfer(op)];
+        bump(&kind.calls, calls);
+        bump(&kind.bytes, bytes);
+    }
 }
 
 /// Counts a call by call site and by peer. Returns the row of the call site.
 #[inline(always)]
 pub(super) fn note(slot: &Slot, op: impl Operation, peer: i32, addr: usize, bytes: usize) -> u32 {
-    note_calls(slot, op, (peer, addr, bytes), 1)
-}
-
-/// As [`note`], of a call that stands for so many.
-#[inline(always)]
-fn note_calls(slot: &Slot, op: impl Operation, (peer, addr, bytes): (i32, usize, usize), calls: u64) -> u32 {
     let traits = op.traits();
-    let all_bytes = (bytes as u64).wrapping_mul(calls);
     let key = key(tls::site(), op.id(), slot.head.region_key.load(Relaxed));
     let first = site_index(key);
     let at = if slot.tables.sites[first].key.load(Relaxed) == key { first } else { site_row(slot, key) };
     let site = &slot.tables.sites[at];
-    bump(&site.calls, calls);
+    bump(&site.calls, 1);
     if bytes != 0 && !bytes_follow(op, at) {
-        bump(&site.bytes, all_bytes);
+        bump(&site.bytes, bytes as u64);
     }
     if traits & TRANSFER != 0 && peer >= 0 {
         let first = peer as usize & (PEERS - 1);
         let tag = peer as u64 + 1;
         let row = if slot.tables.peers[first].tag.load(Relaxed) == tag { first } else { peer_row(slot, tag) };
         let kind = &slot.tables.peers[row].kinds[transfer(op)];
-        bump(&kind.calls, calls);
-        bump(&kind.bytes, all_bytes);
+        bump(&kind.calls, 1);
+        bump(&kind.bytes, bytes as u64);
         if is_release(op, bytes) {
             release::note(slot, peer, addr, key);
         }

@@ -22,7 +22,7 @@ use crate::snapshot::{self, Outcome};
 pub(crate) static TURN: Mutex<()> = Mutex::new(());
 
 pub(crate) struct Fixture {
-    fd: OwnedFd,
+    pub(super) fd: OwnedFd,
     _turn: MutexGuard<'static, ()>,
 }
 

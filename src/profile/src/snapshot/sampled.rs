@@ -32,10 +32,11 @@ pub(crate) fn peers_add_up(peers: &mut [Peer], routines: &BTreeMap<u16, Routine>
         if !of_kind().any(|(_, routine)| routine.sampled_sites) {
             continue;
         }
-        let total = |of: fn(&Routine) -> u64| of_kind().map(|(_, routine)| of(routine)).sum();
+        // What goes to no PE, as a fetch of one's own signal, is of no row.
+        let total = |of: fn(&Routine) -> &[u64]| of_kind().flat_map(|(_, routine)| &of(routine)[1..]).sum();
         let mut parts: Vec<&mut Traffic> = peers.iter_mut().map(|peer| traffic(peer, kind)).collect();
-        add_up(&mut parts.iter_mut().map(|part| &mut part.calls).collect::<Vec<_>>(), total(Routine::all_calls));
-        add_up(&mut parts.iter_mut().map(|part| &mut part.bytes).collect::<Vec<_>>(), total(Routine::all_bytes));
+        add_up(&mut parts.iter_mut().map(|part| &mut part.calls).collect::<Vec<_>>(), total(|routine| &routine.calls));
+        add_up(&mut parts.iter_mut().map(|part| &mut part.bytes).collect::<Vec<_>>(), total(|routine| &routine.bytes));
     }
 }
 
@@ -78,12 +79,14 @@ mod tests {
         let traffic = |calls| Traffic { calls, bytes: 8 * calls };
         let peer = |pe, put, amo| Peer { pe: Some(pe), put: traffic(put), amo: traffic(amo), ..Peer::default() };
         let mut peers = [peer(0, 40, 7), peer(1, 55, 7)];
+        let (fetch, mut fetches) = of("shmem_signal_fetch", 0, true);
+        fetches.calls[0] = 1000;
         let exact = [of("shmem_long_p", 60, false), of("shmem_long_atomic_inc", 15, false)];
         peers_add_up(&mut peers, &exact.into_iter().collect());
         assert_eq!(peers.each_ref().map(|peer| peer.put.calls), [40, 55]);
-        let sampled =
-            [of("shmem_long_p", 60, true), of("shmem_int_p", 40, false), of("shmem_long_atomic_inc", 15, false)];
-        peers_add_up(&mut peers, &sampled.into_iter().collect());
+        let others = [of("shmem_int_p", 40, false), of("shmem_long_atomic_inc", 15, false)];
+        let sampled = [of("shmem_long_p", 60, true), (fetch, fetches)].into_iter().chain(others);
+        peers_add_up(&mut peers, &sampled.collect());
         assert_eq!(peers.each_ref().map(|peer| (peer.put.calls, peer.amo.calls)), [(40, 7), (60, 7)]);
         assert_eq!(peers.each_ref().map(|peer| peer.put.bytes), [320, 480]);
     }

@@ -77,13 +77,15 @@ pub(crate) fn take<'a>(
             }
         });
     }
+    let is_full = sums.contains_key(&u64::MAX);
     let mut by_op: BTreeMap<u16, Vec<(u64, Sum)>> = BTreeMap::new();
     for (key, sum) in sums {
         by_op.entry(split(key).1).or_default().push((key, sum));
     }
     let mut sites = Vec::new();
     for (op, mut rows) in by_op {
-        if let Some(routine) = routines.get(&op).filter(|routine| routine.sampled_sites) {
+        // Those that found no room are not known by routine.
+        if let Some(routine) = routines.get(&op).filter(|routine| routine.sampled_sites && !is_full) {
             add_up(&mut rows.iter_mut().map(|(_, sum)| &mut sum.calls).collect::<Vec<_>>(), routine.all_calls());
             add_up(&mut rows.iter_mut().map(|(_, sum)| &mut sum.bytes).collect::<Vec<_>>(), routine.all_bytes());
         }

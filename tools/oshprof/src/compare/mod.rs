@@ -5,6 +5,7 @@
 //! | `run` | what a comparison needs of one profile: shape, exact counts, times by PE |
 //! | `place` | names of call sites that survive edits of the source |
 //! | `side` | several runs of one program: what is the same in all of them, and what varies |
+//! | `sampled` | routines of which samples have call sites: compared in all |
 //! | `align` | which call sites of the two programs correspond |
 //! | `counts` | the exact layer: what changed, what moved, what varies |
 //! | `accept` | changes that `.pellucid-perf.toml` accepts until a date |
@@ -25,6 +26,7 @@ pub mod place;
 mod recorded;
 pub mod remarks;
 pub mod run;
+mod sampled;
 pub mod side;
 pub mod verdict;
 

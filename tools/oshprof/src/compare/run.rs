@@ -151,6 +151,12 @@ impl Run {
         Ok(run)
     }
 
+    /// Says whose sites are those of samples.
+    pub fn sampled(&self) -> String {
+        let names: Vec<&str> = self.sampled_sites.iter().map(String::as_str).collect();
+        format!("{}: calls of {} by site and pair are those of samples", self.dir.display(), names.join(", "))
+    }
+
     fn doubt(&mut self, merged: &Merged) {
         let dir = self.dir.display().to_string();
         let ended = merged.pes.iter().filter(|pe| pe.progress == Progress::Finalized).count();
@@ -163,12 +169,8 @@ impl Run {
             self.doubts.push(format!("{dir}: the job ended with status {}", self.job.exit_status.unwrap_or(0)));
         }
         if !self.sampled_sites.is_empty() {
-            let names: Vec<&str> = self.sampled_sites.iter().map(String::as_str).collect();
-            self.doubts.push(format!(
-                "{dir}: calls of {} by site and by pair are those of samples: they are compared in all only \
-                 (SHMEM_PROFILE_SITES=exact counts each)",
-                names.join(", ")
-            ));
+            let text = format!("{}: they are compared in all (SHMEM_PROFILE_SITES=exact counts each)", self.sampled());
+            self.doubts.push(text);
         }
         if self.sites.keys().any(|key| key.op.is_empty()) {
             self.doubts

@@ -2,11 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::place::Place;
 use super::run::{Run, Shape, SiteKey, class_of};
 use super::{Amount, Range};
-use pellucid_profile::op::{self, Class};
-use pellucid_profile::segment::tables::transfer;
+use pellucid_profile::op::Class;
 
 /// A call site over the runs of a side.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,14 +42,7 @@ pub type Group = (String, String, String);
 impl Side {
     /// Puts runs together.
     pub fn of(runs: &[&Run]) -> Side {
-        Side::with_sampled(runs, &sampled_sites(runs))
-    }
-
-    /// The same, of which all calls of some routines are of one call site and none of a pair, since where each call
-    /// came from and went to is not known in all runs that are compared ([`sampled_sites`]).
-    pub fn with_sampled(runs: &[&Run], sampled: &BTreeSet<String>) -> Side {
-        let sites = ranges(runs, |run| by_site(run, sampled));
-        let kinds: BTreeSet<u8> = sampled.iter().filter_map(|op| kind(op)).collect();
+        let sites = ranges(runs, |run| run.sites.iter().map(|(key, amount)| (key.clone(), *amount)).collect());
         let mut side = Side {
             runs: runs.len(),
             shape: runs.first().map(|run| run.shape.clone()).unwrap_or_default(),
@@ -60,9 +51,7 @@ impl Side {
             errors: ranges(runs, |run| {
                 run.errors.iter().map(|(op, &calls)| (op.clone(), Amount { calls, bytes: 0 })).collect()
             }),
-            pairs: ranges(runs, |run| {
-                run.pairs.iter().filter(|(key, _)| !kinds.contains(&key.0)).map(|(key, of)| (*key, *of)).collect()
-            }),
+            pairs: ranges(runs, |run| run.pairs.clone()),
             algorithms: ranges(runs, |run| run.algorithms.clone()),
         };
         if runs.iter().any(|run| run.algorithms.is_empty()) {
@@ -82,30 +71,6 @@ impl Side {
     pub fn is_stable(&self, op: &str, range: &Range) -> bool {
         range.is_stable() && (self.runs > 1 || !asks(op))
     }
-}
-
-/// Routines whose calls by site and by pair are those of samples in one of the runs.
-pub fn sampled_sites(runs: &[&Run]) -> BTreeSet<String> {
-    runs.iter().flat_map(|run| run.sampled_sites.iter().cloned()).collect()
-}
-
-fn by_site(run: &Run, sampled: &BTreeSet<String>) -> BTreeMap<SiteKey, Amount> {
-    let mut sites: BTreeMap<SiteKey, Amount> = BTreeMap::new();
-    for (key, amount) in &run.sites {
-        let key = if sampled.contains(&key.op) {
-            SiteKey { op: key.op.clone(), place: Place::default(), region: String::new() }
-        } else {
-            key.clone()
-        };
-        sites.entry(key).or_default().add(*amount);
-    }
-    sites
-}
-
-/// The kind of [`Run::pairs`] that a routine is of.
-fn kind(name: &str) -> Option<u8> {
-    let op = op::lookup(name).filter(|op| op::traits(*op) & op::TRANSFER != 0)?;
-    u8::try_from(transfer(op)).ok()
 }
 
 /// What a site is grouped by.

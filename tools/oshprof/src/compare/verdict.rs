@@ -6,7 +6,8 @@ use super::counts::{self, Change, Counts, Effect};
 use super::metric::{self, Metric};
 use super::remarks::{self, Remark};
 use super::run::{Run, Shape};
-use super::side::{Side, sampled_sites};
+use super::sampled;
+use super::side::Side;
 use crate::stats::sequence::TestResult;
 
 /// Exit status of a regression.
@@ -149,8 +150,17 @@ pub struct Comparison {
 
 /// Compares runs; those with the same place in both lists are pairs where `paired` says so.
 pub fn compare(base: &[&Run], new: &[&Run], paired: bool, rules: &Rules) -> Comparison {
-    let sampled = &sampled_sites(base) | &sampled_sites(new);
-    let (old, now) = (Side::with_sampled(base, &sampled), Side::with_sampled(new, &sampled));
+    match sampled::comparable(base, new) {
+        Some(sides) => {
+            let [base, new] = sides.each_ref().map(|runs| runs.iter().collect::<Vec<_>>());
+            compare_runs(&base, &new, paired, rules)
+        }
+        None => compare_runs(base, new, paired, rules),
+    }
+}
+
+fn compare_runs(base: &[&Run], new: &[&Run], paired: bool, rules: &Rules) -> Comparison {
+    let (old, now) = (Side::of(base), Side::of(new));
     let about = |runs: &[&Run], side: &Side| About {
         name: runs.first().map(|run| run.dir.display().to_string()).unwrap_or_default(),
         program: runs.first().map(|run| run.job.program.clone()).unwrap_or_default(),

@@ -76,6 +76,12 @@ impl Store {
         if let Some(other) = runs.iter().find(|run| run.shape != runs[0].shape) {
             return Err(format!("{}: not a run of the same program, PEs and arguments", other.dir.display()));
         }
+        if let Some(run) = runs.iter().find(|run| !run.sampled_sites.is_empty()) {
+            return Err(format!(
+                "{}: a history has exact counts; record with oshrun --profile 1,sites=exact",
+                run.sampled()
+            ));
+        }
         let counts = format!("{:#}\n", table::counts(&side));
         let values: Vec<_> = runs.iter().map(|run| metric::values(run)).collect();
         let of = |name: &String| median(&values.iter().filter_map(|v| v.get(name).copied()).collect::<Vec<_>>());
