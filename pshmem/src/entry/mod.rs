@@ -4,9 +4,9 @@
 //! byte, `ARM[op]`, and jumps to the routine, to the probe around it (or to what is in front of that), or past
 //! `pellucid_site_X`, with all arguments where the caller put them. That one tests the byte again: it leaves the
 //! return address, which is the call site, in the second word of the thread-local variable of
-//! `src/profile/shim/slot.c` and goes to the probe, or to what is in front of it where samples only have call sites, or
-//! it goes to the dispatcher that stacked tools and callbacks stand behind ([`crate::dispatcher`]). `pshmem_X` is strong
-//! and tests `PARM[op]`: set where a tool in the executable defines `shmem_X` and calls `pshmem_X` (see
+//! `src/profile/shim/slot.c` and goes to the probe, or to what is in front of it where samples only have call sites;
+//! or it goes to the dispatcher that stacked tools and callbacks stand behind ([`crate::dispatcher`]). `pshmem_X` is
+//! strong and tests `PARM[op]`: set where a tool in the executable defines `shmem_X` and calls `pshmem_X` (see
 //! [`crate::tool`]). It has the dispatcher find out whose call it is ([`crate::caller`]).
 //!
 //! Routines that are alike share what is behind their entries (`pshmem/generate/src/body.rs`). Each entry then says
