@@ -93,8 +93,12 @@ pub(super) fn anyone_waits() -> bool {
         let waited = &slot.tables.waited;
         waited.since_look.load(Relaxed) > 0 || waited.left.load(Relaxed) > 0
     };
-    let used = |region: &'static Region| (region.head.slots_used.load(Acquire) as usize).min(SLOTS);
-    neighbours().any(|region| region.slots[..used(region)].iter().any(has_waited))
+    neighbours().any(|region| used(region).iter().any(has_waited))
+}
+
+/// The slots of a region that threads have had.
+fn used(region: &Region) -> &[Slot] {
+    &region.slots[..(region.head.slots_used.load(Acquire) as usize).min(SLOTS)]
 }
 
 #[cold]
@@ -212,8 +216,7 @@ fn find(slot: &Slot, op: u16, begun: u64) -> Option<Found> {
         }
         let pe = head.pe.load(Relaxed);
         let addr = head.memory[2 * usize::from(kind)].load(Relaxed) + offset;
-        let used = (head.slots_used.load(Acquire) as usize).min(SLOTS);
-        for (at, other) in region.slots[..used].iter().enumerate() {
+        for (at, other) in used(region).iter().enumerate() {
             if pe as i32 == me && at == claim::slot_index(slot) {
                 continue;
             }
