@@ -1,9 +1,12 @@
 //! What is behind an entry: the implementation, and the probe around it.
 
 use pellucid_core::base::Fault;
+use pellucid_core::collectives::Kernel;
+use pellucid_profile::op::OPS;
 
 use crate::entry::Number;
 use crate::errors::{self, Answer};
+use crate::generated::kernels;
 use crate::types::Team;
 
 /// `routine!(imp, probe, first, number, timing, (parameters) -> result, |m| [peer, addr, bytes] expression, failed
@@ -180,6 +183,18 @@ pub fn op(number: impl Number) -> u16 {
     number.op()
 }
 
+/// Bytes of an element of the routine.
+#[inline(always)]
+pub fn elem(op: u16) -> usize {
+    OPS[usize::from(op)].elem.into()
+}
+
+/// What the reduction or scan does.
+#[inline(always)]
+pub fn kernel(op: u16) -> Kernel {
+    kernels::KERNELS[usize::from(kernels::OF[usize::from(op)])]
+}
+
 /// The same as the profile notes it.
 #[inline(always)]
 pub fn word_of(number: impl Number) -> u32 {
@@ -220,7 +235,7 @@ pub mod prelude {
     pub use pellucid_profile::op::{Operation, With, traits};
     pub use pellucid_profile::recorder;
 
-    pub use super::{on_team, op, or_end, word_of};
+    pub use super::{elem, kernel, on_team, op, or_end, word_of};
     pub use crate::dispatcher::{self, Call, Tool};
     pub use crate::frame::{Arguments, Frame};
     pub use crate::seen::{note, of_aset, of_set, of_team, on, rooted};

@@ -13,7 +13,6 @@ use crate::types::{Aset, Team};
 const ACTIVE_SET: usize = 1 << 30;
 
 /// The team of a collective, as the `peer` of its record.
-#[inline]
 pub fn of_team(world: &World, team: Team) -> i32 {
     match world.team(team) {
         Ok(Some(team)) => recorder::team(team.id, team.start, team.stride, team.size),
@@ -22,13 +21,11 @@ pub fn of_team(world: &World, team: Team) -> i32 {
 }
 
 /// As [`of_team`], for an active set.
-#[inline]
 pub fn of_set(start: c_int, log_stride: c_int, size: c_int) -> i32 {
     recorder::team(ACTIVE_SET, start, 1_i32.checked_shl(log_stride as u32).unwrap_or(0), size)
 }
 
 /// As [`of_team`], for an explicit set: one that is no strided range is told by its name, first PE and size.
-#[inline]
 pub fn of_aset(aset: *const Aset) -> i32 {
     let Ok(set) = aset::get(aset) else { return -1 };
     match &set.pes {

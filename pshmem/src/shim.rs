@@ -75,7 +75,7 @@ macro_rules! kernels {
         }
         $(
             /// The reduction kernel of this type and operation.
-            pub fn $name() -> Kernel {
+            pub const fn $name() -> Kernel {
                 /// # Safety
                 /// `acc` and `source` are `n` elements each, aligned for the type, and do not overlap.
                 unsafe fn combine(acc: *mut u8, source: *const u8, n: usize) {

@@ -196,10 +196,20 @@ mod tests {
     }
 
     #[test]
+    fn collectives_of_all_elements_and_operations_share_a_body() {
+        let sums = with("shmem_int_sum_reduce");
+        for name in ["shmem_uint_max_reduce", "shmem_complexd_prod_reduce", "shmem_size_xor_reduce"] {
+            assert!(sums.contains(&name.to_owned()), "{name}");
+        }
+        for name in ["shmem_int_sum_to_all", "shmem_int_sum_inscan", "shmemx_int_sum_reduce_nb"] {
+            assert!(!sums.contains(&name.to_owned()), "{name}");
+        }
+        assert!(with("shmem_int_alltoall").contains(&"shmem_longdouble_alltoall".to_owned()));
+    }
+
+    #[test]
     fn what_depends_on_the_sign_or_on_the_kind_of_register_is_not_shared() {
         assert!(!with("shmem_long_wait_until").contains(&"shmem_ulong_wait_until".to_owned()));
-        assert!(!with("shmem_int_max_reduce").contains(&"shmem_uint_max_reduce".to_owned()));
-        assert!(with("shmem_int_sum_reduce").contains(&"shmem_uint_sum_reduce".to_owned()));
         assert!(!with("shmem_short_g").contains(&"shmem_ushort_g".to_owned()));
         assert_eq!(with("shmem_double_p"), ["shmem_double_p"]);
         assert_eq!(with("shmem_longdouble_p"), ["shmem_longdouble_p"]);

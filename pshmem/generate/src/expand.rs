@@ -115,7 +115,8 @@ impl Routine {
         by_value(&self.ret, false) || self.params.iter().any(|p| by_value(&p.base, p.pointer))
     }
 
-    /// Replaces the words of the table's expressions by what they are for this function.
+    /// Replaces the words of the table's expressions by what they are for this function, whose operation is `OP` in what
+    /// comes out.
     pub fn expression(&self, text: &str) -> String {
         let mut out = String::new();
         let mut rest = text;
@@ -129,20 +130,28 @@ impl Routine {
                 ("W", Some(element)) => out.push_str(element.word),
                 ("N", Some(element)) => out.push_str(element.number),
                 ("U", Some(element)) => out.push_str(unsigned(element.number)),
+                ("SIZE", Some(_)) if self.row.class == "Collective" => out.push_str("elem(OP)"),
                 ("SIZE", Some(element)) => out.push_str(&element.bytes.to_string()),
                 ("CTX", _) => out.push_str(if self.ctx { "ctx" } else { "Ctx::DEFAULT" }),
                 ("PEER", _) if self.ctx => out.push_str("world_pe(m, ctx, pe)"),
                 ("PEER", _) => out.push_str("pe"),
-                ("KERNEL", Some(element)) => {
-                    let (operation, after) = rest[1..].split_once(')').expect("KERNEL(operation) in the table");
+                ("KERNEL", Some(_)) => {
+                    let (_, after) = rest.split_once(')').expect("KERNEL(operation) in the table");
                     rest = after;
-                    out.push_str(&kernel(element, operation));
+                    out.push_str("kernel(OP)");
                 }
                 _ => out.push_str(word),
             }
         }
         out.push_str(rest);
         out
+    }
+
+    /// The kernel of a reduction or scan.
+    pub fn kernel(&self) -> Option<String> {
+        let (_, rest) = self.row.call.split_once("KERNEL(")?;
+        let (operation, _) = rest.split_once(')').expect("KERNEL(operation) in the table");
+        self.element.map(|element| kernel(element, operation))
     }
 
     /// Name of the C11 macro, if the function takes part in one.

@@ -53,4 +53,6 @@ pub mod intercepted;
 pub mod addresses;
 #[rustfmt::skip]
 pub mod arguments;
+#[rustfmt::skip]
+pub mod kernels;
 pub mod constants;

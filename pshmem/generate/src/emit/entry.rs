@@ -154,7 +154,7 @@ fn routine(body: &Body) -> String {
         _ => ("number".to_owned(), "op(number)".to_owned()),
     };
     let (mut params, mut ret) = (body.params(), body.ret());
-    let mut call = routine.expression(row.call);
+    let mut call = of_operation(&routine.expression(row.call), &op);
     if routine.needs_shim() {
         // The C side passes `long double` values by address.
         params = params.replace("value: LongDouble", "value: *const LongDouble");
@@ -200,7 +200,8 @@ fn routine(body: &Body) -> String {
 /// is known when the library is compiled and has its traits.
 pub fn record(routine: &Routine, op: &str, alike: &str) -> [String; 3] {
     let row = routine.row;
-    let [mut peer, addr, bytes] = [row.peer, row.addr, row.bytes].map(|text| routine.expression(text));
+    let [mut peer, addr, bytes] =
+        [row.peer, row.addr, row.bytes].map(|text| of_operation(&routine.expression(text), op));
     if let Some(team) = team(routine) {
         peer =
             if row.params.contains("int PE_root") { format!("rooted({op}, {team}, PE_root)") } else { team.to_owned() };
@@ -211,6 +212,11 @@ pub fn record(routine: &Routine, op: &str, alike: &str) -> [String; 3] {
         peer = format!("on(ctx, {alike}, {bytes}, {peer})");
     }
     [peer, addr, bytes]
+}
+
+/// An expression of a routine, whose operation this is.
+fn of_operation(expression: &str, op: &str) -> String {
+    expression.replace("(OP)", &format!("({op})"))
 }
 
 /// The name of the map of symmetric memory, where an expression has it.

@@ -14,7 +14,7 @@ pub fn modules(groups: &[Expanded]) -> File {
     for group in groups.iter().filter(|group| !group.routines.is_empty()) {
         writeln!(text, "#[rustfmt::skip]\npub mod {};", group.group.name).expect("writing to a string");
     }
-    for name in ["intercepted", "addresses", "arguments"] {
+    for name in ["intercepted", "addresses", "arguments", "kernels"] {
         writeln!(text, "#[rustfmt::skip]\npub mod {name};").expect("writing to a string");
     }
     text.push_str("pub mod constants;\n");
@@ -78,6 +78,31 @@ pub fn addresses(groups: &[Expanded], intercepted: &Intercepted) -> File {
     )
     .expect("writing to a string");
     File { path: entry::path("addresses"), text }
+}
+
+/// `pshmem/src/generated/kernels.rs`: what reductions and scans do.
+pub fn kernels(groups: &[Expanded]) -> File {
+    let mut kernels: Vec<String> = Vec::new();
+    let mut of = String::new();
+    for routine in groups.iter().flat_map(|group| &group.routines) {
+        let index = routine.kernel().map_or(0, |kernel| match kernels.iter().position(|other| *other == kernel) {
+            Some(index) => index,
+            None => {
+                kernels.push(kernel);
+                kernels.len() - 1
+            }
+        });
+        writeln!(of, "    {index},").expect("writing to a string");
+    }
+    let list: String = kernels.iter().map(|kernel| format!("    {kernel},\n")).collect();
+    let text = format!(
+        "// {BY}\n//! What reductions and scans do to elements.\n\nuse std::ffi::c_char;\n\nuse pellucid_core::collectives::{{Kernel, kernel}};\n\
+         use pellucid_profile::op::COUNT;\n\nuse crate::shim;\n\n\
+         /// The kernels.\npub static KERNELS: [Kernel; {}] = [\n{list}];\n\n\
+         /// Index of the kernel of each operation that has one.\npub static OF: [u8; COUNT] = [\n{of}];\n",
+        kernels.len()
+    );
+    File { path: entry::path("kernels"), text }
 }
 
 /// `pshmem/src/generated/arguments.rs`: the names of each operation's arguments.

@@ -41,6 +41,7 @@ pub fn files(groups: &[Expanded]) -> Result<Vec<File>, String> {
     files.push(intercepted.file());
     files.push(lists::addresses(groups, &intercepted));
     files.push(lists::arguments(groups));
+    files.push(lists::kernels(groups));
     files.push(lists::ops(groups));
     files.extend(export::files(groups));
     files.extend(header::files(groups, &prototypes));

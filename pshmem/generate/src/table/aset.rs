@@ -43,13 +43,7 @@ macro_rules! to_all {
 pub const GROUP: Group = Group {
     name: "aset",
     title: "Explicit active sets (docs/extensions.md)",
-    uses: &[
-        "pellucid_core::team",
-        "pellucid_core::team::aset as sets",
-        "pellucid_core::collectives::asets",
-        "pellucid_core::collectives::kernel",
-        "crate::shim",
-    ],
+    uses: &["pellucid_core::team", "pellucid_core::team::aset as sets", "pellucid_core::collectives::asets"],
     rows: &[
         Row {
             name: "shmemx_create_strided_aset",
@@ -104,22 +98,22 @@ pub const GROUP: Group = Group {
         Row {
             name: "shmemx_broadcastSIZE_aset",
             params: "TYPE *target, const TYPE *source, size_t nelems, int PE_root, shmemx_aset *aset, long *pSync",
-            call: "asets::broadcast(m, aset, pSync, target.cast(), source.cast(), bytes::<W>(nelems), PE_root)",
+            call: "asets::broadcast(m, aset, pSync, target.cast(), source.cast(), bytes(SIZE, nelems), PE_root)",
             ..MOVE
         },
         Row {
             name: "shmemx_collectSIZE_aset",
-            call: "asets::collect(m, aset, pSync, target.cast(), source.cast(), bytes::<W>(nelems))",
+            call: "asets::collect(m, aset, pSync, target.cast(), source.cast(), bytes(SIZE, nelems))",
             ..MOVE
         },
         Row {
             name: "shmemx_fcollectSIZE_aset",
-            call: "asets::fcollect(m, aset, pSync, target.cast(), source.cast(), bytes::<W>(nelems))",
+            call: "asets::fcollect(m, aset, pSync, target.cast(), source.cast(), bytes(SIZE, nelems))",
             ..MOVE
         },
         Row {
             name: "shmemx_alltoallSIZE_aset",
-            call: "asets::alltoall(m, aset, pSync, target.cast(), source.cast(), bytes::<W>(nelems))",
+            call: "asets::alltoall(m, aset, pSync, target.cast(), source.cast(), bytes(SIZE, nelems))",
             ..MOVE
         },
         to_all!("and", TO_ALL_BITWISE),

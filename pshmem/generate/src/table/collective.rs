@@ -38,7 +38,7 @@ const ACTIVE: Row = Row {
 
 const ALLTOALL: Row = Row {
     section: "9.10.5",
-    call: "collectives::alltoall(m, team, dest.cast(), source.cast(), bytes::<W>(nelems))",
+    call: "collectives::alltoall(m, team, dest.cast(), source.cast(), bytes(SIZE, nelems))",
     ..TEAM
 };
 const ALLTOALLS: Row = Row {
@@ -51,18 +51,18 @@ const ALLTOALLS: Row = Row {
 const BROADCAST: Row = Row {
     params: "shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems, int PE_root",
     section: "9.10.7",
-    call: "collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<W>(nelems), PE_root)",
+    call: "collectives::broadcast(m, team, dest.cast(), source.cast(), bytes(SIZE, nelems), PE_root)",
     state: Ready,
     ..TEAM
 };
 const COLLECT: Row = Row {
     section: "9.10.8",
-    call: "collectives::collect(m, team, dest.cast(), source.cast(), bytes::<W>(nelems))",
+    call: "collectives::collect(m, team, dest.cast(), source.cast(), bytes(SIZE, nelems))",
     ..TEAM
 };
 const FCOLLECT: Row = Row {
     section: "9.10.8",
-    call: "collectives::fcollect(m, team, dest.cast(), source.cast(), bytes::<W>(nelems))",
+    call: "collectives::fcollect(m, team, dest.cast(), source.cast(), bytes(SIZE, nelems))",
     ..TEAM
 };
 const REDUCE: Row = Row {
@@ -81,12 +81,7 @@ const TO_ALL: Row = Row {
 pub const GROUP: Group = Group {
     name: "collective",
     title: "Collectives (9.10)",
-    uses: &[
-        "pellucid_core::collectives",
-        "pellucid_core::collectives::active",
-        "pellucid_core::collectives::kernel",
-        "crate::shim",
-    ],
+    uses: &["pellucid_core::collectives", "pellucid_core::collectives::active"],
     rows: &[
         Row {
             name: "shmem_barrier_all",
@@ -130,7 +125,7 @@ pub const GROUP: Group = Group {
             name: "shmem_alltoallSIZE",
             section: "9.10.5",
             call: "active::alltoall(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), \
-                source.cast(), bytes::<W>(nelems))",
+                source.cast(), bytes(SIZE, nelems))",
             ..ACTIVE
         },
         Row { name: "shmem_TYPENAME_alltoalls", types: RMA, generic: ByType, ..ALLTOALLS },
@@ -152,7 +147,7 @@ pub const GROUP: Group = Group {
                      int logPE_stride, int PE_size, long *pSync",
             section: "9.10.7",
             call: "active::broadcast(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), \
-                source.cast(), bytes::<W>(nelems), PE_root)",
+                source.cast(), bytes(SIZE, nelems), PE_root)",
             ..ACTIVE
         },
         Row { name: "shmem_TYPENAME_collect", types: RMA, generic: ByType, ..COLLECT },
@@ -161,7 +156,7 @@ pub const GROUP: Group = Group {
             name: "shmem_collectSIZE",
             section: "9.10.8",
             call: "active::collect(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), \
-                bytes::<W>(nelems))",
+                bytes(SIZE, nelems))",
             ..ACTIVE
         },
         Row { name: "shmem_TYPENAME_fcollect", types: RMA, generic: ByType, ..FCOLLECT },
@@ -170,7 +165,7 @@ pub const GROUP: Group = Group {
             name: "shmem_fcollectSIZE",
             section: "9.10.8",
             call: "active::fcollect(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), \
-                source.cast(), bytes::<W>(nelems))",
+                source.cast(), bytes(SIZE, nelems))",
             ..ACTIVE
         },
         Row {

@@ -8,7 +8,8 @@
 //! Expressions use the parameter names of the row and these words, which the generator replaces: `W`, the bit-copy
 //! type of the element; `N`, its number type, and `U`, where nothing is compared and so signed and unsigned numbers
 //! are one; `SIZE`, its bytes; `KERNEL(sum)`, its reduction kernel; `CTX`, the context (the default one in the form
-//! without a `ctx` argument); `PEER`, the world PE behind `pe`.
+//! without a `ctx` argument); `PEER`, the world PE behind `pe`. Collectives look bytes and kernel up by their number, so
+//! that those which differ in nothing else share what is behind their entries.
 
 mod amo;
 mod amo_nbi;

@@ -16,7 +16,7 @@ const PUT: Row = Row {
     peer: "PEER",
     addr: "dest.addr()",
     bytes: "nelems.wrapping_mul(SIZE)",
-    call: "rma::put_nbi(m, CTX, dest.cast(), source.cast(), bytes::<W>(nelems), pe)",
+    call: "rma::put_nbi(m, CTX, dest.cast(), source.cast(), bytes(SIZE, nelems), pe)",
     state: Ready,
     ..ROW
 };
@@ -24,7 +24,7 @@ const GET: Row = Row {
     section: "9.6.2.2",
     class: "Get",
     addr: "source.addr()",
-    call: "rma::get_nbi(m, CTX, dest.cast(), source.cast(), bytes::<W>(nelems), pe)",
+    call: "rma::get_nbi(m, CTX, dest.cast(), source.cast(), bytes(SIZE, nelems), pe)",
     ..PUT
 };
 

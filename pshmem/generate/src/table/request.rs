@@ -73,13 +73,13 @@ const PUT: Row = Row {
     peer: "PEER",
     addr: "target.addr()",
     bytes: "len.wrapping_mul(SIZE)",
-    call: "nb::put(m, CTX, target.cast(), source.cast(), bytes::<W>(len), pe, request)",
+    call: "nb::put(m, CTX, target.cast(), source.cast(), bytes(SIZE, len), pe, request)",
     ..ROW
 };
 const GET: Row = Row {
     class: "Get",
     addr: "source.addr()",
-    call: "nb::get(m, CTX, target.cast(), source.cast(), bytes::<W>(len), pe, request)",
+    call: "nb::get(m, CTX, target.cast(), source.cast(), bytes(SIZE, len), pe, request)",
     ..PUT
 };
 
@@ -123,7 +123,7 @@ macro_rules! set {
             call: concat!(
                 "asets::",
                 $name,
-                "_nb(m, aset, pSync, target.cast(), source.cast(), bytes::<W>(nelems), request)"
+                "_nb(m, aset, pSync, target.cast(), source.cast(), bytes(SIZE, nelems), request)"
             ),
             ..SET
         }
@@ -139,7 +139,7 @@ macro_rules! team {
             call: concat!(
                 "nonblocking::team_",
                 $name,
-                "(m, team, dest.cast(), source.cast(), bytes::<W>(nelems), request)"
+                "(m, team, dest.cast(), source.cast(), bytes(SIZE, nelems), request)"
             ),
             ..TEAM
         }
@@ -148,7 +148,7 @@ macro_rules! team {
 
 const BROADCAST: Row = Row {
     params: "shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems, int PE_root, shmemx_req_h *request",
-    call: "nonblocking::team_broadcast(m, team, dest.cast(), source.cast(), bytes::<W>(nelems), PE_root, request)",
+    call: "nonblocking::team_broadcast(m, team, dest.cast(), source.cast(), bytes(SIZE, nelems), PE_root, request)",
     ..TEAM
 };
 
@@ -157,11 +157,9 @@ pub const GROUP: Group = Group {
     title: "Request handles (docs/extensions.md)",
     uses: &[
         "pellucid_core::collectives::asets",
-        "pellucid_core::collectives::kernel",
         "pellucid_core::collectives::nonblocking",
         "pellucid_core::collectives::requests",
         "pellucid_core::context::nonblocking as nb",
-        "crate::shim",
     ],
     rows: &[
         Row {
@@ -218,7 +216,7 @@ pub const GROUP: Group = Group {
             name: "shmemx_broadcastSIZE_nb",
             params: "TYPE *target, const TYPE *source, size_t nelems, int PE_root, shmemx_aset *aset, long *pSync, \
                      shmemx_request_handle_t *request",
-            call: "asets::broadcast_nb(m, aset, pSync, target.cast(), source.cast(), bytes::<W>(nelems), PE_root, \
+            call: "asets::broadcast_nb(m, aset, pSync, target.cast(), source.cast(), bytes(SIZE, nelems), PE_root, \
                 request)",
             ..SET
         },

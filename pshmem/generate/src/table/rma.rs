@@ -22,7 +22,7 @@ const PUT: Row = Row {
     peer: "PEER",
     addr: "dest.addr()",
     bytes: "nelems.wrapping_mul(SIZE)",
-    call: "rma::put(m, CTX, dest.cast(), source.cast(), bytes::<W>(nelems), pe)",
+    call: "rma::put(m, CTX, dest.cast(), source.cast(), bytes(SIZE, nelems), pe)",
     state: Ready,
     ..ROW
 };
@@ -51,7 +51,7 @@ const GET: Row = Row {
     section: "9.6.1.5",
     class: "Get",
     addr: "source.addr()",
-    call: "rma::get(m, CTX, dest.cast(), source.cast(), bytes::<W>(nelems), pe)",
+    call: "rma::get(m, CTX, dest.cast(), source.cast(), bytes(SIZE, nelems), pe)",
     ..PUT
 };
 const G: Row = Row {

@@ -166,8 +166,8 @@ impl<'w> Set<'w> {
 
     /// Compares a call with those of the other members, where `SHMEM_DEBUG` asks for it.
     #[inline(always)]
-    fn check_matching(&self, kind: Kind, args: &[(Arg, u64)]) -> Result<(), Fault> {
-        if self.w.map.alert.load(Ordering::Relaxed) { self.look(kind, args) } else { Ok(()) }
+    fn check_matching<const N: usize>(&self, kind: Kind, args: impl FnOnce() -> [(Arg, u64); N]) -> Result<(), Fault> {
+        if self.w.map.alert.load(Ordering::Relaxed) { self.look(kind, &args()) } else { Ok(()) }
     }
 
     #[cold]
@@ -238,11 +238,11 @@ pub fn barrier(w: &World, set: ActiveSet<'_>) -> Result<(), Fault> {
 pub fn sync(w: &World, set: ActiveSet<'_>) -> Result<(), Fault> {
     match check(w, set)? {
         None => {
-            check_matching(w, &w.world, Kind::Barrier, &[])?;
+            check_matching(w, &w.world, Kind::Barrier, || [])?;
             super::barrier::sync(w, &w.world)?;
         }
         Some(set) => {
-            set.check_matching(Kind::Barrier, &[])?;
+            set.check_matching(Kind::Barrier, || [])?;
             match set.inter_host(false) {
                 Some(call) => call.run(call.barrier())?,
                 None => set.synchronize()?,
@@ -267,8 +267,10 @@ pub fn broadcast(
     let Some(set) = check(w, active)? else {
         return team_broadcast::run(w, &w.world, dest, source, bytes, root, false);
     };
-    let [size, to, from] = common_arguments(w, dest, source, bytes);
-    set.check_matching(Kind::Broadcast, &[size, (Arg::Number("PE_root"), root as u64), to, from])?;
+    set.check_matching(Kind::Broadcast, move || {
+        let [size, to, from] = common_arguments(w, dest, source, bytes);
+        [size, (Arg::Number("PE_root"), root as u64), to, from]
+    })?;
     if bytes == 0 {
         return Ok(());
     }
@@ -290,7 +292,7 @@ pub fn fcollect(w: &World, active: ActiveSet<'_>, dest: *mut u8, source: *const 
     let Some(set) = check(w, active)? else {
         return gather::fcollect(w, Handle::WORLD, dest, source, bytes).map(drop);
     };
-    set.check_matching(Kind::Fcollect, &common_arguments(w, dest, source, bytes))?;
+    set.check_matching(Kind::Fcollect, move || common_arguments(w, dest, source, bytes))?;
     if bytes == 0 {
         return Ok(());
     }
@@ -313,7 +315,7 @@ pub fn collect(w: &World, active: ActiveSet<'_>, dest: *mut u8, source: *const u
     let Some(set) = check(w, active)? else {
         return gather::collect(w, Handle::WORLD, dest, source, bytes).map(drop);
     };
-    set.check_matching(Kind::Collect, &[(Arg::Object("dest"), place(&w.map, dest))])?;
+    set.check_matching(Kind::Collect, move || [(Arg::Object("dest"), place(&w.map, dest))])?;
     if let Some(call) = set.inter_host(false) {
         if bytes > 0 {
             w.map.local("source", source, bytes)?;
@@ -344,7 +346,7 @@ pub fn alltoall(w: &World, active: ActiveSet<'_>, dest: *mut u8, source: *const 
     let Some(set) = check(w, active)? else {
         return team_alltoall::alltoall(w, Handle::WORLD, dest, source, bytes).map(drop);
     };
-    set.check_matching(Kind::Alltoall, &common_arguments(w, dest, source, bytes))?;
+    set.check_matching(Kind::Alltoall, move || common_arguments(w, dest, source, bytes))?;
     if bytes == 0 {
         return Ok(());
     }
@@ -378,9 +380,10 @@ pub fn alltoalls(
     let Some(set) = check(w, active)? else {
         return team_alltoall::alltoalls(w, Handle::WORLD, dest, source, dst, sst, nelems, elem).map(drop);
     };
-    let [bytes, to, from] = common_arguments(w, dest, source, nelems.saturating_mul(elem));
-    let (dst_arg, sst_arg) = ((Arg::Number("dst"), dst as u64), (Arg::Number("sst"), sst as u64));
-    set.check_matching(Kind::Alltoalls, &[bytes, dst_arg, sst_arg, to, from])?;
+    set.check_matching(Kind::Alltoalls, move || {
+        let [bytes, to, from] = common_arguments(w, dest, source, nelems.saturating_mul(elem));
+        [bytes, (Arg::Number("dst"), dst as u64), (Arg::Number("sst"), sst as u64), to, from]
+    })?;
     if nelems == 0 {
         return Ok(());
     }
@@ -415,8 +418,10 @@ pub fn reduce(
     let Some(set) = check(w, active)? else {
         return team_reduce::reduce(w, Handle::WORLD, dest, source, nreduce, kernel).map(drop);
     };
-    let [size, to, from] = common_arguments(w, dest, source, nreduce.saturating_mul(kernel.elem));
-    set.check_matching(Kind::Reduce, &[size, (Arg::Op, kernel.op as u64), to, from])?;
+    set.check_matching(Kind::Reduce, move || {
+        let [size, to, from] = common_arguments(w, dest, source, nreduce.saturating_mul(kernel.elem));
+        [size, (Arg::Op, kernel.op as u64), to, from]
+    })?;
     if nreduce == 0 {
         return Ok(());
     }

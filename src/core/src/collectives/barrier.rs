@@ -17,7 +17,7 @@ pub fn finalize(w: &World) -> Result<(), Fault> {
     w.map.ready()?;
     // In a job that goes on without PEs that are lost, those that are left meet, however they have come here.
     if w.map.losses.is_none() {
-        check_matching(w, &w.world, Kind::Finalize, &[])?;
+        check_matching(w, &w.world, Kind::Finalize, || [])?;
     }
     loop {
         match order::quiet_all(&w.map) {
@@ -33,7 +33,7 @@ pub fn finalize(w: &World) -> Result<(), Fault> {
 #[inline]
 pub fn barrier_in(w: &World, kind: Kind) -> Result<(), Fault> {
     w.map.ready()?;
-    check_matching(w, &w.world, kind, &[])?;
+    check_matching(w, &w.world, kind, || [])?;
     order::quiet_default(&w.map)?;
     sync(w, &w.world)
 }
@@ -42,7 +42,7 @@ pub fn barrier_in(w: &World, kind: Kind) -> Result<(), Fault> {
 #[inline]
 pub fn sync_all(w: &World) -> Result<(), Fault> {
     w.map.ready()?;
-    check_matching(w, &w.world, Kind::Barrier, &[])?;
+    check_matching(w, &w.world, Kind::Barrier, || [])?;
     sync(w, &w.world)
 }
 
@@ -53,7 +53,7 @@ pub fn team_sync(w: &World, team: Handle) -> Result<i32, Fault> {
     let Some(team) = w.team(team)? else {
         return Ok(-1);
     };
-    check_matching(w, team, Kind::Barrier, &[])?;
+    check_matching(w, team, Kind::Barrier, || [])?;
     sync(w, team)?;
     Ok(0)
 }

@@ -19,8 +19,8 @@ pub(crate) use handle::forget_all;
 pub use handle::{Context, Ctx, world_pe};
 pub use session::{SessionConfig, session_start, session_stop};
 
-/// Bytes of `nelems` elements; a product that does not fit becomes a size that no segment has.
+/// Bytes of `nelems` elements of `elem` bytes; a product that does not fit becomes a size that no segment has.
 #[inline(always)]
-pub fn bytes<T>(nelems: usize) -> usize {
-    nelems.saturating_mul(size_of::<T>())
+pub fn bytes(elem: usize, nelems: usize) -> usize {
+    nelems.saturating_mul(elem)
 }

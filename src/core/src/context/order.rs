@@ -80,7 +80,7 @@ pub fn pe_quiet(m: &Map, ctx: Ctx, target_pes: *const i32, npes: usize) -> Resul
         return Ok(());
     }
     if npes > 0 && target_pes.is_null() {
-        return Err(super::rma::null("target_pes", super::bytes::<i32>(npes)));
+        return Err(super::rma::null("target_pes", super::bytes(size_of::<i32>(), npes)));
     }
     // SAFETY: the caller vouches for npes entries.
     let target = |i| ctx.world_pe(unsafe { *target_pes.add(i) });

@@ -87,7 +87,7 @@ pub fn iput<T: Copy>(
         return remote_put(m, ctx, &there, source, sst, pe);
     };
     if source.is_null() {
-        return Err(null("source", super::bytes::<T>(nelems)));
+        return Err(null("source", super::bytes(size_of::<T>(), nelems)));
     }
     // SAFETY: the destination range is checked; the caller vouches for the source.
     unsafe { strided::elements(to, source, dst, sst, nelems) };
@@ -116,7 +116,7 @@ pub fn iget<T: Copy>(
         return remote_get(m, ctx, dest, dst, &there, pe);
     };
     if dest.is_null() {
-        return Err(null("dest", super::bytes::<T>(nelems)));
+        return Err(null("dest", super::bytes(size_of::<T>(), nelems)));
     }
     // SAFETY: as in iput, the other way round.
     unsafe { strided::elements(dest, from, dst, sst, nelems) };
@@ -147,7 +147,7 @@ pub fn ibput<T: Copy>(
         return remote_put(m, ctx, &there, source, sst, pe);
     };
     if source.is_null() {
-        return Err(null("source", super::bytes::<T>(bsize.saturating_mul(nblocks))));
+        return Err(null("source", super::bytes(size_of::<T>(), bsize.saturating_mul(nblocks))));
     }
     // SAFETY: the destination range is checked; the caller vouches for the source.
     unsafe { strided::blocks(to, source, dst, sst, bsize, nblocks) };
@@ -178,7 +178,7 @@ pub fn ibget<T: Copy>(
         return remote_get(m, ctx, dest, dst, &there, pe);
     };
     if dest.is_null() {
-        return Err(null("dest", super::bytes::<T>(bsize.saturating_mul(nblocks))));
+        return Err(null("dest", super::bytes(size_of::<T>(), bsize.saturating_mul(nblocks))));
     }
     // SAFETY: as in iput, the other way round.
     unsafe { strided::blocks(dest, from, dst, sst, bsize, nblocks) };
@@ -198,7 +198,7 @@ fn remote_put<T: Copy>(
 ) -> Result<(), Fault> {
     let blocks = there.remote_address(m, "dest", pe)?;
     if source.is_null() {
-        return Err(null("source", super::bytes::<T>(there.block.saturating_mul(there.count))));
+        return Err(null("source", super::bytes(size_of::<T>(), there.block.saturating_mul(there.count))));
     }
     let bytes = there.block * size_of::<T>();
     let channel = ctx.channel()?;
@@ -218,7 +218,7 @@ fn remote_put<T: Copy>(
 fn remote_get<T: Copy>(m: &Map, ctx: Ctx, dest: *mut T, step: isize, there: &Object<T>, pe: i32) -> Result<(), Fault> {
     let blocks = there.remote_address(m, "source", pe)?;
     if dest.is_null() {
-        return Err(null("dest", super::bytes::<T>(there.block.saturating_mul(there.count))));
+        return Err(null("dest", super::bytes(size_of::<T>(), there.block.saturating_mul(there.count))));
     }
     let bytes = there.block * size_of::<T>();
     let channel = ctx.channel()?;

@@ -118,7 +118,7 @@ word! {
 /// Checks that `nelems` variables at `addr` are symmetric objects of this PE.
 #[inline(always)]
 fn check<T>(m: &Map, arg: &'static str, addr: *const T, nelems: usize) -> Result<(), Fault> {
-    m.local(arg, addr, super::bytes::<T>(nelems))?;
+    m.local(arg, addr, super::bytes(size_of::<T>(), nelems))?;
     if addr.is_aligned() { Ok(()) } else { Err(misaligned(arg, addr)) }
 }
 
@@ -247,7 +247,7 @@ impl<T: WaitWord> Set<T> {
             if let Values::Each(values) = values
                 && values.is_null()
             {
-                return Err(super::rma::null("cmp_values", super::bytes::<T>(nelems)));
+                return Err(super::rma::null("cmp_values", super::bytes(size_of::<T>(), nelems)));
             }
         }
         Ok(Self { ivars, nelems, status, cmp, values })
@@ -361,7 +361,11 @@ impl<T: WaitWord> Set<T> {
     }
 
     fn room(&self, indices: *mut usize) -> Result<(), Fault> {
-        if indices.is_null() { Err(super::rma::null("indices", super::bytes::<usize>(self.nelems))) } else { Ok(()) }
+        if indices.is_null() {
+            Err(super::rma::null("indices", super::bytes(size_of::<usize>(), self.nelems)))
+        } else {
+            Ok(())
+        }
     }
 
     fn test_some(&self, m: &Map, indices: *mut usize) -> Result<usize, Fault> {

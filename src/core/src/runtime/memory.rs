@@ -39,8 +39,8 @@ fn allocate(wish: Wish) -> Result<*mut c_void, Fault> {
     if size == 0 {
         return Ok(null_mut());
     }
-    let arguments = [(Arg::Number("bytes"), size as u64), (Arg::Number("alignment"), align as u64)];
-    check_matching(world(), &world().world, Kind::Allocate, &arguments)?;
+    let arguments = move || [(Arg::Number("bytes"), size as u64), (Arg::Number("alignment"), align as u64)];
+    check_matching(world(), &world().world, Kind::Allocate, arguments)?;
     let object = if zeroed { heap.allocate_zeroed(size) } else { heap.allocate(size, align) };
     if object.is_null() {
         no_room(heap, wish.routine, size);
@@ -131,8 +131,8 @@ pub fn realloc(ptr: *mut c_void, size: usize) -> Result<*mut c_void, Fault> {
         return Ok(null_mut());
     }
     heap.check(ptr as usize)?;
-    let arguments = [(Arg::Object("ptr"), place(map(), ptr)), (Arg::Number("bytes"), size as u64)];
-    check_matching(world(), &world().world, Kind::Resize, &arguments)?;
+    let arguments = move || [(Arg::Object("ptr"), place(map(), ptr)), (Arg::Number("bytes"), size as u64)];
+    check_matching(world(), &world().world, Kind::Resize, arguments)?;
     // The object may move: what other PEs still do with it must be complete first.
     done()?;
     let object = heap.resize(ptr as usize, size)?;
@@ -150,7 +150,7 @@ pub fn free(ptr: *mut c_void) -> Result<(), Fault> {
         return Ok(());
     }
     heap.check(ptr as usize)?;
-    check_matching(world(), &world().world, Kind::Free, &[(Arg::Object("ptr"), place(map(), ptr))])?;
+    check_matching(world(), &world().world, Kind::Free, move || [(Arg::Object("ptr"), place(map(), ptr))])?;
     done()?;
     heap.release(ptr as usize)
 }

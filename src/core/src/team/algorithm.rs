@@ -77,6 +77,12 @@ impl<F: Copy> Collective<F> {
         TablePlace { collective: collective + 1, algorithm: algorithm + self.rows.len() as u8 }
     }
 
+    /// The algorithm that takes every call, and its number.
+    pub const fn last(&self) -> (F, u8) {
+        let last = self.rows.len() - 1;
+        (self.rows[last].run, self.place.algorithm + last as u8)
+    }
+
     /// The row of a call.
     #[inline(always)]
     fn row(&self, forced: &Forced, shape: &Shape) -> usize {

@@ -34,10 +34,15 @@ pub struct Compared<'a> {
 }
 
 /// Before a collective: a fault where a member is lost; compares the call with those of the other members, where
-/// `SHMEM_DEBUG` asks for it.
+/// `SHMEM_DEBUG` asks for it. What `args` gives is worked out then only.
 #[inline(always)]
-pub fn check_matching(w: &World, team: &Team, kind: Kind, args: &[(Arg, u64)]) -> Result<(), Fault> {
-    if w.map.alert.load(Ordering::Relaxed) { look(w, team, &Compared { kind, args }) } else { Ok(()) }
+pub fn check_matching<const N: usize>(
+    w: &World,
+    team: &Team,
+    kind: Kind,
+    args: impl FnOnce() -> [(Arg, u64); N],
+) -> Result<(), Fault> {
+    if w.map.alert.load(Ordering::Relaxed) { look(w, team, &Compared { kind, args: &args() }) } else { Ok(()) }
 }
 
 #[cold]
@@ -158,11 +163,7 @@ pub fn address(m: &Map, place: u64) -> Option<usize> {
 }
 
 /// The arguments that most collectives have in common.
-#[inline(always)]
 pub fn common_arguments(w: &World, dest: *const u8, source: *const u8, bytes: usize) -> [(Arg, u64); 3] {
-    if !w.map.check {
-        return [(Arg::Op, 0); 3];
-    }
     [
         (Arg::Number("bytes"), bytes as u64),
         (Arg::Object("dest"), place(&w.map, dest)),

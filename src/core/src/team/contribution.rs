@@ -12,6 +12,7 @@ use super::sync_block::{MailboxSlot, WORDS};
 use super::{Members, Team, TeamView, World, tell_algorithm};
 use crate::base::word::Word;
 use crate::base::{Cause, Fault};
+use crate::transport::shm::copy::copy;
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
 
@@ -144,7 +145,7 @@ impl<M: Members> CollectiveCall<M> {
     }
 
     /// Shows up, with some words as contribution.
-    #[inline]
+    #[inline(always)]
     pub fn contribute(&self, words: &[u64]) {
         let slot = self.members.slot(self.members.me(), self.number);
         for (to, from) in slot.words.iter().zip(words) {
@@ -155,15 +156,20 @@ impl<M: Members> CollectiveCall<M> {
     }
 
     /// A member's slot, when it is there. Error: the signature of the other collective that the member is in.
-    #[inline]
+    #[inline(always)]
     pub fn slot_of(&self, pe: i32) -> Result<Result<&MailboxSlot<M::Word>, u64>, Fault> {
         let slot = self.members.slot(pe, self.number);
         if slot.tag.load(Ordering::Acquire) != self.number {
-            self.tell();
-            self.members.until(|| (slot.tag.load(Ordering::Acquire) == self.number).then_some(()))?;
+            self.await_slot(slot)?;
         }
         let theirs = slot.signature.load(Ordering::Relaxed);
         Ok(if theirs == self.signature { Ok(slot) } else { Err(theirs) })
+    }
+
+    #[inline(never)]
+    fn await_slot(&self, slot: &MailboxSlot<M::Word>) -> Result<(), Fault> {
+        self.tell();
+        self.members.until(|| (slot.tag.load(Ordering::Acquire) == self.number).then_some(()))
     }
 
     /// The contribution in a slot.
@@ -219,6 +225,25 @@ impl<'w> HostCall<'w> {
         Self::start(TeamView { w, team }, signature)
     }
 
+    /// Shows up, with up to a word of bytes at `data` as contribution.
+    ///
+    /// # Safety
+    /// `data` is readable for `bytes` bytes.
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    pub unsafe fn contribute_word(&self, data: *const u8, bytes: usize) {
+        let mut word = 0_u64;
+        // SAFETY: at most a word of bytes, readable says the caller.
+        unsafe { copy((&raw mut word).cast(), data, bytes.min(size_of::<u64>())) };
+        self.contribute(&[word]);
+    }
+
+    /// As [`Self::contribution`], of up to a word.
+    #[inline(always)]
+    pub fn contributed_word(&self, pe: i32) -> Result<u64, Fault> {
+        Ok(self.contribution(pe)?.words[0].load(Ordering::Relaxed))
+    }
+
     /// Shows up, with `bytes` bytes at `data` (at most [`INLINE`]) as contribution.
     ///
     /// # Safety
@@ -228,12 +253,12 @@ impl<'w> HostCall<'w> {
     pub unsafe fn contribute_bytes(&self, data: *const u8, bytes: usize) {
         let mut words = [0u64; WORDS];
         // SAFETY: at most INLINE bytes, readable says the caller.
-        unsafe { crate::transport::shm::copy::copy(words.as_mut_ptr().cast(), data, bytes.min(INLINE)) };
+        unsafe { copy(words.as_mut_ptr().cast(), data, bytes.min(INLINE)) };
         self.contribute(&words[..bytes.div_ceil(8).min(WORDS)]);
     }
 
     /// A member's slot, when it is there. Fault: the member is in another collective.
-    #[inline]
+    #[inline(always)]
     pub fn contribution(&self, pe: i32) -> Result<&MailboxSlot, Fault> {
         self.slot_of(pe)?.map_err(|theirs| self.mismatch(theirs, pe))
     }

@@ -1,7 +1,6 @@
 //! The members of a team, as their meetings and collectives see each other: words that each of them has in its sync
 //! block.
 
-use super::algorithm::{BARRIER, Shape};
 use super::sync_block::{MailboxSlot, RING};
 use super::{Progress, Team, World, finalizing};
 use crate::base::Fault;
@@ -94,8 +93,7 @@ impl Members for TeamView<'_> {
 
     #[inline]
     fn sync(&self) -> Result<(), Fault> {
-        let shape = Shape { oversubscribed: self.w.map.oversubscribed, ..Shape::default() };
-        let (barrier, number) = BARRIER.pick(&self.w.algorithms, &shape);
+        let (barrier, number) = self.w.barrier;
         barrier(self, number)
     }
 }

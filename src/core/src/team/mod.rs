@@ -247,6 +247,8 @@ pub struct World {
     pub internal: *const u8,
     /// What the environment says of algorithms.
     pub algorithms: algorithm::Forced,
+    /// The barrier among members on this host, and its number: every call of a job takes the same.
+    pub barrier: (algorithm::Barrier, u8),
     /// First PEs of all hosts, ascending.
     pub hosts: Vec<u32>,
     /// Of groups of PEs on several hosts.
@@ -279,6 +281,7 @@ impl World {
             finalize_barrier: finalizing::FinalizeBarrier::new(std::ptr::null(), (0, 1, 0), 0),
             internal: std::ptr::null(),
             algorithms: algorithm::Forced::AUTO,
+            barrier: algorithm::BARRIER.last(),
             hosts: Vec::new(),
             common: hierarchical::Common::new(),
         }

@@ -37,7 +37,9 @@ pub fn split_strided(
         return Ok(-1);
     };
     let number = |name, value: i32| (Arg::Number(name), i64::from(value) as u64);
-    check_matching(w, parent, Kind::Split, &[number("start", start), number("stride", stride), number("size", size)])?;
+    check_matching(w, parent, Kind::Split, move || {
+        [number("start", start), number("stride", stride), number("size", size)]
+    })?;
     // A stride of 0 makes a team of one PE only.
     let last = i64::from(start) + i64::from(stride) * (i64::from(size) - 1);
     let inside = |pe: i64| (0..i64::from(parent.size)).contains(&pe);
@@ -65,7 +67,7 @@ pub fn split_aset(
         return Ok(-1);
     };
     let set = aset::get(set)?;
-    check_matching(w, parent, Kind::Split, &[(Arg::Number("set"), set.name as u64)])?;
+    check_matching(w, parent, Kind::Split, move || [(Arg::Number("set"), set.name as u64)])?;
     let ranks: Option<Vec<i32>> = set.pes.iter().map(|pe| parent.rank_of(pe)).collect();
     // Every member sees the same set and leaves here.
     let Some(PeList::Strided { start, stride, size }) = ranks.map(|ranks| PeList::of(&ranks)) else {
@@ -93,7 +95,7 @@ pub fn split_2d(
     let (Some((parent, x_config)), Some((_, y_config))) = (x, y) else {
         return Ok(-1);
     };
-    check_matching(w, parent, Kind::Split2d, &[(Arg::Number("xrange"), i64::from(xrange) as u64)])?;
+    check_matching(w, parent, Kind::Split2d, move || [(Arg::Number("xrange"), i64::from(xrange) as u64)])?;
     if xrange < 1 {
         return Ok(-1);
     }
@@ -134,7 +136,7 @@ pub fn destroy(w: &World, handle: Handle) -> Result<(), Fault> {
             expected: "a team that split_strided or split_2d made",
         }));
     }
-    let met = check_matching(w, team, Kind::Destroy, &[]).and_then(|()| {
+    let met = check_matching(w, team, Kind::Destroy, || []).and_then(|()| {
         // Nobody polls another PE's sync block after this: the last collective on the team waits in the callers' own
         // sync blocks.
         synchronize(w, team)

@@ -6,6 +6,7 @@ use pellucid_core::collectives::table;
 use pellucid_core::memory::Map;
 use pellucid_core::memory::map::Peer;
 use pellucid_core::memory::segments::INTERNAL;
+use pellucid_core::team::algorithm::{self, BARRIER};
 use pellucid_core::team::finalizing::FinalizeBarrier;
 use pellucid_core::team::hierarchical::{self, Common};
 use pellucid_core::team::pe_list::PeList;
@@ -157,7 +158,10 @@ fn start(shape: &Shape<'_>, pe: u32, hub: Arc<Hub>, internals: &[usize]) -> Pe {
     let host = shape.hosts.partition_point(|first| *first <= pe) - 1;
     let internal = (internals[host] as *const u8).wrapping_sub(local.start as usize * INTERNAL);
     let all = PeList::Strided { start: 0, stride: 1, size: map.npes as usize };
+    let algorithms = table::parse(shape.algorithms).unwrap();
     let w = World {
+        barrier: BARRIER
+            .pick(&algorithms, &algorithm::Shape { oversubscribed: map.oversubscribed, ..algorithm::Shape::default() }),
         world: Team::placed(&hosts, internal, 0, all, me, Config::default()),
         shared: Team::new(
             internal,
@@ -174,7 +178,7 @@ fn start(shape: &Shape<'_>, pe: u32, hub: Arc<Hub>, internals: &[usize]) -> Pe {
         ),
         map,
         internal,
-        algorithms: table::parse(shape.algorithms).unwrap(),
+        algorithms,
         hosts,
         common: Common::new(),
     };

@@ -4,13 +4,16 @@
 //! little else would feel it. Once recording a thread's short calls takes more than [`PERCENT`] of its run, the
 //! routines that are called most are counted by routine, size and distance only, and each sample adds the calls that it
 //! stands for to its call site and its peer. Timing has been thinned by then (`cold.rs`).
+//!
+//! Routines that only say what is known, as `shmem_my_pe`, are counted so as soon as there are thousands of calls:
+//! programs call them several times an item, and each takes less than its call site would.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::{claim, consumers, release, tables};
 use crate::arm::{self, ARM, SITE};
 use crate::clock;
-use crate::op::{self, COMPLETES, COUNT, NONBLOCKING, STORES, Timing, traits};
+use crate::op::{self, COMPLETES, COUNT, NONBLOCKING, QUERIES, STORES, Timing, traits};
 use crate::segment::layout::{RegionHead, Slot};
 use crate::segment::tables::ops_in;
 
@@ -22,6 +25,8 @@ const FIRST_NS: u64 = 1_000_000_000;
 const EVERY: u64 = 64;
 /// What has this part of a thread's short calls, or more, is called most.
 const MOST: u64 = 8;
+/// Calls of a routine that only says what is known, from which on none is worth its site.
+const MANY_QUERIES: u64 = 4096;
 
 static IS_OFF: AtomicBool = AtomicBool::new(false);
 
@@ -53,7 +58,8 @@ pub(super) fn look(slot: &Slot, op: u16, now: u64) {
         return;
     }
     let Some(region) = claim::region_unchecked() else { return };
-    if !is_awaited && may_be_sampled(op) && costs_too_much(slot, op, now, &region.head) {
+    let is_query = traits(op) & QUERIES != 0 && calls(slot, op) >= MANY_QUERIES;
+    if !is_awaited && may_be_sampled(op) && (is_query || costs_too_much(slot, op, now, &region.head)) {
         arm::sample_sites(op, true);
         // The next sample of this thread stands for calls from now on only.
         mark(slot, op);

@@ -102,6 +102,21 @@ fn what_costs_little_is_counted_call_by_call() {
 }
 
 #[test]
+fn routines_that_only_say_what_is_known_are_not_worth_a_site_each() {
+    let fixture = begin(1);
+    let n_pes = op_named("shmem_n_pes");
+    (0..1000).for_each(|_| call(n_pes, -1, PLACES[0]));
+    assert_eq!(arm::flag(&ARM, n_pes), SITE);
+    make_calls(n_pes);
+    assert_eq!(arm::flag(&ARM, n_pes), SAMPLED_SITE);
+    let pe = end(&fixture);
+    assert_eq!((routine(&pe, n_pes).all_calls(), routine(&pe, n_pes).sampled_sites), (CALLS + 1000, true));
+    let [first, second] = by_place(&pe, "shmem_n_pes");
+    assert_eq!(first + second, CALLS + 1000);
+    assert!((0.7..0.8).contains(&(first as f64 / (CALLS + 1000) as f64)), "{first} of {} calls", CALLS + 1000);
+}
+
+#[test]
 fn whoever_wants_each_call_gets_it() {
     let fixture = begin(1000);
     set_exact_sites(true);

@@ -45,8 +45,8 @@ pub fn notes(profile: &Merged, symbols: &dyn Symbols) -> Vec<String> {
     let sampled: Vec<&str> = profile.routines.iter().filter(|r| r.sampled_sites).map(|r| r.name.as_str()).collect();
     if !sampled.is_empty() {
         notes.push(format!(
-            "by call site, region and peer, counts of {} are those of samples: recording short calls took more than \
-             2 % of the run (SHMEM_PROFILE_SITES=exact counts each)",
+            "by call site, region and peer, counts of {} are those of samples: to record each of so many short calls \
+             would slow the program down (SHMEM_PROFILE_SITES=exact does)",
             sampled.join(", ")
         ));
     }

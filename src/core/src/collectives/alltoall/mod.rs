@@ -17,7 +17,7 @@ pub fn alltoall(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes
     let Some(team) = w.team(team)? else {
         return Ok(-1);
     };
-    check_matching(w, team, Kind::Alltoall, &common_arguments(w, dest, source, bytes))?;
+    check_matching(w, team, Kind::Alltoall, move || common_arguments(w, dest, source, bytes))?;
     if bytes == 0 {
         return Ok(0);
     }
@@ -69,9 +69,10 @@ pub fn alltoalls(
     let Some(team) = w.team(team)? else {
         return Ok(-1);
     };
-    let [bytes, to, from] = common_arguments(w, dest, source, nelems.saturating_mul(elem));
-    let (dst_arg, sst_arg) = ((Arg::Number("dst"), dst as u64), (Arg::Number("sst"), sst as u64));
-    check_matching(w, team, Kind::Alltoalls, &[bytes, dst_arg, sst_arg, to, from])?;
+    check_matching(w, team, Kind::Alltoalls, move || {
+        let [bytes, to, from] = common_arguments(w, dest, source, nelems.saturating_mul(elem));
+        [bytes, (Arg::Number("dst"), dst as u64), (Arg::Number("sst"), sst as u64), to, from]
+    })?;
     if nelems == 0 {
         return Ok(0);
     }

@@ -10,7 +10,7 @@ pub use tree::tree;
 use super::table::BROADCAST;
 use crate::base::{Cause, Fault};
 use crate::team::algorithm::Shape;
-use crate::team::check::{Arg, check_matching, check_overlap, place};
+use crate::team::check::{Arg, check_matching, check_overlap, common_arguments};
 use crate::team::contribution::{HostCall, Kind, signature};
 use crate::team::{Handle, Team, World};
 
@@ -45,17 +45,10 @@ pub(super) fn run(
     if root as u32 >= team.size as u32 {
         return Err(Fault::from(Cause::BadPe { arg: "PE_root", pe: root.into(), npes: team.size.into() }));
     }
-    check_matching(
-        w,
-        team,
-        Kind::Broadcast,
-        &[
-            (Arg::Number("bytes"), bytes as u64),
-            (Arg::Number("PE_root"), root as u64),
-            (Arg::Object("dest"), place(&w.map, dest)),
-            (Arg::Object("source"), place(&w.map, source)),
-        ],
-    )?;
+    check_matching(w, team, Kind::Broadcast, move || {
+        let [size, to, from] = common_arguments(w, dest, source, bytes);
+        [size, (Arg::Number("PE_root"), root as u64), to, from]
+    })?;
     if bytes == 0 {
         return Ok(());
     }

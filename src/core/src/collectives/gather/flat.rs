@@ -10,6 +10,9 @@ use crate::transport::shm::copy::copy;
 pub fn flat(args: &FcollectCall<'_>) -> Result<(), Fault> {
     let FcollectCall { call, dest, source, bytes } = args;
     let (dest, source, bytes) = (*dest, *source, *bytes);
+    if bytes <= size_of::<u64>() {
+        return words(args);
+    }
     let team = call.team;
     let inline = bytes <= INLINE;
     // SAFETY: source was checked for `bytes` bytes.
@@ -31,5 +34,21 @@ pub fn flat(args: &FcollectCall<'_>) -> Result<(), Fault> {
     if !inline {
         call.leave_together()?;
     }
+    Ok(())
+}
+
+/// The same of a word at most of each member.
+#[inline(always)]
+fn words(args: &FcollectCall<'_>) -> Result<(), Fault> {
+    let FcollectCall { call, dest, source, bytes } = args;
+    // SAFETY: source was checked.
+    unsafe { call.contribute_word(*source, *bytes) };
+    for pe in rotated(call.team.me, call.team.size) {
+        let theirs = call.contributed_word(pe)?;
+        // SAFETY: dest was checked for `bytes` bytes a member.
+        unsafe { copy(dest.wrapping_add(pe as usize * bytes), (&raw const theirs).cast(), *bytes) };
+    }
+    call.all_synchronized();
+    call.done();
     Ok(())
 }

@@ -22,7 +22,7 @@ pub fn fcollect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes
     let Some(team) = w.team(team)? else {
         return Ok(-1);
     };
-    check_matching(w, team, Kind::Fcollect, &common_arguments(w, dest, source, bytes))?;
+    check_matching(w, team, Kind::Fcollect, move || common_arguments(w, dest, source, bytes))?;
     if bytes == 0 {
         return Ok(0);
     }
@@ -58,7 +58,7 @@ pub fn collect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes:
     let Some(team) = w.team(team)? else {
         return Ok(-1);
     };
-    check_matching(w, team, Kind::Collect, &[(Arg::Object("dest"), place(&w.map, dest))])?;
+    check_matching(w, team, Kind::Collect, move || [(Arg::Object("dest"), place(&w.map, dest))])?;
     if bytes > 0 {
         w.map.local("source", source, bytes)?;
     }
@@ -102,5 +102,5 @@ pub fn collect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes:
 
 /// All members, this one first: so that not all read from the same one at a time.
 pub(super) fn rotated(me: i32, size: i32) -> impl Iterator<Item = i32> {
-    (me..size).chain(0..me)
+    (0..size).map(move |k| if k < size - me { me + k } else { me + k - size })
 }

@@ -36,8 +36,10 @@ pub fn reduce(
         return Ok(-1);
     };
     let bytes = nelems.saturating_mul(kernel.elem);
-    let [size, to, from] = common_arguments(w, dest, source, bytes);
-    check_matching(w, team, Kind::Reduce, &[size, (Arg::Op, kernel.op as u64), to, from])?;
+    check_matching(w, team, Kind::Reduce, move || {
+        let [size, to, from] = common_arguments(w, dest, source, bytes);
+        [size, (Arg::Op, kernel.op as u64), to, from]
+    })?;
     if nelems == 0 {
         return Ok(0);
     }

@@ -53,7 +53,7 @@ fn scan(
         return Ok(-1);
     };
     let bytes = nelems.saturating_mul(kernel.elem);
-    check_matching(w, team, kind, &common_arguments(w, dest, source, bytes))?;
+    check_matching(w, team, kind, move || common_arguments(w, dest, source, bytes))?;
     if nelems == 0 {
         return Ok(0);
     }
