@@ -51,6 +51,14 @@ pub fn on(ctx: Ctx, op: u16, bytes: usize, peer: i32) -> i32 {
     peer
 }
 
+/// As [`on`], in a profile that may have counts only.
+#[inline(always)]
+pub fn note_if_kept(ctx: Ctx, op: u16, bytes: usize) {
+    if !recorder::counts_only() {
+        note(ctx, op, bytes);
+    }
+}
+
 /// As [`on`].
 #[inline(always)]
 pub fn note(ctx: Ctx, op: u16, bytes: usize) {

@@ -130,7 +130,7 @@ impl Routine {
                 ("W", Some(element)) => out.push_str(element.word),
                 ("N", Some(element)) => out.push_str(element.number),
                 ("U", Some(element)) => out.push_str(unsigned(element.number)),
-                ("SIZE", Some(_)) if self.row.class == "Collective" => out.push_str("elem(OP)"),
+                ("ELEM", Some(_)) => out.push_str("elem(OP)"),
                 ("SIZE", Some(element)) => out.push_str(&element.bytes.to_string()),
                 ("CTX", _) => out.push_str(if self.ctx { "ctx" } else { "Ctx::DEFAULT" }),
                 ("PEER", _) if self.ctx => out.push_str("world_pe(m, ctx, pe)"),
@@ -177,10 +177,10 @@ impl Routine {
 fn kernel(element: &Type, operation: &str) -> String {
     if element.number.is_empty() {
         format!("shim::{}_{operation}()", element.name)
-    } else if matches!(operation, "min" | "max") {
-        format!("kernel::{operation}::<{}>()", element.number)
     } else {
-        format!("kernel::{operation}::<{}>()", unsigned(element.number))
+        let is_ordered = matches!(operation, "min" | "max");
+        let number = if is_ordered { element.number } else { unsigned(element.number) };
+        format!("{number}::{}_KERNEL", operation.to_ascii_uppercase())
     }
 }
 

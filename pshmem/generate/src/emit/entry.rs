@@ -181,7 +181,10 @@ fn routine(body: &Body) -> String {
         () if through_c(routine) => format!("exported pellucid_through_{name}, pellucid_intercepted_{name}, "),
         () if is_short(routine) => {
             let known = routine.expression(row.peer);
-            let noted = if peer.starts_with("on(") { format!("note(ctx, {first}, {bytes})") } else { "()".to_owned() };
+            let noted = match peer.starts_with("on(") {
+                true => format!("note_if_kept(ctx, {first}, {bytes}), note(ctx, {first}, {bytes})"),
+                false => "(), ()".to_owned(),
+            };
             let kind = if is_query(routine) { "query" } else { "short" };
             format!("{kind} pellucid_count_{name}, pellucid_count_site_{name}, [{known}, {noted}], ")
         }

@@ -19,12 +19,12 @@ const MOVE: Row = Row {
     class: "Collective",
     timing: Timed,
     addr: "target.addr()",
-    bytes: "nelems.wrapping_mul(SIZE)",
+    bytes: "nelems.wrapping_mul(ELEM)",
     ..ROW
 };
 const TO_ALL: Row = Row {
     params: "TYPE *target, const TYPE *source, int nreduce, shmemx_aset *aset, TYPE *pWrk, long *pSync",
-    bytes: "(nreduce.max(0) as usize).wrapping_mul(SIZE)",
+    bytes: "(nreduce.max(0) as usize).wrapping_mul(ELEM)",
     ..MOVE
 };
 
@@ -98,22 +98,22 @@ pub const GROUP: Group = Group {
         Row {
             name: "shmemx_broadcastSIZE_aset",
             params: "TYPE *target, const TYPE *source, size_t nelems, int PE_root, shmemx_aset *aset, long *pSync",
-            call: "asets::broadcast(m, aset, pSync, target.cast(), source.cast(), bytes(SIZE, nelems), PE_root)",
+            call: "asets::broadcast(m, aset, pSync, target.cast(), source.cast(), bytes(ELEM, nelems), PE_root)",
             ..MOVE
         },
         Row {
             name: "shmemx_collectSIZE_aset",
-            call: "asets::collect(m, aset, pSync, target.cast(), source.cast(), bytes(SIZE, nelems))",
+            call: "asets::collect(m, aset, pSync, target.cast(), source.cast(), bytes(ELEM, nelems))",
             ..MOVE
         },
         Row {
             name: "shmemx_fcollectSIZE_aset",
-            call: "asets::fcollect(m, aset, pSync, target.cast(), source.cast(), bytes(SIZE, nelems))",
+            call: "asets::fcollect(m, aset, pSync, target.cast(), source.cast(), bytes(ELEM, nelems))",
             ..MOVE
         },
         Row {
             name: "shmemx_alltoallSIZE_aset",
-            call: "asets::alltoall(m, aset, pSync, target.cast(), source.cast(), bytes(SIZE, nelems))",
+            call: "asets::alltoall(m, aset, pSync, target.cast(), source.cast(), bytes(ELEM, nelems))",
             ..MOVE
         },
         to_all!("and", TO_ALL_BITWISE),

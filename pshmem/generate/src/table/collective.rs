@@ -19,7 +19,7 @@ const TEAM: Row = Row {
     class: "Collective",
     timing: Timed,
     addr: "dest.addr()",
-    bytes: "nelems.wrapping_mul(SIZE)",
+    bytes: "nelems.wrapping_mul(ELEM)",
     failed: "r != 0",
     ..ROW
 };
@@ -32,49 +32,49 @@ const ACTIVE: Row = Row {
     class: "Collective",
     timing: Timed,
     addr: "dest.addr()",
-    bytes: "nelems.wrapping_mul(SIZE)",
+    bytes: "nelems.wrapping_mul(ELEM)",
     ..ROW
 };
 
 const ALLTOALL: Row = Row {
     section: "9.10.5",
-    call: "collectives::alltoall(m, team, dest.cast(), source.cast(), bytes(SIZE, nelems))",
+    call: "collectives::alltoall(m, team, dest.cast(), source.cast(), bytes(ELEM, nelems))",
     ..TEAM
 };
 const ALLTOALLS: Row = Row {
     params: "shmem_team_t team, TYPE *dest, const TYPE *source, ptrdiff_t dst, ptrdiff_t sst, \
              size_t nelems",
     section: "9.10.6",
-    call: "collectives::alltoalls(m, team, dest.cast(), source.cast(), dst, sst, nelems, SIZE)",
+    call: "collectives::alltoalls(m, team, dest.cast(), source.cast(), dst, sst, nelems, ELEM)",
     ..TEAM
 };
 const BROADCAST: Row = Row {
     params: "shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems, int PE_root",
     section: "9.10.7",
-    call: "collectives::broadcast(m, team, dest.cast(), source.cast(), bytes(SIZE, nelems), PE_root)",
+    call: "collectives::broadcast(m, team, dest.cast(), source.cast(), bytes(ELEM, nelems), PE_root)",
     state: Ready,
     ..TEAM
 };
 const COLLECT: Row = Row {
     section: "9.10.8",
-    call: "collectives::collect(m, team, dest.cast(), source.cast(), bytes(SIZE, nelems))",
+    call: "collectives::collect(m, team, dest.cast(), source.cast(), bytes(ELEM, nelems))",
     ..TEAM
 };
 const FCOLLECT: Row = Row {
     section: "9.10.8",
-    call: "collectives::fcollect(m, team, dest.cast(), source.cast(), bytes(SIZE, nelems))",
+    call: "collectives::fcollect(m, team, dest.cast(), source.cast(), bytes(ELEM, nelems))",
     ..TEAM
 };
 const REDUCE: Row = Row {
     params: "shmem_team_t team, TYPE *dest, const TYPE *source, size_t nreduce",
     generic: ByType,
-    bytes: "nreduce.wrapping_mul(SIZE)",
+    bytes: "nreduce.wrapping_mul(ELEM)",
     ..TEAM
 };
 const TO_ALL: Row = Row {
     params: "TYPE *dest, const TYPE *source, int nreduce, int PE_start, int logPE_stride, \
              int PE_size, TYPE *pWrk, long *pSync",
-    bytes: "(nreduce.max(0) as usize).wrapping_mul(SIZE)",
+    bytes: "(nreduce.max(0) as usize).wrapping_mul(ELEM)",
     ..ACTIVE
 };
 
@@ -125,7 +125,7 @@ pub const GROUP: Group = Group {
             name: "shmem_alltoallSIZE",
             section: "9.10.5",
             call: "active::alltoall(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), \
-                source.cast(), bytes(SIZE, nelems))",
+                source.cast(), bytes(ELEM, nelems))",
             ..ACTIVE
         },
         Row { name: "shmem_TYPENAME_alltoalls", types: RMA, generic: ByType, ..ALLTOALLS },
@@ -136,7 +136,7 @@ pub const GROUP: Group = Group {
                      int PE_start, int logPE_stride, int PE_size, long *pSync",
             section: "9.10.6",
             call: "active::alltoalls(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), \
-                source.cast(), dst, sst, nelems, SIZE)",
+                source.cast(), dst, sst, nelems, ELEM)",
             ..ACTIVE
         },
         Row { name: "shmem_TYPENAME_broadcast", types: RMA, generic: ByType, ..BROADCAST },
@@ -147,7 +147,7 @@ pub const GROUP: Group = Group {
                      int logPE_stride, int PE_size, long *pSync",
             section: "9.10.7",
             call: "active::broadcast(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), \
-                source.cast(), bytes(SIZE, nelems), PE_root)",
+                source.cast(), bytes(ELEM, nelems), PE_root)",
             ..ACTIVE
         },
         Row { name: "shmem_TYPENAME_collect", types: RMA, generic: ByType, ..COLLECT },
@@ -156,7 +156,7 @@ pub const GROUP: Group = Group {
             name: "shmem_collectSIZE",
             section: "9.10.8",
             call: "active::collect(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), \
-                bytes(SIZE, nelems))",
+                bytes(ELEM, nelems))",
             ..ACTIVE
         },
         Row { name: "shmem_TYPENAME_fcollect", types: RMA, generic: ByType, ..FCOLLECT },
@@ -165,7 +165,7 @@ pub const GROUP: Group = Group {
             name: "shmem_fcollectSIZE",
             section: "9.10.8",
             call: "active::fcollect(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), \
-                source.cast(), bytes(SIZE, nelems))",
+                source.cast(), bytes(ELEM, nelems))",
             ..ACTIVE
         },
         Row {

@@ -20,7 +20,7 @@ const SET: Row = Row {
     class: "Collective",
     timing: Timed,
     addr: "target.addr()",
-    bytes: "nelems.wrapping_mul(SIZE)",
+    bytes: "nelems.wrapping_mul(ELEM)",
     ..ROW
 };
 const SET_SYNC: Row = Row {
@@ -33,7 +33,7 @@ const SET_SYNC: Row = Row {
 const TO_ALL: Row = Row {
     params: "TYPE *target, const TYPE *source, int nreduce, shmemx_aset *aset, TYPE *pWrk, long *pSync, \
              shmemx_request_handle_t *request",
-    bytes: "(nreduce.max(0) as usize).wrapping_mul(SIZE)",
+    bytes: "(nreduce.max(0) as usize).wrapping_mul(ELEM)",
     ..SET
 };
 /// A nonblocking collective of a team.
@@ -44,13 +44,13 @@ const TEAM: Row = Row {
     class: "Collective",
     timing: Timed,
     addr: "dest.addr()",
-    bytes: "nelems.wrapping_mul(SIZE)",
+    bytes: "nelems.wrapping_mul(ELEM)",
     failed: "r != 0",
     ..ROW
 };
 const REDUCE: Row = Row {
     params: "shmem_team_t team, TYPE *dest, const TYPE *source, size_t nreduce, shmemx_req_h *request",
-    bytes: "nreduce.wrapping_mul(SIZE)",
+    bytes: "nreduce.wrapping_mul(ELEM)",
     ..TEAM
 };
 const AMO_NB: Row = Row {
@@ -72,14 +72,14 @@ const PUT: Row = Row {
     timing: Sized,
     peer: "PEER",
     addr: "target.addr()",
-    bytes: "len.wrapping_mul(SIZE)",
-    call: "nb::put(m, CTX, target.cast(), source.cast(), bytes(SIZE, len), pe, request)",
+    bytes: "len.wrapping_mul(ELEM)",
+    call: "nb::put(m, CTX, target.cast(), source.cast(), bytes(ELEM, len), pe, request)",
     ..ROW
 };
 const GET: Row = Row {
     class: "Get",
     addr: "source.addr()",
-    call: "nb::get(m, CTX, target.cast(), source.cast(), bytes(SIZE, len), pe, request)",
+    call: "nb::get(m, CTX, target.cast(), source.cast(), bytes(ELEM, len), pe, request)",
     ..PUT
 };
 
@@ -123,7 +123,7 @@ macro_rules! set {
             call: concat!(
                 "asets::",
                 $name,
-                "_nb(m, aset, pSync, target.cast(), source.cast(), bytes(SIZE, nelems), request)"
+                "_nb(m, aset, pSync, target.cast(), source.cast(), bytes(ELEM, nelems), request)"
             ),
             ..SET
         }
@@ -139,7 +139,7 @@ macro_rules! team {
             call: concat!(
                 "nonblocking::team_",
                 $name,
-                "(m, team, dest.cast(), source.cast(), bytes(SIZE, nelems), request)"
+                "(m, team, dest.cast(), source.cast(), bytes(ELEM, nelems), request)"
             ),
             ..TEAM
         }
@@ -148,7 +148,7 @@ macro_rules! team {
 
 const BROADCAST: Row = Row {
     params: "shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems, int PE_root, shmemx_req_h *request",
-    call: "nonblocking::team_broadcast(m, team, dest.cast(), source.cast(), bytes(SIZE, nelems), PE_root, request)",
+    call: "nonblocking::team_broadcast(m, team, dest.cast(), source.cast(), bytes(ELEM, nelems), PE_root, request)",
     ..TEAM
 };
 
@@ -216,7 +216,7 @@ pub const GROUP: Group = Group {
             name: "shmemx_broadcastSIZE_nb",
             params: "TYPE *target, const TYPE *source, size_t nelems, int PE_root, shmemx_aset *aset, long *pSync, \
                      shmemx_request_handle_t *request",
-            call: "asets::broadcast_nb(m, aset, pSync, target.cast(), source.cast(), bytes(SIZE, nelems), PE_root, \
+            call: "asets::broadcast_nb(m, aset, pSync, target.cast(), source.cast(), bytes(ELEM, nelems), PE_root, \
                 request)",
             ..SET
         },

@@ -37,14 +37,15 @@ const P: Row = Row {
 const IPUT: Row = Row {
     params: STRIDED,
     section: "9.6.1.3",
-    call: "strided::iput::<W>(m, CTX, dest.cast(), source.cast(), dst, sst, nelems, pe)",
+    bytes: "nelems.wrapping_mul(ELEM)",
+    call: "strided::iput(m, CTX, ELEM, dest.cast(), source.cast(), dst, sst, nelems, pe)",
     ..PUT
 };
 const IBPUT: Row = Row {
     params: STRIDED_BLOCKS,
     section: "9.6.1.4",
-    bytes: "bsize.wrapping_mul(nblocks).wrapping_mul(SIZE)",
-    call: "strided::ibput::<W>(m, CTX, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe)",
+    bytes: "bsize.wrapping_mul(nblocks).wrapping_mul(ELEM)",
+    call: "strided::ibput(m, CTX, ELEM, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe)",
     ..PUT
 };
 const GET: Row = Row {
@@ -66,14 +67,15 @@ const G: Row = Row {
 const IGET: Row = Row {
     params: STRIDED,
     section: "9.6.1.7",
-    call: "strided::iget::<W>(m, CTX, dest.cast(), source.cast(), dst, sst, nelems, pe)",
+    bytes: "nelems.wrapping_mul(ELEM)",
+    call: "strided::iget(m, CTX, ELEM, dest.cast(), source.cast(), dst, sst, nelems, pe)",
     ..GET
 };
 const IBGET: Row = Row {
     params: STRIDED_BLOCKS,
     section: "9.6.1.8",
-    bytes: "bsize.wrapping_mul(nblocks).wrapping_mul(SIZE)",
-    call: "strided::ibget::<W>(m, CTX, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe)",
+    bytes: "bsize.wrapping_mul(nblocks).wrapping_mul(ELEM)",
+    call: "strided::ibget(m, CTX, ELEM, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe)",
     ..GET
 };
 

@@ -28,44 +28,56 @@ pub struct Kernel {
 /// A type that can be added, multiplied and ordered. Integers wrap, as C's unsigned ones do.
 pub trait Number: Copy {
     /// Sum.
-    fn sum(self, other: Self) -> Self;
+    const SUM_KERNEL: Kernel;
     /// Product.
-    fn prod(self, other: Self) -> Self;
+    const PROD_KERNEL: Kernel;
     /// The smaller one.
-    fn min(self, other: Self) -> Self;
+    const MIN_KERNEL: Kernel;
     /// The larger one.
-    fn max(self, other: Self) -> Self;
+    const MAX_KERNEL: Kernel;
 }
 
 /// An integer: bits can be combined.
 pub trait Bits: Copy {
     /// Bitwise and.
-    fn and(self, other: Self) -> Self;
+    const AND_KERNEL: Kernel;
     /// Bitwise or.
-    fn or(self, other: Self) -> Self;
+    const OR_KERNEL: Kernel;
     /// Bitwise exclusive or.
-    fn xor(self, other: Self) -> Self;
+    const XOR_KERNEL: Kernel;
+}
+
+/// The kernel of a type that makes `value` of `a` and `b`. Its function is this package's, with loops that are unrolled
+/// and vectorized, whatever the package that asks for it is optimized for.
+macro_rules! kernel {
+    ($t:ty, $op:ident, |$a:ident, $b:ident| $value:expr) => {{
+        #[inline(never)]
+        unsafe fn combine(acc: *mut u8, src: *const u8, n: usize) {
+            let (acc, src) = (acc.cast::<$t>(), src.cast::<$t>());
+            for i in 0..n {
+                // SAFETY: the caller gives n elements in both; C arrays may have any alignment.
+                unsafe {
+                    let ($a, $b) = (acc.add(i).read_unaligned(), src.add(i).read_unaligned());
+                    acc.add(i).write_unaligned($value);
+                }
+            }
+        }
+        Kernel { elem: size_of::<$t>(), op: Op::$op, combine }
+    }};
 }
 
 macro_rules! integers {
     ($($t:ty)*) => { $(
         impl Number for $t {
-            #[inline(always)]
-            fn sum(self, other: Self) -> Self { self.wrapping_add(other) }
-            #[inline(always)]
-            fn prod(self, other: Self) -> Self { self.wrapping_mul(other) }
-            #[inline(always)]
-            fn min(self, other: Self) -> Self { Ord::min(self, other) }
-            #[inline(always)]
-            fn max(self, other: Self) -> Self { Ord::max(self, other) }
+            const SUM_KERNEL: Kernel = kernel!($t, Sum, |a, b| a.wrapping_add(b));
+            const PROD_KERNEL: Kernel = kernel!($t, Prod, |a, b| a.wrapping_mul(b));
+            const MIN_KERNEL: Kernel = kernel!($t, Min, |a, b| a.min(b));
+            const MAX_KERNEL: Kernel = kernel!($t, Max, |a, b| a.max(b));
         }
         impl Bits for $t {
-            #[inline(always)]
-            fn and(self, other: Self) -> Self { self & other }
-            #[inline(always)]
-            fn or(self, other: Self) -> Self { self | other }
-            #[inline(always)]
-            fn xor(self, other: Self) -> Self { self ^ other }
+            const AND_KERNEL: Kernel = kernel!($t, And, |a, b| a & b);
+            const OR_KERNEL: Kernel = kernel!($t, Or, |a, b| a | b);
+            const XOR_KERNEL: Kernel = kernel!($t, Xor, |a, b| a ^ b);
         }
     )* };
 }
@@ -73,49 +85,16 @@ macro_rules! integers {
 macro_rules! floats {
     ($($t:ty)*) => { $(
         impl Number for $t {
-            #[inline(always)]
-            fn sum(self, other: Self) -> Self { self + other }
-            #[inline(always)]
-            fn prod(self, other: Self) -> Self { self * other }
-            #[inline(always)]
-            fn min(self, other: Self) -> Self { if other < self { other } else { self } }
-            #[inline(always)]
-            fn max(self, other: Self) -> Self { if other > self { other } else { self } }
+            const SUM_KERNEL: Kernel = kernel!($t, Sum, |a, b| a + b);
+            const PROD_KERNEL: Kernel = kernel!($t, Prod, |a, b| a * b);
+            const MIN_KERNEL: Kernel = kernel!($t, Min, |a, b| if b < a { b } else { a });
+            const MAX_KERNEL: Kernel = kernel!($t, Max, |a, b| if b > a { b } else { a });
         }
     )* };
 }
 
 integers! { i8 i16 i32 i64 u8 u16 u32 u64 }
 floats! { f32 f64 }
-
-macro_rules! kernels {
-    ($($name:ident: $bound:ident, $op:ident;)*) => { $(
-        #[doc = concat!("The kernel of `", stringify!($name), "` for a type.")]
-        pub const fn $name<T: $bound>() -> Kernel {
-            unsafe fn combine<T: $bound>(acc: *mut u8, src: *const u8, n: usize) {
-                let (acc, src) = (acc.cast::<T>(), src.cast::<T>());
-                for i in 0..n {
-                    // SAFETY: the caller gives n elements in both; C arrays may have any alignment.
-                    unsafe {
-                        let value = acc.add(i).read_unaligned().$name(src.add(i).read_unaligned());
-                        acc.add(i).write_unaligned(value);
-                    }
-                }
-            }
-            Kernel { elem: size_of::<T>(), op: Op::$op, combine: combine::<T> }
-        }
-    )* };
-}
-
-kernels! {
-    sum: Number, Sum;
-    prod: Number, Prod;
-    min: Number, Min;
-    max: Number, Max;
-    and: Bits, And;
-    or: Bits, Or;
-    xor: Bits, Xor;
-}
 
 #[cfg(test)]
 mod tests {
@@ -130,11 +109,11 @@ mod tests {
             // SAFETY: three elements each.
             unsafe { (k.combine)(acc.as_mut_ptr().cast(), src.as_ptr().cast(), 3) };
         };
-        run(sum::<i16>(), &mut acc);
+        run(i16::SUM_KERNEL, &mut acc);
         assert_eq!(acc, [8, -11, i16::MIN]);
-        run(max::<i16>(), &mut acc);
+        run(i16::MAX_KERNEL, &mut acc);
         assert_eq!(acc, [8, -6, 1]);
-        run(xor::<i16>(), &mut acc);
+        run(i16::XOR_KERNEL, &mut acc);
         assert_eq!(acc, [15, 0, 0]);
     }
 }

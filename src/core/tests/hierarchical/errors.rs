@@ -2,7 +2,8 @@
 
 use crate::job::{Pe, Shape, run};
 use pellucid_core::base::{Cause, Fault};
-use pellucid_core::collectives::{self, kernel};
+use pellucid_core::collectives;
+use pellucid_core::collectives::kernel::Number;
 use pellucid_core::team::Handle;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
@@ -22,7 +23,7 @@ fn faults(shape: &Shape<'_>, part: impl Fn(&Pe) -> Result<i32, Fault> + Sync) ->
 #[test]
 fn different_collectives() {
     let found = faults(&Shape::new(&[0, 1], 2), |pe| match pe.me() {
-        0 => collectives::reduce(pe.w, Handle::WORLD, pe.at(0), pe.at(64), 1, kernel::sum::<i64>()),
+        0 => collectives::reduce(pe.w, Handle::WORLD, pe.at(0), pe.at(64), 1, i64::SUM_KERNEL),
         _ => collectives::fcollect(pe.w, Handle::WORLD, pe.at(0), pe.at(64), 8),
     });
     let Cause::Mismatch { mine, theirs, pe } = &found[0] else { panic!("{found:?}") };
@@ -37,7 +38,7 @@ fn nothing_needs_no_objects() {
     run(&Shape::new(&[0, 2, 3], 4), |pe| {
         let null = std::ptr::null_mut::<u8>();
         let (w, team) = (&pe.w, Handle::WORLD);
-        let sum = kernel::sum::<i64>();
+        let sum = i64::SUM_KERNEL;
         for _ in 0..3 {
             assert_eq!(collectives::collect(w, team, null, null, 0), Ok(0));
             assert_eq!(collectives::fcollect(w, team, null, null, 0), Ok(0));

@@ -2,8 +2,9 @@
 
 use crate::job::{HEAP, Pe, Shape, run};
 use crate::random::Random;
+use pellucid_core::collectives::kernel::Number;
 use pellucid_core::collectives::nonblocking::{self, Group};
-use pellucid_core::collectives::{asets, kernel, requests};
+use pellucid_core::collectives::{asets, requests};
 use pellucid_core::request::{Request, RequestState};
 use pellucid_core::team::aset::{self, Opaque};
 use pellucid_core::{collectives, request};
@@ -57,7 +58,7 @@ fn begin(pe: &Pe, number: usize, call: &Call) -> Option<Request> {
         1 => nonblocking::broadcast(w, group, dest, source, call.n * 8, call.root as i32),
         2 => nonblocking::fcollect(w, group, dest, source, call.n * 8),
         3 => nonblocking::alltoall(w, group, dest, source, call.n * 8),
-        _ => nonblocking::reduce(w, group, dest, source, call.n, kernel::sum::<i64>()),
+        _ => nonblocking::reduce(w, group, dest, source, call.n, i64::SUM_KERNEL),
     };
     Some(begun.unwrap().expect("a set is a group"))
 }
@@ -114,7 +115,7 @@ fn blocking(pe: &Pe, seed: u64) {
                 1 => asets::broadcast(w, set, psync, dest, source, n * 8, call.root as i32),
                 2 => asets::fcollect(w, set, psync, dest, source, n * 8),
                 3 => asets::alltoall(w, set, psync, dest, source, n * 8),
-                _ => asets::reduce(w, set, psync, dest, source, n as i32, kernel::sum::<i64>()),
+                _ => asets::reduce(w, set, psync, dest, source, n as i32, i64::SUM_KERNEL),
             }
             .unwrap();
             check(pe, number, &call);

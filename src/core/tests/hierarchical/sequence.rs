@@ -2,8 +2,9 @@
 
 use crate::job::{HEAP, Pe, Shape, run};
 use crate::random::Random;
+use pellucid_core::collectives::kernel::Number;
 use pellucid_core::collectives::table;
-use pellucid_core::collectives::{self, Kernel, Op, kernel};
+use pellucid_core::collectives::{self, Kernel, Op};
 use pellucid_core::team::{self, Handle};
 use std::sync::Mutex;
 
@@ -118,7 +119,7 @@ fn one(pe: &Pe, team: &Known, call: u64, random: &mut Random, results: &Results)
             let source = if in_place { dest } else { source };
             pe.write(if in_place { DEST } else { SOURCE }, &mine(n));
             let (kernel, op): (Kernel, fn(i64, i64) -> i64) =
-                if kind == 2 { (kernel::sum::<i64>(), i64::wrapping_add) } else { (kernel::max::<i64>(), i64::max) };
+                if kind == 2 { (i64::SUM_KERNEL, i64::wrapping_add) } else { (i64::MAX_KERNEL, i64::max) };
             collectives::reduce(w, team.handle, dest, source, n, kernel).unwrap();
             let all = |i| (0..size).map(|member| value(call, member, i)).reduce(op).unwrap();
             same(&what, pe, &pe.read(DEST, n * 8), &bytes((0..n).map(all)));
@@ -129,7 +130,7 @@ fn one(pe: &Pe, team: &Known, call: u64, random: &mut Random, results: &Results)
             let values: Vec<u8> =
                 (0..n).flat_map(|i| (1.0 / (1.0 + value(call, me, i) as f64)).to_ne_bytes()).collect();
             pe.write(SOURCE, &values);
-            collectives::reduce(w, team.handle, dest, source, n, kernel::sum::<f64>()).unwrap();
+            collectives::reduce(w, team.handle, dest, source, n, f64::SUM_KERNEL).unwrap();
             let got = pe.read(DEST, n * 8);
             let mut results = results.lock().unwrap();
             same(&what, pe, &got, results.entry((call, team.members[0])).or_insert_with(|| got.clone()));
@@ -193,7 +194,7 @@ fn one(pe: &Pe, team: &Known, call: u64, random: &mut Random, results: &Results)
             pe.write(if in_place { DEST } else { SOURCE }, &mine(n));
             let inclusive = kind == 9;
             let scan = if inclusive { collectives::inscan } else { collectives::exscan };
-            scan(w, team.handle, dest, source, n, kernel::sum::<i64>()).unwrap();
+            scan(w, team.handle, dest, source, n, i64::SUM_KERNEL).unwrap();
             let before = me + usize::from(inclusive);
             let all = |i| (0..before).map(|member| value(call, member, i)).fold(0, i64::wrapping_add);
             same(&what, pe, &pe.read(DEST, n * 8), &bytes((0..n).map(all)));

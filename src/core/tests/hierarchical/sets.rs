@@ -3,7 +3,7 @@
 use crate::job::{HEAP, Pe, Shape, run};
 use crate::random::Random;
 use pellucid_core::collectives::active::{self, ActiveSet};
-use pellucid_core::collectives::kernel;
+use pellucid_core::collectives::kernel::Number;
 
 const DEST: usize = 64;
 const SOURCE: usize = HEAP / 2;
@@ -67,7 +67,7 @@ fn one(pe: &Pe, call: u64, set: ActiveSet<'_>, members: &[i32], kind: u64, n: us
                 pe.write(DEST, &pe.read(SOURCE, n * 8));
             }
             let source = if kind == 7 { dest } else { source };
-            active::reduce(w, set, dest, source, n as i32, kernel::sum::<i64>()).unwrap();
+            active::reduce(w, set, dest, source, n as i32, i64::SUM_KERNEL).unwrap();
             bytes((0..n).map(|i| members.iter().map(|pe| value(call, *pe, i)).sum()))
         }
     };

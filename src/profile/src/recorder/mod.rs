@@ -56,6 +56,7 @@ mod threads_tests;
 #[cfg(test)]
 mod waits_tests;
 
+pub use crate::arm::counts_only;
 pub use algorithms::{algorithm, algorithm_names};
 pub use attach::{
     Mark, attach, attach_private, began, detach, detach_after_fork, is_attached, level, mark, set_level, shared_segment,

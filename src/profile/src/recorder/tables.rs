@@ -440,6 +440,9 @@ pub const fn context_column(op: u16) -> usize {
 pub fn context(column: usize, handle: usize, bytes: usize) {
     let Some(slot) = tls::slot() else { return };
     slot.tables.context.store(handle as u64, Relaxed);
+    if arm::counts_only() {
+        return;
+    }
     let [last, at] = &slot.tables.context_last;
     if last.load(Relaxed) == handle as u64 {
         count_on_context(slot, at.load(Relaxed) as usize, column, bytes);

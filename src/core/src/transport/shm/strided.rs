@@ -3,12 +3,28 @@
 
 use std::ptr;
 
-/// Copies `nelems` elements, `dst` and `sst` elements apart.
+/// Copies `nelems` elements of `elem` bytes (1, 2, 4, 8 or 16), `dst` and `sst` elements apart.
 ///
 /// # Safety
 /// Every element addressed lies in a valid range.
-#[inline]
-pub unsafe fn elements<T: Copy>(dest: *mut T, source: *const T, dst: isize, sst: isize, nelems: usize) {
+#[inline(always)]
+pub unsafe fn elements(elem: usize, dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize) {
+    // SAFETY: so says the caller.
+    unsafe {
+        match elem {
+            1 => each::<u8>(dest, source, dst, sst, nelems),
+            2 => each::<u16>(dest.cast(), source.cast(), dst, sst, nelems),
+            4 => each::<u32>(dest.cast(), source.cast(), dst, sst, nelems),
+            8 => each::<u64>(dest.cast(), source.cast(), dst, sst, nelems),
+            _ => each::<u128>(dest.cast(), source.cast(), dst, sst, nelems),
+        }
+    }
+}
+
+/// # Safety
+/// As [`elements`].
+#[inline(never)]
+unsafe fn each<T: Copy>(dest: *mut T, source: *const T, dst: isize, sst: isize, nelems: usize) {
     let (mut to, mut from) = (dest, source);
     for _ in 0..nelems {
         // SAFETY: the caller vouches for each element; users may give addresses of any alignment.
@@ -18,17 +34,26 @@ pub unsafe fn elements<T: Copy>(dest: *mut T, source: *const T, dst: isize, sst:
     }
 }
 
-/// Copies `nblocks` blocks of `bsize` elements, whose starts are `dst` and `sst` elements apart.
+/// Copies `nblocks` blocks of `bsize` elements of `elem` bytes, whose starts are `dst` and `sst` elements apart.
 ///
 /// # Safety
 /// As [`elements`].
-#[inline]
-pub unsafe fn blocks<T: Copy>(dest: *mut T, source: *const T, dst: isize, sst: isize, bsize: usize, nblocks: usize) {
+#[inline(always)]
+pub unsafe fn blocks(
+    elem: usize,
+    dest: *mut u8,
+    source: *const u8,
+    dst: isize,
+    sst: isize,
+    bsize: usize,
+    nblocks: usize,
+) {
     let (mut to, mut from) = (dest, source);
-    let bytes = bsize * size_of::<T>();
+    let step = |stride: isize| stride.wrapping_mul(elem as isize);
+    let (bytes, dst, sst) = (bsize * elem, step(dst), step(sst));
     for _ in 0..nblocks {
         // SAFETY: the caller vouches for each block.
-        unsafe { ptr::copy(from.cast::<u8>(), to.cast::<u8>(), bytes) };
+        unsafe { ptr::copy(from, to, bytes) };
         to = to.wrapping_offset(dst);
         from = from.wrapping_offset(sst);
     }
