@@ -2,7 +2,6 @@
 
 use pellucid_core::base::Fault;
 use pellucid_core::collectives::Kernel;
-use pellucid_profile::op::OPS;
 
 use crate::entry::Number;
 use crate::errors::{self, Answer};
@@ -183,12 +182,6 @@ pub fn op(number: impl Number) -> u16 {
     number.op()
 }
 
-/// Bytes of an element of the routine.
-#[inline(always)]
-pub fn elem(op: u16) -> usize {
-    OPS[usize::from(op)].elem.into()
-}
-
 /// What the reduction or scan does.
 #[inline(always)]
 pub fn kernel(op: u16) -> Kernel {
@@ -232,10 +225,10 @@ pub mod prelude {
 
     pub use pellucid_core::context::{Ctx, bytes, world_pe};
     pub use pellucid_core::runtime::world as map;
-    pub use pellucid_profile::op::{Operation, With, traits};
+    pub use pellucid_profile::op::{Operation, With, elem, traits};
     pub use pellucid_profile::recorder;
 
-    pub use super::{elem, kernel, on_team, op, or_end, word_of};
+    pub use super::{kernel, on_team, op, or_end, word_of};
     pub use crate::dispatcher::{self, Call, Tool};
     pub use crate::frame::{Arguments, Frame};
     pub use crate::seen::{note, note_if_kept, of_aset, of_set, of_team, on, rooted};

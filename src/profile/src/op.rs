@@ -360,6 +360,22 @@ pub const fn traits(op: u16) -> u16 {
     TRAITS[op as usize & (MAX_OPS - 1)]
 }
 
+static ELEMS: [u8; MAX_OPS] = {
+    let mut elems = [0; MAX_OPS];
+    let mut id = 0;
+    while id < TOTAL {
+        elems[id] = row(id).elem;
+        id += 1;
+    }
+    elems
+};
+
+/// Bytes of an element of an operation; as [`traits`].
+#[inline(always)]
+pub fn elem(op: u16) -> usize {
+    ELEMS[usize::from(op) & (MAX_OPS - 1)].into()
+}
+
 /// An operation as the recorder takes it. Its traits are known when the library is compiled where a body serves one
 /// routine or routines that are alike.
 pub trait Operation: Copy {

@@ -15,8 +15,8 @@ const PUT: Row = Row {
     timing: Sized,
     peer: "PEER",
     addr: "dest.addr()",
-    bytes: "nelems.wrapping_mul(SIZE)",
-    call: "rma::put_nbi(m, CTX, dest.cast(), source.cast(), bytes(SIZE, nelems), pe)",
+    bytes: "nelems.wrapping_mul(ELEM)",
+    call: "rma::put_nbi(m, CTX, dest.cast(), source.cast(), bytes(ELEM, nelems), pe)",
     state: Ready,
     ..ROW
 };
@@ -24,7 +24,7 @@ const GET: Row = Row {
     section: "9.6.2.2",
     class: "Get",
     addr: "source.addr()",
-    call: "rma::get_nbi(m, CTX, dest.cast(), source.cast(), bytes(SIZE, nelems), pe)",
+    call: "rma::get_nbi(m, CTX, dest.cast(), source.cast(), bytes(ELEM, nelems), pe)",
     ..PUT
 };
 

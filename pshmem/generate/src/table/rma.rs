@@ -21,8 +21,8 @@ const PUT: Row = Row {
     timing: Sized,
     peer: "PEER",
     addr: "dest.addr()",
-    bytes: "nelems.wrapping_mul(SIZE)",
-    call: "rma::put(m, CTX, dest.cast(), source.cast(), bytes(SIZE, nelems), pe)",
+    bytes: "nelems.wrapping_mul(ELEM)",
+    call: "rma::put(m, CTX, dest.cast(), source.cast(), bytes(ELEM, nelems), pe)",
     state: Ready,
     ..ROW
 };
@@ -52,7 +52,7 @@ const GET: Row = Row {
     section: "9.6.1.5",
     class: "Get",
     addr: "source.addr()",
-    call: "rma::get(m, CTX, dest.cast(), source.cast(), bytes(SIZE, nelems), pe)",
+    call: "rma::get(m, CTX, dest.cast(), source.cast(), bytes(ELEM, nelems), pe)",
     ..PUT
 };
 const G: Row = Row {

@@ -17,15 +17,15 @@ const PUT_SIGNAL: Row = Row {
     peer: "PEER",
     // The object that others wait for; a trace matches the wait to it.
     addr: "sig_addr.addr()",
-    bytes: "nelems.wrapping_mul(SIZE)",
-    call: "signaling::put_signal(m, CTX, dest.cast(), source.cast(), bytes(SIZE, nelems), sig_addr, signal, \
+    bytes: "nelems.wrapping_mul(ELEM)",
+    call: "signaling::put_signal(m, CTX, dest.cast(), source.cast(), bytes(ELEM, nelems), sig_addr, signal, \
            sig_op, pe)",
     state: Ready,
     ..ROW
 };
 const PUT_SIGNAL_NBI: Row = Row {
     section: "9.8.4",
-    call: "signaling::put_signal_nbi(m, CTX, dest.cast(), source.cast(), bytes(SIZE, nelems), sig_addr, \
+    call: "signaling::put_signal_nbi(m, CTX, dest.cast(), source.cast(), bytes(ELEM, nelems), sig_addr, \
            signal, sig_op, pe)",
     ..PUT_SIGNAL
 };
