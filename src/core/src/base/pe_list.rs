@@ -37,7 +37,7 @@ impl PeList {
     }
 
     /// World number of a member, whose index is in range.
-    #[inline]
+    #[inline(always)]
     pub fn world(&self, index: usize) -> i32 {
         match self {
             Self::Strided { start, stride, .. } => start + stride * index as i32,
@@ -46,7 +46,7 @@ impl PeList {
     }
 
     /// World number of a member; `None` where the index is out of range.
-    #[inline]
+    #[inline(always)]
     pub fn get(&self, index: usize) -> Option<i32> {
         (index < self.size()).then(|| self.world(index))
     }

@@ -185,7 +185,7 @@ impl<M: Members> CollectiveCall<M> {
     }
 
     /// This PE needs nothing of the others any more.
-    #[inline]
+    #[inline(always)]
     pub fn done(&self) {
         self.tell();
         self.members.done(self.members.me()).store(self.number, Ordering::Release);
@@ -273,7 +273,7 @@ impl<'w> HostCall<'w> {
     }
 
     /// A member's instance of a symmetric object that was checked here.
-    #[inline]
+    #[inline(always)]
     pub fn of<T>(&self, arg: &'static str, addr: *const T, bytes: usize, pe: i32) -> Result<*mut T, Fault> {
         self.w.map.remote(arg, addr, bytes, self.team.world(pe))
     }

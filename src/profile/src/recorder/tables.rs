@@ -220,7 +220,7 @@ pub fn rooted(op: u16, root: i32) {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn team_row(slot: &Slot, id: u32, start: i32, stride: i32, size: i32) -> i32 {
     for (at, row) in slot.tables.teams[..TEAMS - 1].iter().enumerate() {
         let found = row.size.load(Relaxed);
@@ -247,7 +247,7 @@ pub(super) fn team_at(peer: i32) -> usize {
 
 /// A call of all PEs of a team is over: `peer` is what [`team`] gave, or -1 for the world. Its time stands for so many
 /// calls.
-#[inline]
+#[inline(always)]
 pub(super) fn met(slot: &Slot, peer: i32, arrived: u64, left: u64, calls: u64) {
     let at = team_at(peer);
     let number = count_meeting(slot, at);

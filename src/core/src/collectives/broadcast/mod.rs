@@ -63,7 +63,7 @@ pub(super) fn run(
 }
 
 /// As [`run`], for members on this host, with arguments that were checked.
-#[inline]
+#[inline(always)]
 pub(super) fn intra_host(
     w: &World,
     team: &Team,

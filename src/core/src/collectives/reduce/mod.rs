@@ -54,7 +54,7 @@ pub fn reduce(
 }
 
 /// As [`reduce`], for members on this host, with arguments that were checked.
-#[inline]
+#[inline(always)]
 pub(super) fn intra_host(
     w: &World,
     team: &Team,

@@ -68,7 +68,7 @@ fn scan(
 }
 
 /// As [`scan`], for members on this host, with arguments that were checked.
-#[inline]
+#[inline(always)]
 pub(super) fn intra_host(
     w: &World,
     team: &Team,
