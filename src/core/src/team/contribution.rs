@@ -248,9 +248,22 @@ impl<'w> HostCall<'w> {
     ///
     /// # Safety
     /// `data` is readable for `bytes` bytes.
-    #[inline]
+    #[inline(always)]
     #[allow(unsafe_code)]
     pub unsafe fn contribute_bytes(&self, data: *const u8, bytes: usize) {
+        // SAFETY: so says the caller.
+        unsafe {
+            if bytes <= size_of::<u64>() {
+                self.contribute_word(data, bytes)
+            } else {
+                self.contribute_words(data, bytes)
+            }
+        }
+    }
+
+    #[inline(never)]
+    #[allow(unsafe_code)]
+    unsafe fn contribute_words(&self, data: *const u8, bytes: usize) {
         let mut words = [0u64; WORDS];
         // SAFETY: at most INLINE bytes, readable says the caller.
         unsafe { copy(words.as_mut_ptr().cast(), data, bytes.min(INLINE)) };
