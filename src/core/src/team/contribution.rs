@@ -153,6 +153,12 @@ impl<M: Members> CollectiveCall<M> {
         }
         slot.signature.store(self.signature, Ordering::Relaxed);
         slot.tag.store(self.number, Ordering::Release);
+        // The line of the next slot is with those who have read it: it comes here while this PE waits, not when the
+        // others wait for what is written there.
+        let next = self.number + 1;
+        if next <= self.members.progress().all_done.get() + M::RING {
+            self.members.slot(self.members.me(), next).signature.store(0, Ordering::Relaxed);
+        }
     }
 
     /// A member's slot, when it is there. Error: the signature of the other collective that the member is in.
