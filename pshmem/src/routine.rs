@@ -75,18 +75,18 @@ macro_rules! routine {
             unsafe { $imp($($arg),*) }
         }
     };
-    (short $count:ident, $count_site:ident, [$known:expr, $noted:expr, $noted_at_site:expr], $imp:ident, $probe:ident, $first:literal,
-     $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
+    (short $count:ident, $count_site:ident, [$known:expr, $noted:expr, $noted_at_site:expr], $imp:ident, $probe:ident,
+     $first:literal, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
      $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr) => {
         // A jump: the routine would save registers here that the count leaves alone.
         // SAFETY: the arguments are the caller's.
         routine!(@in_front $count, $count_site, [$known, $noted, $noted_at_site], $imp, $probe, $first, $number, $timing,
                  ($($arg: $type),*) $(-> $ret)?, $(|$m|)? [$peer, $addr, $bytes] $call, unsafe { $imp($($arg),*) });
     };
-    (query $count:ident, $count_site:ident, [$known:expr, $noted:expr, $noted_at_site:expr], $imp:ident, $probe:ident, $first:literal,
-     $number:expr, $timing:ident, () -> $ret:ty, $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr) => {
-        routine!(@in_front $count, $count_site, [$known, $noted, $noted_at_site], $imp, $probe, $first, $number, $timing, () -> $ret,
-                 $(|$m|)? [$peer, $addr, $bytes] $call, or_end(op($number), $call));
+    (query $count:ident, $count_site:ident, [$known:expr, $noted:expr, $noted_at_site:expr], $imp:ident, $probe:ident,
+     $first:literal, $number:expr, $timing:ident, () -> $ret:ty, $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr) => {
+        routine!(@in_front $count, $count_site, [$known, $noted, $noted_at_site], $imp, $probe, $first, $number, $timing,
+                 () -> $ret, $(|$m|)? [$peer, $addr, $bytes] $call, or_end(op($number), $call));
     };
     (@in_front $count:ident, $count_site:ident, [$known:expr, $noted:expr, $noted_at_site:expr], $imp:ident, $probe:ident, $first:literal,
      $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,

@@ -1,7 +1,7 @@
 //! Routines that do the same share a body: the code behind their entries is there once.
 //!
-//! Routines are the same where they differ only in the names of types of one size and one way of being passed. Their
-//! body then has one parameter more, by which each entry tells which routine it is: in the first free register for
+//! Routines are the same where they differ only in the names of types of one way of being passed, and in what is looked
+//! up by the number of the routine: bytes of an element, the kernel of a reduction. Their body then has one parameter more, by which each entry tells which routine it is: in the first free register for
 //! integers, or for routines with six integer arguments and more, whose further ones are on the stack, in the first
 //! one for floating-point numbers.
 
@@ -185,12 +185,12 @@ mod tests {
     }
 
     #[test]
-    fn routines_that_move_as_many_bytes_share_a_body() {
+    fn routines_that_differ_in_their_elements_only_share_a_body() {
         let puts = with("shmem_long_put");
-        for name in ["shmem_double_put", "shmem_uint64_put", "shmem_size_put", "shmem_put64"] {
+        for name in ["shmem_double_put", "shmem_short_put", "shmem_size_put", "shmem_put128", "shmem_putmem"] {
             assert!(puts.contains(&name.to_owned()), "{name}");
         }
-        for name in ["shmem_int_put", "shmem_long_get", "shmem_ctx_long_put", "shmem_long_put_nbi", "shmem_long_iput"] {
+        for name in ["shmem_long_get", "shmem_ctx_long_put", "shmem_long_put_nbi", "shmem_long_iput"] {
             assert!(!puts.contains(&name.to_owned()), "{name}");
         }
     }

@@ -122,7 +122,7 @@ pub const TABLE: &[Var] = &[
         sma: false,
         default: "auto",
         help: "exact: each short call is counted by call site and peer; auto: where that takes more than 2 % of the \
-            run, samples stand for them (docs/overhead.md)",
+            run, and of thousands of calls that only ask (`shmem_n_pes`), samples stand for them (docs/overhead.md)",
         wrong: Wrong::Refused,
     },
     Var {

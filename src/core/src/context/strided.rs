@@ -127,7 +127,8 @@ pub fn iget(
     Ok(())
 }
 
-/// Copies `nblocks` blocks of `bsize` elements of `elem` bytes; the strides run between block starts, in elements, and are >= `bsize`.
+/// Copies `nblocks` blocks of `bsize` elements of `elem` bytes; the strides run between block starts, in elements, and
+/// are >= `bsize`.
 #[allow(clippy::too_many_arguments)]
 #[inline(always)]
 pub fn ibput(

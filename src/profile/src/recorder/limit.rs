@@ -25,7 +25,8 @@ const FIRST_NS: u64 = 1_000_000_000;
 const EVERY: u64 = 64;
 /// What has this part of a thread's short calls, or more, is called most.
 const MOST: u64 = 8;
-/// Calls of a routine that only says what is known, from which on none is worth its site.
+/// Calls of a routine that only says what is known, from which on none is worth its site. The first look after that is
+/// at some 8,000 calls.
 const MANY_QUERIES: u64 = 4096;
 
 static IS_OFF: AtomicBool = AtomicBool::new(false);

@@ -435,7 +435,7 @@ pub const fn context_column(op: u16) -> usize {
     if traits & TRANSFER != 0 { (traits >> TRANSFER_SHIFT & 3) as usize } else { TRANSFERS }
 }
 
-/// Counts a call on a context that the program made.
+/// Counts a call on a context that the program made. In a profile of counts only it is left for the trace alone.
 #[inline(never)]
 pub fn context(column: usize, handle: usize, bytes: usize) {
     let Some(slot) = tls::slot() else { return };
