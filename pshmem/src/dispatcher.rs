@@ -180,8 +180,8 @@ pub extern "C" fn choose(entry: u16, frame: &mut Frame, frame_pointer: usize) ->
 pub fn pass_frame(call: &Call, frame: &mut Frame, failed: &dyn Fn(&Frame) -> bool) {
     pass(call, &mut |tool| {
         let target = tool.map_or(body(call.op).imp.0, |tool| tool.0 as *const ());
-        // SAFETY: the routine, or a tool's function of its name; behind the arguments is the number of the routine, in a
-        // register that the former needs and the latter does not look at. It is called once.
+        // SAFETY: the routine, or a tool's function of its name; behind the arguments is the number of the routine, in
+        // a register that the former needs and the latter does not look at. It is called once.
         unsafe { frame.call(target) };
         failed(frame)
     });

@@ -75,26 +75,27 @@ macro_rules! routine {
             unsafe { $imp($($arg),*) }
         }
     };
-    (short $count:ident, $count_site:ident, [$known:expr, $noted:expr, $noted_at_site:expr], $imp:ident, $probe:ident,
+    (short $count:ident, $count_site:ident, [$known:expr, $noted:expr, $at_site:expr], $imp:ident, $probe:ident,
      $first:literal, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
      $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr) => {
         // A jump: the routine would save registers here that the count leaves alone.
         // SAFETY: the arguments are the caller's.
-        routine!(@in_front $count, $count_site, [$known, $noted, $noted_at_site], $imp, $probe, $first, $number, $timing,
+        routine!(@in_front $count, $count_site, [$known, $noted, $at_site], $imp, $probe, $first, $number, $timing,
                  ($($arg: $type),*) $(-> $ret)?, $(|$m|)? [$peer, $addr, $bytes] $call, unsafe { $imp($($arg),*) });
     };
-    (query $count:ident, $count_site:ident, [$known:expr, $noted:expr, $noted_at_site:expr], $imp:ident, $probe:ident,
-     $first:literal, $number:expr, $timing:ident, () -> $ret:ty, $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr) => {
-        routine!(@in_front $count, $count_site, [$known, $noted, $noted_at_site], $imp, $probe, $first, $number, $timing,
+    (query $count:ident, $count_site:ident, [$known:expr, $noted:expr, $at_site:expr], $imp:ident, $probe:ident,
+     $first:literal, $number:expr, $timing:ident, () -> $ret:ty,
+     $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr) => {
+        routine!(@in_front $count, $count_site, [$known, $noted, $at_site], $imp, $probe, $first, $number, $timing,
                  () -> $ret, $(|$m|)? [$peer, $addr, $bytes] $call, or_end(op($number), $call));
     };
-    (@in_front $count:ident, $count_site:ident, [$known:expr, $noted:expr, $noted_at_site:expr], $imp:ident, $probe:ident, $first:literal,
-     $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
+    (@in_front $count:ident, $count_site:ident, [$known:expr, $noted:expr, $at_site:expr], $imp:ident, $probe:ident,
+     $first:literal, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
      $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr, $counted:expr) => {
         routine!(@counts false, $count, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
                  $(|$m|)? [$known, $addr, $bytes, $noted], $counted);
         routine!(@counts true, $count_site, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
-                 $(|$m|)? [$known, $addr, $bytes, $noted_at_site], $counted);
+                 $(|$m|)? [$known, $addr, $bytes, $at_site], $counted);
         routine!($imp, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
                  $(|$m|)? [$peer, $addr, $bytes] $call);
     };

@@ -1,9 +1,9 @@
 //! Routines that do the same share a body: the code behind their entries is there once.
 //!
 //! Routines are the same where they differ only in the names of types of one way of being passed, and in what is looked
-//! up by the number of the routine: bytes of an element, the kernel of a reduction. Their body then has one parameter more, by which each entry tells which routine it is: in the first free register for
-//! integers, or for routines with six integer arguments and more, whose further ones are on the stack, in the first
-//! one for floating-point numbers.
+//! up by the number of the routine: bytes of an element, the kernel of a reduction. Their body then has one parameter
+//! more, by which each entry tells which routine it is: in the first free register for integers, or for routines with
+//! six integer arguments and more, whose further ones are on the stack, in the first one for floating-point numbers.
 
 use std::collections::HashMap;
 

@@ -115,8 +115,8 @@ impl Routine {
         by_value(&self.ret, false) || self.params.iter().any(|p| by_value(&p.base, p.pointer))
     }
 
-    /// Replaces the words of the table's expressions by what they are for this function, whose operation is `OP` in what
-    /// comes out.
+    /// Replaces the words of the table's expressions by what they are for this function, whose operation is `OP` in
+    /// what comes out.
     pub fn expression(&self, text: &str) -> String {
         let mut out = String::new();
         let mut rest = text;

@@ -96,7 +96,8 @@ pub fn kernels(groups: &[Expanded]) -> File {
     }
     let list: String = kernels.iter().map(|kernel| format!("    {kernel},\n")).collect();
     let text = format!(
-        "// {BY}\n//! What reductions and scans do to elements.\n\nuse std::ffi::c_char;\n\nuse pellucid_core::collectives::Kernel;\n\
+        "// {BY}\n//! What reductions and scans do to elements.\n\n\
+         use std::ffi::c_char;\n\nuse pellucid_core::collectives::Kernel;\n\
          use pellucid_core::collectives::kernel::{{Bits, Number}};\n\
          use pellucid_profile::op::COUNT;\n\nuse crate::shim;\n\n\
          /// The kernels.\npub static KERNELS: [Kernel; {}] = [\n{list}];\n\n\

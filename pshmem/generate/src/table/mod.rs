@@ -5,11 +5,11 @@
 //! runtime has learnt it, change its `state` from [`State::Planned`] to [`State::Ready`] and run
 //! `cargo run -p pellucid-generate`.
 //!
-//! Expressions use the parameter names of the row and these words, which the generator replaces: `W`, the bit-copy
-//! type of the element; `N`, its number type, and `U`, where nothing is compared and so signed and unsigned numbers
-//! are one; `SIZE`, its bytes; `ELEM`, the same, and `KERNEL(sum)`, its reduction kernel, looked up by the number of the routine,
-//! so that those which differ in nothing else share what is behind their entries; `CTX`, the context (the default one in
-//! the form without a `ctx` argument); `PEER`, the world PE behind `pe`.
+//! Expressions use the parameter names of the row and these words, which the generator replaces: `W`, the bit-copy type
+//! of the element; `N`, its number type, and `U`, where nothing is compared and so signed and unsigned numbers are one;
+//! `SIZE`, its bytes; `ELEM`, the same, and `KERNEL(sum)`, its reduction kernel, looked up by the number of the
+//! routine, so that those which differ in nothing else share what is behind their entries; `CTX`, the context (the
+//! default one in the form without a `ctx` argument); `PEER`, the world PE behind `pe`.
 
 mod amo;
 mod amo_nbi;
