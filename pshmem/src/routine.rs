@@ -17,8 +17,8 @@ use crate::types::Team;
 /// symmetric memory. `failed` tells which results count as errors of the call.
 ///
 /// `short` functions have two more in front of the probe, which most calls need not go beyond: where the profile has
-/// counts only, and where it has call sites. They are given the peer without what noting it does, and what either notes
-/// of the call besides. Those of a `query`, which takes no arguments and a few instructions, evaluate the expression
+/// counts only, and where it has call sites. They are given the peer without what noting it does, and what notes the
+/// call besides. Those of a `query`, which takes no arguments and a few instructions, evaluate the expression
 /// themselves.
 ///
 /// Of `exported` functions the C shim takes the arguments, and of `never` functions the call does not return: each
@@ -75,27 +75,27 @@ macro_rules! routine {
             unsafe { $imp($($arg),*) }
         }
     };
-    (short $count:ident, $count_site:ident, [$known:expr, $noted:expr, $at_site:expr], $imp:ident, $probe:ident,
+    (short $count:ident, $count_site:ident, [$known:expr, $noted:expr], $imp:ident, $probe:ident,
      $first:literal, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
      $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr) => {
         // A jump: the routine would save registers here that the count leaves alone.
         // SAFETY: the arguments are the caller's.
-        routine!(@in_front $count, $count_site, [$known, $noted, $at_site], $imp, $probe, $first, $number, $timing,
+        routine!(@in_front $count, $count_site, [$known, $noted], $imp, $probe, $first, $number, $timing,
                  ($($arg: $type),*) $(-> $ret)?, $(|$m|)? [$peer, $addr, $bytes] $call, unsafe { $imp($($arg),*) });
     };
-    (query $count:ident, $count_site:ident, [$known:expr, $noted:expr, $at_site:expr], $imp:ident, $probe:ident,
+    (query $count:ident, $count_site:ident, [$known:expr, $noted:expr], $imp:ident, $probe:ident,
      $first:literal, $number:expr, $timing:ident, () -> $ret:ty,
      $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr) => {
-        routine!(@in_front $count, $count_site, [$known, $noted, $at_site], $imp, $probe, $first, $number, $timing,
+        routine!(@in_front $count, $count_site, [$known, $noted], $imp, $probe, $first, $number, $timing,
                  () -> $ret, $(|$m|)? [$peer, $addr, $bytes] $call, or_end(op($number), $call));
     };
-    (@in_front $count:ident, $count_site:ident, [$known:expr, $noted:expr, $at_site:expr], $imp:ident, $probe:ident,
+    (@in_front $count:ident, $count_site:ident, [$known:expr, $noted:expr], $imp:ident, $probe:ident,
      $first:literal, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
      $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr, $counted:expr) => {
         routine!(@counts false, $count, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
                  $(|$m|)? [$known, $addr, $bytes, $noted], $counted);
         routine!(@counts true, $count_site, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
-                 $(|$m|)? [$known, $addr, $bytes, $at_site], $counted);
+                 $(|$m|)? [$known, $addr, $bytes, $noted], $counted);
         routine!($imp, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
                  $(|$m|)? [$peer, $addr, $bytes] $call);
     };
@@ -232,7 +232,7 @@ pub mod prelude {
     pub use super::{kernel, on_team, op, or_end, word_of};
     pub use crate::dispatcher::{self, Call, Tool};
     pub use crate::frame::{Arguments, Frame};
-    pub use crate::seen::{note, note_if_kept, of_aset, of_set, of_team, on, rooted};
+    pub use crate::seen::{note_if_kept, of_aset, of_set, of_team, on, rooted};
     pub use crate::shim::by_value::*;
     pub use crate::types::{
         Aset, ComplexDouble, ComplexFloat, ErrorHandler, ErrorInfo, File, LongDouble, Offset, OffsetFunction,

@@ -181,10 +181,8 @@ fn routine(body: &Body) -> String {
         () if through_c(routine) => format!("exported pellucid_through_{name}, pellucid_intercepted_{name}, "),
         () if is_short(routine) => {
             let known = routine.expression(row.peer);
-            let noted = match peer.starts_with("on(") {
-                true => format!("note_if_kept(ctx, {first}, {bytes}), note(ctx, {first}, {bytes})"),
-                false => "(), ()".to_owned(),
-            };
+            let is_noted = peer.starts_with("on(");
+            let noted = if is_noted { format!("note_if_kept(ctx, {first}, {bytes})") } else { "()".to_owned() };
             let kind = if is_query(routine) { "query" } else { "short" };
             format!("{kind} pellucid_count_{name}, pellucid_count_site_{name}, [{known}, {noted}], ")
         }

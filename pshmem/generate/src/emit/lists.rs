@@ -85,13 +85,7 @@ pub fn kernels(groups: &[Expanded]) -> File {
     let mut kernels: Vec<String> = Vec::new();
     let mut of = String::new();
     for routine in groups.iter().flat_map(|group| &group.routines) {
-        let index = routine.kernel().map_or(0, |kernel| match kernels.iter().position(|other| *other == kernel) {
-            Some(index) => index,
-            None => {
-                kernels.push(kernel);
-                kernels.len() - 1
-            }
-        });
+        let index = routine.kernel().map_or(0, |kernel| place(&mut kernels, kernel));
         writeln!(of, "    {index},").expect("writing to a string");
     }
     let list: String = kernels.iter().map(|kernel| format!("    {kernel},\n")).collect();
@@ -110,17 +104,13 @@ pub fn kernels(groups: &[Expanded]) -> File {
 /// `pshmem/src/generated/arguments.rs`: the names of each operation's arguments.
 pub fn arguments(groups: &[Expanded]) -> File {
     let mut lists: Vec<String> = Vec::new();
-    let (mut names, mut of) = (String::new(), String::new());
+    let mut of = String::new();
     for routine in groups.iter().flat_map(|group| &group.routines) {
         let params: Vec<_> = routine.params.iter().map(|param| param.name.as_str()).collect();
-        let list = params.join(" ");
-        let index = lists.iter().position(|other| *other == list).unwrap_or_else(|| {
-            writeln!(names, "    \"{list}\",").expect("writing to a string");
-            lists.push(list);
-            lists.len() - 1
-        });
+        let index = place(&mut lists, params.join(" "));
         writeln!(of, "    {index},").expect("writing to a string");
     }
+    let names: String = lists.iter().map(|list| format!("    \"{list}\",\n")).collect();
     let text = format!(
         "// {BY}\n//! The names of arguments, as headers have them.\n\nuse pellucid_profile::op::COUNT;\n\n\
          /// Lists of names in their order.\npub static NAMES: [&str; {}] = [\n{names}];\n\n\
@@ -128,6 +118,14 @@ pub fn arguments(groups: &[Expanded]) -> File {
         lists.len()
     );
     File { path: entry::path("arguments"), text }
+}
+
+/// Where a text is in a list, which it is added to where it is not there yet.
+fn place(list: &mut Vec<String>, text: String) -> usize {
+    list.iter().position(|other| *other == text).unwrap_or_else(|| {
+        list.push(text);
+        list.len() - 1
+    })
 }
 
 fn functions(group: &str, body: &Body, intercepted: &Intercepted) -> String {

@@ -37,7 +37,6 @@ const P: Row = Row {
 const IPUT: Row = Row {
     params: STRIDED,
     section: "9.6.1.3",
-    bytes: "nelems.wrapping_mul(ELEM)",
     call: "strided::iput(m, CTX, ELEM, dest.cast(), source.cast(), dst, sst, nelems, pe)",
     ..PUT
 };
@@ -67,7 +66,6 @@ const G: Row = Row {
 const IGET: Row = Row {
     params: STRIDED,
     section: "9.6.1.7",
-    bytes: "nelems.wrapping_mul(ELEM)",
     call: "strided::iget(m, CTX, ELEM, dest.cast(), source.cast(), dst, sst, nelems, pe)",
     ..GET
 };

@@ -16,7 +16,7 @@ use crate::memory::Map;
 use crate::memory::heap::Heap;
 use crate::memory::segments::{self, INTERNAL};
 use crate::os::process;
-use crate::team::algorithm::{BARRIER, Forced, Shape};
+use crate::team::algorithm::{self, Forced};
 use crate::team::contribution::Kind;
 use crate::team::pe_list::PeList;
 use crate::team::{self, Config, Team, World};
@@ -192,8 +192,7 @@ fn join_network(
 fn make_world(map: Map, job: &'static Job, near: Range<u32>, hosts: Vec<u32>, internal: *const u8, algorithms: Forced) {
     let (me, all) = (map.me, PeList::Strided { start: 0, stride: 1, size: map.npes as usize });
     let shared = (near.start as i32, 1, near.len() as i32);
-    let shape = Shape { oversubscribed: map.oversubscribed, ..Shape::default() };
-    let barrier = BARRIER.pick(&algorithms, &shape);
+    let barrier = algorithm::barrier(&algorithms, map.oversubscribed);
     let world = World {
         map,
         world: Team::placed(&hosts, internal, 0, all, me, Config::default()),

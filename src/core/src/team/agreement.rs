@@ -111,7 +111,7 @@ pub(super) fn over_hosts(w: &World, team: &Team, hierarchy: &Hierarchy, word: u6
     let answer = if call.leads() {
         let mut both = u64::MAX;
         for member in 0..hierarchy.local.size {
-            both &= HostCall::words(told.contribution(member)?).0[0];
+            both &= told.contributed_word(member)?;
         }
         // What all have is what none lacks.
         Some(!or_of_hosts(&call, [!both])?[0])
@@ -123,7 +123,7 @@ pub(super) fn over_hosts(w: &World, team: &Team, hierarchy: &Hierarchy, word: u6
     if let Some(both) = answer {
         answered.contribute(&[both]);
     }
-    let both = HostCall::words(answered.contribution(0)?).0[0];
+    let both = answered.contributed_word(0)?;
     answered.done();
     call.all_synchronized();
     Ok(both)

@@ -127,6 +127,11 @@ impl Forced {
 /// Of a barrier. Who counts algorithms is told by itself, with this number: in the time that it waits, where it does.
 pub type Barrier = fn(&TeamView<'_>, u8) -> Result<(), Fault>;
 
+/// The barrier of a job, and its number: every call takes the same.
+pub fn barrier(forced: &Forced, oversubscribed: bool) -> (Barrier, u8) {
+    BARRIER.pick(forced, &Shape { oversubscribed, ..Shape::default() })
+}
+
 /// Barriers.
 pub const BARRIER: Collective<Barrier> = Collective {
     name: "barrier",

@@ -244,7 +244,25 @@ impl<'w> HostCall<'w> {
         self.contribute(&[word]);
     }
 
-    /// As [`Self::contribution`], of up to a word.
+    /// Copies the contribution in a slot, which has `bytes` bytes (at most [`INLINE`]).
+    ///
+    /// # Safety
+    /// `to` is writable for `bytes` bytes.
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    pub unsafe fn copy_contribution(slot: &MailboxSlot, to: *mut u8, bytes: usize) {
+        // SAFETY: so says the caller; a slot has INLINE bytes.
+        unsafe {
+            if bytes <= size_of::<u64>() {
+                let word = slot.words[0].load(Ordering::Relaxed);
+                copy(to, (&raw const word).cast(), bytes);
+            } else {
+                copy(to, Self::words(slot).0.as_ptr().cast(), bytes);
+            }
+        }
+    }
+
+    /// As [`Self::contribution`], the first word of it.
     #[inline(always)]
     pub fn contributed_word(&self, pe: i32) -> Result<u64, Fault> {
         Ok(self.contribution(pe)?.words[0].load(Ordering::Relaxed))

@@ -40,7 +40,7 @@ fn inter_host_free_id(w: &World, parent: &Team, hierarchy: &Hierarchy) -> Result
         let free = lowest_free(&or_of_hosts(&call, used_ids(w, &hierarchy.local))?);
         local_call.contribute(&[free.map_or(NONE, |id| id as u64)]);
     }
-    let free = HostCall::words(local_call.contribution(0)?).0[0];
+    let free = local_call.contributed_word(0)?;
     local_call.done();
     call.all_synchronized();
     Ok((free != NONE).then_some(free as usize))

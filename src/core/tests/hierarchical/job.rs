@@ -6,7 +6,7 @@ use pellucid_core::collectives::table;
 use pellucid_core::memory::Map;
 use pellucid_core::memory::map::Peer;
 use pellucid_core::memory::segments::INTERNAL;
-use pellucid_core::team::algorithm::{self, BARRIER};
+use pellucid_core::team::algorithm;
 use pellucid_core::team::finalizing::FinalizeBarrier;
 use pellucid_core::team::hierarchical::{self, Common};
 use pellucid_core::team::pe_list::PeList;
@@ -160,8 +160,7 @@ fn start(shape: &Shape<'_>, pe: u32, hub: Arc<Hub>, internals: &[usize]) -> Pe {
     let all = PeList::Strided { start: 0, stride: 1, size: map.npes as usize };
     let algorithms = table::parse(shape.algorithms).unwrap();
     let w = World {
-        barrier: BARRIER
-            .pick(&algorithms, &algorithm::Shape { oversubscribed: map.oversubscribed, ..algorithm::Shape::default() }),
+        barrier: algorithm::barrier(&algorithms, map.oversubscribed),
         world: Team::placed(&hosts, internal, 0, all, me, Config::default()),
         shared: Team::new(
             internal,

@@ -28,7 +28,7 @@ pub fn flat(args: &BroadcastCall<'_>) -> Result<(), Fault> {
         // SAFETY: dest was checked; the root's source is mapped for as many bytes.
         unsafe {
             if bytes <= INLINE {
-                copy(dest, HostCall::words(slot).0.as_ptr().cast(), bytes);
+                HostCall::copy_contribution(slot, dest, bytes);
             } else {
                 copy(dest, call.of("source", source, bytes, root)?, bytes);
             }

@@ -37,7 +37,7 @@ pub(in super::super) fn fcollect(
             // SAFETY: dest was checked for `bytes` bytes a member; the member's source is mapped.
             unsafe {
                 if inline {
-                    copy(to, HostCall::words(slot).0.as_ptr().cast(), bytes);
+                    HostCall::copy_contribution(slot, to, bytes);
                 } else {
                     copy(to, local_call.of("source", source, bytes, pe as i32)?, bytes);
                 }
@@ -95,7 +95,7 @@ pub(in super::super) fn collect(
     let mut counts = Vec::new();
     if sizes.leads() {
         for pe in 0..local.size {
-            counts.push(HostCall::words(local_call.contribution(pe)?).0[0] as usize);
+            counts.push(local_call.contributed_word(pe)? as usize);
         }
         let mine = counts.iter().fold(0usize, |sum, count| sum.saturating_add(*count));
         let net = sizes.hosts()?;
@@ -126,7 +126,7 @@ pub(in super::super) fn collect(
         whole.contribute(&[total as u64]);
         total
     } else {
-        HostCall::words(whole.contribution(0)?).0[0] as usize
+        whole.contributed_word(0)? as usize
     };
     whole.done();
     data.all_synchronized();
