@@ -21,6 +21,9 @@ use crate::types::Team;
 /// call besides. Those of a `query`, which takes no arguments and a few instructions, evaluate the expression
 /// themselves.
 ///
+/// The probes of routines that a team calls `together` begin with the way of most calls, those on a team that the
+/// thread has called one on before.
+///
 /// Of `exported` functions the C shim takes the arguments, and of `never` functions the call does not return: each
 /// has an `intercepted` of its own, which the dispatcher jumps to. `through` is the shim's way to a tool.
 macro_rules! routine {
@@ -114,9 +117,46 @@ macro_rules! routine {
             unsafe { $probe($($arg),*) }
         }
     };
+    (together $again:expr, $imp:ident, $probe:ident, $first:literal, $number:expr, $timing:ident,
+     ($($arg:ident: $type:ty),*) $(-> $ret:ty)?, $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr
+     $(, failed |$r:ident: $answer:ty| $failed:expr)?) => {
+        routine!(@imp $imp, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
+                 $(|$m|)? [$peer, $addr, $bytes] $call);
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $probe($($arg: $type),*) $(-> $ret)? {
+            routine!(@probe [], whole, $imp, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
+                     $(|$m|)? [$peer, $addr, $bytes] $(, failed |$r: $answer| $failed)?);
+            let op = With::<{ traits($first) }>(word_of($number));
+            if let Some(team) = $again
+                && together::begin(op, team, $addr, $bytes)
+            {
+                // SAFETY: the arguments are the caller's.
+                let result = unsafe { $imp($($arg),*) };
+                together::leave();
+                $(
+                    let $r: $answer = result;
+                    if $failed {
+                        recorder::error(op.id());
+                    }
+                )?
+                return result;
+            }
+            // A jump, which leaves the registers of the arguments alone.
+            // SAFETY: the arguments are the caller's.
+            unsafe { whole($($arg),*) }
+        }
+    };
     ($imp:ident, $probe:ident, $first:literal, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
      $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr
      $(, failed |$r:ident: $answer:ty| $failed:expr)?) => {
+        routine!(@imp $imp, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
+                 $(|$m|)? [$peer, $addr, $bytes] $call);
+        routine!(@probe [#[unsafe(no_mangle)]], $probe, $imp, $first, $number, $timing,
+                 ($($arg: $type),*) $(-> $ret)?, $(|$m|)? [$peer, $addr, $bytes]
+                 $(, failed |$r: $answer| $failed)?);
+    };
+    (@imp $imp:ident, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
+     $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr) => {
         // Not once more in the probe.
         #[inline(never)]
         #[unsafe(no_mangle)]
@@ -125,9 +165,13 @@ macro_rules! routine {
             // SAFETY: the caller vouches for the pointers that it gives, as the specification asks.
             or_end(op($number), unsafe { within!($timing, $number, [$peer, $addr, $bytes], $call) })
         }
+    };
+    (@probe [$($attribute:tt)*], $probe:ident, $imp:ident, $first:literal, $number:expr, $timing:ident,
+     ($($arg:ident: $type:ty),*) $(-> $ret:ty)?, $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr]
+     $(, failed |$r:ident: $answer:ty| $failed:expr)?) => {
         // Not in what is in front of it, which then need not save registers.
         #[inline(never)]
-        #[unsafe(no_mangle)]
+        $($attribute)*
         unsafe extern "C" fn $probe($($arg: $type),*) $(-> $ret)? {
             $(let $m = map();)?
             let op = With::<{ traits($first) }>(word_of($number));
@@ -228,11 +272,12 @@ pub mod prelude {
     pub use pellucid_core::runtime::world as map;
     pub use pellucid_profile::op::{Operation, With, elem, traits};
     pub use pellucid_profile::recorder;
+    pub use pellucid_profile::recorder::together::{self, world_again};
 
     pub use super::{kernel, on_team, op, or_end, word_of};
     pub use crate::dispatcher::{self, Call, Tool};
     pub use crate::frame::{Arguments, Frame};
-    pub use crate::seen::{note_if_kept, of_aset, of_set, of_team, on, rooted};
+    pub use crate::seen::{note_if_kept, of_aset, of_set, of_team, on, rooted, rooted_again, team_again};
     pub use crate::shim::by_value::*;
     pub use crate::types::{
         Aset, ComplexDouble, ComplexFloat, ErrorHandler, ErrorInfo, File, LongDouble, Offset, OffsetFunction,

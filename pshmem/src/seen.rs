@@ -4,8 +4,9 @@ use std::ffi::c_int;
 
 use pellucid_core::context::Ctx;
 use pellucid_core::team::pe_list::PeList;
-use pellucid_core::team::{World, aset};
+use pellucid_core::team::{self, World, aset};
 use pellucid_profile::recorder;
+use pellucid_profile::recorder::together::{self, KnownTeam};
 
 use crate::types::{Aset, Team};
 
@@ -13,11 +14,24 @@ use crate::types::{Aset, Team};
 const ACTIVE_SET: usize = 1 << 30;
 
 /// The team of a collective, as the `peer` of its record.
-pub fn of_team(world: &World, team: Team) -> i32 {
-    match world.team(team) {
-        Ok(Some(team)) => recorder::team(team.id, team.start, team.stride, team.size),
-        _ => -1,
-    }
+pub fn of_team(world: &World, handle: Team) -> i32 {
+    let made = team::made();
+    let Ok(Some(team)) = world.team(handle) else { return -1 };
+    let peer = recorder::team(team.id, team.start, team.stride, team.size);
+    together::note_team(handle.bits(), made, peer);
+    peer
+}
+
+/// The same, where the thread has had a collective on it before.
+#[inline(always)]
+pub fn team_again(team: Team) -> Option<KnownTeam> {
+    together::team_again(team.bits(), team::made())
+}
+
+/// The root of a call on a team is this member.
+#[inline(always)]
+pub fn rooted_again(op: u16, team: Option<KnownTeam>, root: c_int) -> Option<KnownTeam> {
+    team.inspect(|_| recorder::rooted(op, root))
 }
 
 /// As [`of_team`], for an active set.

@@ -139,6 +139,18 @@ fn team(routine: &Routine) -> Option<&'static str> {
     }
 }
 
+/// The same, where it is known from the call before.
+fn team_again(routine: &Routine, op: &str) -> Option<String> {
+    match team(routine) {
+        Some("of_team(m, team)") if routine.row.params.contains("int PE_root") => {
+            Some(format!("rooted_again({op}, team_again(team), PE_root)"))
+        }
+        Some("of_team(m, team)") => Some("team_again(team)".to_owned()),
+        None if routine.row.class == "Barrier" && routine.params.is_empty() => Some("world_again()".to_owned()),
+        _ => None,
+    }
+}
+
 /// Whether the dispatcher jumps to a routine's own code for calls past tools: it has a side in C, or no way back.
 pub fn is_jumped_to(routine: &Routine) -> bool {
     through_c(routine) || routine.row.ret == "noreturn"
@@ -186,6 +198,7 @@ fn routine(body: &Body) -> String {
             let kind = if is_query(routine) { "query" } else { "short" };
             format!("{kind} pellucid_count_{name}, pellucid_count_site_{name}, [{known}, {noted}], ")
         }
+        () if let Some(again) = team_again(routine, &op) => format!("together {again}, "),
         () if row.ret == "noreturn" => format!("never pellucid_intercepted_{name}, "),
         () => String::new(),
     };

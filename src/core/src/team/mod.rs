@@ -39,11 +39,14 @@ use crate::memory::segments::INTERNAL;
 use pe_list::PeList;
 use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use sync_block::{SYNC_BLOCK, SyncBlock, TEAMS};
 
 /// Teams that programs make. There are never more than ids, of which each PE's teams have different ones.
 static SLAB: Slab<Team, TEAMS> = Slab::new();
+/// How many teams this process has kept a handle of so far.
+static MADE: AtomicU64 = AtomicU64::new(0);
 
 /// `shmem_team_t`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -313,6 +316,12 @@ impl World {
     pub fn valid_team(&self, handle: Handle) -> Result<&Team, Fault> {
         self.team(handle)?.ok_or_else(|| unknown(0))
     }
+}
+
+/// How many teams this process has made so far: a handle may be that of another team once there are more.
+#[inline(always)]
+pub fn made() -> u64 {
+    MADE.load(Relaxed)
 }
 
 #[cold]

@@ -4,8 +4,8 @@
 use super::agreement::{For, by_launcher, exchange, over_hosts};
 use super::ids::{clean, lowest_free, take_id, used_ids};
 use super::pe_list::PeList;
-use super::split::{Made, begin, duplicate, finish};
-use super::{Handle, SLAB, Team, World};
+use super::split::{Made, begin, duplicate, finish, keep};
+use super::{Handle, Team, World};
 use crate::base::{Cause, Fault};
 use crate::bootstrap::agreement::Agreement;
 use crate::memory::losses::Losses;
@@ -87,5 +87,5 @@ fn make(w: &World, parent: &Team, by: Option<&Losses>) -> Result<Made, Fault> {
         lost.for_each(|member| losses.acknowledge(parent.world(member), w.map.transport));
     }
     let team = Team::placed(&w.hosts, w.internal, id, PeList::of(&pes), rank as i32, parent.config);
-    Ok(SLAB.insert(team).map_or(Made::NoRoom, |handle| Made::Member(Handle(handle))))
+    Ok(keep(team))
 }

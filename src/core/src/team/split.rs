@@ -7,10 +7,11 @@ use super::contribution::Kind;
 use super::hierarchical;
 use super::ids::{clean, common_free_id, release_id, take_id};
 use super::pe_list::PeList;
-use super::{Config, Handle, NUM_CONTEXTS, SLAB, Team, TeamView, World, unknown};
+use super::{Config, Handle, MADE, NUM_CONTEXTS, SLAB, Team, TeamView, World, unknown};
 use crate::base::{Cause, Fault};
 use crate::context::Ctx;
 use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 
 /// A team to be made: strided in its parent.
 #[derive(Clone, Copy)]
@@ -206,6 +207,12 @@ pub(super) enum Made {
     NoRoom,
 }
 
+/// Gives a team that was made its handle.
+pub(super) fn keep(team: Team) -> Made {
+    MADE.fetch_add(1, Ordering::Relaxed);
+    SLAB.insert(team).map_or(Made::NoRoom, |handle| Made::Member(Handle(handle)))
+}
+
 pub(super) fn finish(made: Made, new_team: *mut Handle) -> Result<i32, Fault> {
     match made {
         Made::Member(handle) => {
@@ -256,7 +263,7 @@ fn make(w: &World, parent: &Team, wanted: &[Wanted]) -> Result<Made, Fault> {
         PeList::Strided { start, stride, size: t.size as usize }
     };
     let team = Team::placed(&w.hosts, w.internal, id, pes, rank, t.config);
-    Ok(SLAB.insert(team).map_or(Made::NoRoom, |handle| Made::Member(Handle(handle))))
+    Ok(keep(team))
 }
 
 /// Waits for all members. They wait on words of their own sync blocks only.

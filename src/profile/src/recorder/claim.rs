@@ -9,7 +9,7 @@ use std::sync::atomic::{
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
-use super::{cold, cost, counting, release, timeline, tls};
+use super::{cold, cost, counting, recent, release, timeline, tls};
 use crate::clock::Scale;
 use crate::segment::layout::{OWNER_NONE, Region, SLOT_BYTES, SLOTS, Slot};
 
@@ -129,7 +129,8 @@ pub(super) fn claim() -> Place {
     let thread = thread_id();
     match own_again(region, thread).or_else(|| take_free(region, thread)).or_else(|| take_dead(region, thread)) {
         Some(slot) => {
-            tls::set_slot(Some(slot));
+            let number = region.slots.iter().position(|other| std::ptr::eq(other, slot)).unwrap_or_default();
+            tls::set_slot(Some((slot, recent::of_slot(number))));
             release_at_exit(slot);
             Place::Own(slot)
         }

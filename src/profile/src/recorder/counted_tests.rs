@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::tests::{Fixture, op_named, routine};
+use super::together::{self, KnownTeam};
 use super::{algorithm, region_begin, region_end, set_site, team, timed, wait_counts};
 use crate::model::Pe;
 use crate::op::OPS;
@@ -18,6 +19,8 @@ struct Call {
     bytes: usize,
     /// What the profile knows its team by, and the team's number.
     team: (i32, u32),
+    /// The same, where the call begins without a search for it.
+    known: Option<KnownTeam>,
     /// Algorithms 0, 1, 2 and 0 again, so many of them.
     tells: u64,
     in_region: bool,
@@ -30,12 +33,20 @@ impl Call {
             region_begin("here");
         }
         set_site(self.site);
-        timed(self.op, self.team.0, 0, self.bytes, || {
+        let work = || {
             (0..self.tells).for_each(|number| algorithm(number as u8 % 3));
             if self.waits {
                 wait_counts();
             }
-        });
+        };
+        if let Some(team) = self.known
+            && together::begin(self.op, team, 0, self.bytes)
+        {
+            work();
+            together::leave();
+        } else {
+            timed(self.op, self.team.0, 0, self.bytes, work);
+        }
         if self.in_region {
             region_end(Some("here"));
         }
@@ -92,6 +103,7 @@ fn calls_that_are_nearly_alike_are_told_apart() {
     // The thread has its slot from the first call on.
     timed(op_named("shmem_malloc"), -1, 0, 0, || ());
     let teams = [(team(0, 0, 1, 4), 0), (team(HALF as usize, 0, 2, 2), HALF)];
+    (1..).zip(&teams).for_each(|(handle, team)| together::note_team(handle, 0, team.0));
     let (mut done, mut random) = (Done::default(), 1_u64);
     let mut draw = |of: u64| {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -100,9 +112,14 @@ fn calls_that_are_nearly_alike_are_told_apart() {
     for _ in 0..300_000 {
         let (is_sum, site, tells) = (draw(4) == 0, 0x4000 + 0x10 * draw(20), draw(4));
         let (in_region, waits) = (draw(8) == 0, draw(3) == 0);
-        let (op, bytes, team) =
-            if is_sum { (sum, 8 << draw(3), teams[draw(2) as usize]) } else { (barrier, 0, (-1, 0)) };
-        let call = Call { op, site, bytes, team, tells, in_region, waits };
+        let (op, bytes, (team, known)) = if is_sum {
+            let number = draw(2) as usize;
+            (sum, 8 << draw(3), (teams[number], together::team_again(number + 1, 0)))
+        } else {
+            (barrier, 0, ((-1, 0), together::world_again()))
+        };
+        let known = known.filter(|_| draw(4) != 0);
+        let call = Call { op, site, bytes, team, known, tells, in_region, waits };
         call.make();
         done.add(&call);
     }
@@ -113,4 +130,18 @@ fn calls_that_are_nearly_alike_are_told_apart() {
     assert_eq!(sizes.iter().map(|size| size.calls).sum::<u64>(), routine(&pe, sum).all_calls());
     // Only powers of two were sent.
     assert!(sizes.iter().all(|size| size.bytes == size.calls << (size.class - 1)), "{sizes:?}");
+}
+
+#[test]
+fn a_handle_is_that_of_another_team_once_there_are_more() {
+    let _fixture = Fixture::new();
+    assert!(together::team_again(64, 1).is_none(), "there is no slot");
+    timed(op_named("shmem_malloc"), -1, 0, 0, || ());
+    together::note_team(64, 1, team(HALF as usize, 0, 2, 2));
+    assert!(together::team_again(64, 1).is_some());
+    assert!(together::team_again(64, 2).is_none(), "one more was made");
+    assert!(together::team_again(128, 1).is_none(), "another handle");
+    // Handles share places.
+    together::note_team(64 + (4 << 6), 2, -1);
+    assert!(together::team_again(64, 1).is_none());
 }

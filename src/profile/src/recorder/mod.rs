@@ -31,6 +31,7 @@ pub mod outlined;
 mod perf;
 mod rates;
 mod read;
+mod recent;
 mod release;
 mod requests;
 mod script;
@@ -39,6 +40,7 @@ mod system;
 mod tables;
 mod timeline;
 mod tls;
+pub mod together;
 mod waits;
 
 #[cfg(test)]

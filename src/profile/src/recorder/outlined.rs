@@ -4,12 +4,9 @@
 
 use super::{cold, hot, tables, tls};
 use crate::arm;
-use crate::op::{COMPLETES, Operation, TOGETHER, Timing};
+use crate::op::{COMPLETES, Operation, Timing};
 use crate::segment::layout::Slot;
 use crate::segment::tables::SITE_OVERFLOW;
-
-/// What makes a routine a barrier.
-const BARRIER: u16 = COMPLETES | TOGETHER;
 
 /// As [`hot::sampled`].
 #[inline(always)]
@@ -31,10 +28,6 @@ pub fn sized<R>(op: impl Operation, peer: i32, addr: usize, bytes: usize, f: imp
 /// As [`hot::timed`].
 #[inline(always)]
 pub fn timed<R>(op: impl Operation, peer: i32, addr: usize, bytes: usize, f: impl Fn() -> R + Copy) -> R {
-    // Barriers are few, and other PEs wait for whoever is late by what is recorded.
-    if op.traits() & BARRIER == BARRIER {
-        return hot::timed(op, peer, addr, bytes, f);
-    }
     let start = begin_timed(op, peer, addr, bytes);
     let result = f();
     end_timed(op, start, peer);

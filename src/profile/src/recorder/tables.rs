@@ -13,7 +13,7 @@ use crate::sample::{is_kept, next_kept};
 use crate::segment::layout::Slot;
 use crate::segment::tables::{
     CONTEXTS, ContextTeam, Nbi, PEER_OVERFLOW, PEERS, PROBES, SITE_OVERFLOW, SITES, SYNCS, Site, Sync, TEAMS,
-    TRANSFERS, key, site_index, transfer,
+    TRANSFERS, TeamRow, key, site_index, transfer,
 };
 
 /// Most bytes of a word that can be waited for.
@@ -258,13 +258,6 @@ pub(super) fn met(slot: &Slot, peer: i32, arrived: u64, left: u64, calls: u64) {
     begin_phase(slot, left);
 }
 
-/// Whether a call of all PEs of a team may begin without a stamp. False: it is kept, and needs its stamps.
-#[inline(always)]
-pub(super) fn meets_in_passing(slot: &Slot, peer: i32) -> bool {
-    let team = &slot.tables.teams[team_at(peer)];
-    peer >= 0 || team.calls.load(Relaxed) < team.stamped_next.load(Relaxed)
-}
-
 /// It comes to wait for long: it is counted when it is over.
 pub(super) fn meets_after_all(slot: &Slot, peer: i32) {
     if peer < 0 {
@@ -277,16 +270,15 @@ pub(super) fn meets_after_all(slot: &Slot, peer: i32) {
 /// Counts it in a row of teams. Gives whether the next one is kept: the phase that this one begins is kept with the
 /// call that ends it.
 #[inline(always)]
-pub(super) fn met_in_passing(slot: &Slot, team: usize, bytes: usize) -> bool {
-    let team = &slot.tables.teams[team & (TEAMS - 1)];
+pub(super) fn met_in_passing(slot: &Slot, team: &TeamRow, bytes: u64, site: u32) -> bool {
     bump(&team.calls, 1);
     if bytes != 0 {
-        bump(&team.bytes, bytes as u64);
+        bump(&team.bytes, bytes);
     }
     if team.calls.load(Relaxed) >= team.stamped_next.load(Relaxed) {
         return true;
     }
-    slot.tables.phase.passed_site.store(u64::from(slot.head.site.load(Relaxed)) + 1, Relaxed);
+    slot.tables.phase.passed_site.store(u64::from(site) + 1, Relaxed);
     false
 }
 

@@ -1,7 +1,11 @@
-//! What belongs to the calling thread: its slot (null until its first recorded call, and again once it exits), and
-//! where the call returns to that an entry is about to record.
+//! What belongs to the calling thread: its slot and what it has called of late (null until its first recorded call, and
+//! again once it exits), and where the call returns to that an entry is about to record.
 #![allow(unsafe_code)]
 
+use std::ffi::c_void;
+use std::ptr;
+
+use super::recent::Recent;
 use crate::segment::layout::Slot;
 
 unsafe extern "C" {
@@ -9,7 +13,9 @@ unsafe extern "C" {
     fn pellucid_profile_slot_get() -> *const Slot;
     #[cfg(not(target_arch = "x86_64"))]
     fn pellucid_profile_site_get() -> u64;
-    fn pellucid_profile_slot_set(slot: *const Slot);
+    #[cfg(not(target_arch = "x86_64"))]
+    fn pellucid_profile_recent_get() -> *const c_void;
+    fn pellucid_profile_slot_set(slot: *const Slot, recent: *const c_void);
     fn pellucid_profile_site_set(site: u64);
 }
 
@@ -61,10 +67,39 @@ pub(crate) fn site() -> u64 {
     }
 }
 
-/// Sets the calling thread's slot.
-pub(super) fn set_slot(slot: Option<&'static Slot>) {
-    // SAFETY: stores a thread-local pointer.
-    unsafe { pellucid_profile_slot_set(slot.map_or(std::ptr::null(), std::ptr::from_ref)) }
+/// What the calling thread has called of late.
+#[inline(always)]
+pub(super) fn recent() -> Option<&'static Recent> {
+    let recent: *const Recent;
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: as in `slot`.
+    unsafe {
+        core::arch::asm!(
+            "mov {recent}, qword ptr [rip + pellucid_profile_thread@GOTTPOFF]",
+            "mov {recent}, qword ptr fs:[{recent} + 16]",
+            recent = out(reg) recent,
+            options(readonly, nostack, preserves_flags)
+        );
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    // SAFETY: no precondition.
+    unsafe {
+        recent = pellucid_profile_recent_get().cast();
+    }
+    // SAFETY: the pointer is null or was set by `set_slot`.
+    unsafe { recent.as_ref() }
+}
+
+/// Sets the calling thread's slot, and what its owner has called of late.
+pub(super) fn set_slot(own: Option<(&'static Slot, &'static Recent)>) {
+    let (slot, recent) = own.unzip();
+    // SAFETY: stores thread-local pointers.
+    unsafe {
+        pellucid_profile_slot_set(
+            slot.map_or(ptr::null(), ptr::from_ref),
+            recent.map_or(ptr::null(), |recent| ptr::from_ref(recent).cast()),
+        );
+    }
 }
 
 /// Sets where the call returns to that is recorded next: what an entry does, for calls that come another way.

@@ -21,6 +21,7 @@ use crate::op::{COMPLETES, Operation, TIMED_IF_WAITS, TOGETHER, WAITS, traits};
 use crate::segment::layout::{
     Cell, END_KEPT, NOT_COUNTED, ROW_OVERFLOW, STATE_DONE, STATE_INSIDE, Slot, current_word, state_of,
 };
+use crate::segment::tables::{TEAMS, TeamRow};
 
 /// Largest payload in bytes of a collective that may end without a stamp: beyond, it is the copy that takes time.
 pub const UNSTAMPED_BYTES: usize = 1024;
@@ -74,11 +75,24 @@ pub fn begins() {
 #[inline(always)]
 pub(super) fn begin(op: impl Operation, peer: i32, addr: usize, bytes: usize) -> bool {
     let Some(slot) = tls::slot() else { return false };
+    let team = (op.traits() & TOGETHER != 0 && peer < 0).then(|| &slot.tables.teams[tables::team_at(peer)]);
+    begin_on(slot, team, op, (peer, addr, bytes))
+}
+
+/// As [`begin`], of all PEs of the team in this row, where there is one.
+#[inline(always)]
+pub(super) fn begin_on(
+    slot: &Slot,
+    team: Option<&TeamRow>,
+    op: impl Operation,
+    (peer, addr, bytes): (i32, usize, usize),
+) -> bool {
     let completes = op.traits() & COMPLETES != 0 && slot.tables.nbi.open.load(Relaxed) != 0;
     if slot.cell(op.id()).countdown.load(Relaxed) == 0 || bytes > UNSTAMPED_BYTES || completes || consumers::any() {
         return false;
     }
-    if op.traits() & TOGETHER != 0 && !tables::meets_in_passing(slot, peer) {
+    // One that is kept needs its stamps.
+    if team.is_some_and(|team| team.calls.load(Relaxed) >= team.stamped_next.load(Relaxed)) {
         return false;
     }
     let current = &slot.head.current;
@@ -91,7 +105,7 @@ pub(super) fn begin(op: impl Operation, peer: i32, addr: usize, bytes: usize) ->
 
 /// Counts the call at hand where that is left to do: before anything else is recorded.
 #[inline(always)]
-pub(super) fn settle(slot: &Slot) {
+pub(super) fn settle(slot: &'static Slot) {
     if slot.head.current.word.load(Relaxed) & NOT_COUNTED != 0 {
         count(slot, None);
     }
@@ -99,7 +113,7 @@ pub(super) fn settle(slot: &Slot) {
 
 /// Counts the call at hand, and the algorithm that it takes, where that is known.
 #[inline(always)]
-pub(super) fn count(slot: &Slot, algorithm: Option<u8>) {
+pub(super) fn count(slot: &'static Slot, algorithm: Option<u8>) {
     if !counted::again(slot, algorithm) {
         count_anew(slot, algorithm);
     }
@@ -107,7 +121,7 @@ pub(super) fn count(slot: &Slot, algorithm: Option<u8>) {
 
 #[cold]
 #[inline(never)]
-fn count_anew(slot: &Slot, algorithm: Option<u8>) {
+fn count_anew(slot: &'static Slot, algorithm: Option<u8>) {
     let current = &slot.head.current;
     let word = current.word.load(Relaxed);
     let (op, peer) = (word as u16, (word >> 32) as i32);
@@ -117,9 +131,10 @@ fn count_anew(slot: &Slot, algorithm: Option<u8>) {
     hot::count_long(slot, op, peer, bytes);
     bump32(&slot.cell(op).countdown, u32::MAX);
     let team = (traits(op) & TOGETHER != 0 && peer < 0).then(|| tables::team_at(peer));
-    let is_end_kept = team.is_some_and(|team| tables::met_in_passing(slot, team, bytes));
+    let is_end_kept =
+        team.is_some_and(|team| tables::met_in_passing(slot, &slot.tables.teams[team % TEAMS], bytes as u64, site));
     let row = algorithm.map(|algorithm| algorithms::count(slot, op, algorithm));
-    counted::note(slot, (word, algorithm), bytes, counted::Rows { site, algorithm: row, team });
+    counted::note(slot, (word, algorithm), bytes, &counted::Places { site, algorithm: row, team });
     current.word.store(current_word(op, STATE_INSIDE, peer) | if is_end_kept { END_KEPT } else { 0 }, Relaxed);
 }
 
@@ -135,9 +150,21 @@ pub(super) fn leave(op: impl Operation, start: u64, peer: i32) {
     current.word.store(current_word(op.id(), STATE_DONE, peer), Relaxed);
 }
 
+/// Ends a call that [`begin_on`] has begun. It knows the call from what that has noted.
+#[inline(always)]
+pub(super) fn leave_unstamped() {
+    let Some(slot) = tls::slot() else { return };
+    let current = &slot.head.current;
+    let word = current.word.load(Relaxed);
+    if word & (NOT_COUNTED | END_KEPT) | current.start.load(Relaxed) != 0 {
+        return leave_whole(slot, word as u16, 0, (word >> 32) as i32);
+    }
+    current.word.store(word ^ (STATE_INSIDE ^ STATE_DONE) << 16, Relaxed);
+}
+
 /// As [`leave`], of a call for which there is more to do.
 #[inline(never)]
-fn leave_whole(slot: &Slot, op: u16, start: u64, peer: i32) {
+fn leave_whole(slot: &'static Slot, op: u16, start: u64, peer: i32) {
     settle(slot);
     let current = &slot.head.current;
     if start | current.start.load(Relaxed) != 0 {

@@ -341,37 +341,6 @@ pub struct CounterTable {
     pub calls: [AtomicU64; MAX_OPS],
 }
 
-/// Places of [`LastCounted`]: by where the calls return to.
-pub const LAST_COUNTED: usize = 8;
-
-/// Where the last call without a stamp that returned to such a place was counted: loops make the same ones again and
-/// again.
-#[derive(Debug)]
-#[repr(C, align(64))]
-pub struct LastCounted {
-    /// Operation, peer and algorithm; 0: there was none.
-    pub call: AtomicU64,
-    /// Bytes.
-    pub bytes: AtomicU64,
-    /// Where it returned to.
-    pub return_address: AtomicU64,
-    /// The region in place, as in keys of call sites.
-    pub region_key: AtomicU64,
-    /// Its row of call sites.
-    pub site: AtomicU32,
-    /// Its row of algorithms, or [`LastCounted::NONE`].
-    pub algorithm: AtomicU32,
-    /// Its row of teams, or [`LastCounted::NONE`].
-    pub team: AtomicU32,
-    /// Its class of sizes; without meaning where it has no bytes.
-    pub size_class: AtomicU32,
-}
-
-impl LastCounted {
-    /// No row.
-    pub const NONE: u32 = u32::MAX;
-}
-
 /// Beside the cells of a slot.
 #[derive(Debug)]
 #[repr(C, align(128))]
@@ -402,8 +371,6 @@ pub struct ThreadTables {
     pub context: AtomicU64,
     /// The last context that the program made and called with, and its row in [`Self::contexts`].
     pub context_last: [AtomicU64; 2],
-    /// The last calls without a stamp.
-    pub last_counted: [LastCounted; LAST_COUNTED],
     /// The last collective with a root: its operation plus 1 (high half), and which member is the root.
     pub root: AtomicU64,
     /// Operations of which a call was sampled, a bit each: see [`ops_in`].
