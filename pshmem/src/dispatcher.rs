@@ -20,7 +20,7 @@ use crate::caller;
 use crate::check;
 use crate::finale;
 use crate::frame::Frame;
-use crate::generated::addresses::{BODIES, BODY, BOUND, VARIADIC};
+use crate::generated::addresses::{BODIES_COUNT, BODY, BOUND, INTERCEPTED, INTERCEPTED_OF, VARIADIC};
 use crate::thread::{self, Mark, Place};
 
 /// Address of a function.
@@ -31,14 +31,6 @@ pub struct Address(pub *const ());
 // SAFETY: the address of code, which stays; only `transmute` makes something to be called of it.
 unsafe impl Sync for Address {}
 
-/// The functions of a body, which one or more operations have.
-pub struct Body {
-    /// The routine.
-    pub imp: Address,
-    /// Takes a call past tools and callbacks.
-    pub intercepted: Intercepted,
-}
-
 /// How a body takes a call past tools and callbacks.
 #[derive(Clone, Copy)]
 pub enum Intercepted {
@@ -48,9 +40,27 @@ pub enum Intercepted {
     Jump(Address),
 }
 
-/// The body of an operation.
-fn body(op: u16) -> &'static Body {
-    &BODIES[usize::from(BODY[usize::from(op)])]
+unsafe extern "C" {
+    /// How far the routine of each body is from its word here (`generated/entries.s`).
+    #[link_name = "pellucid_imps"]
+    static IMPS: [i32; BODIES_COUNT];
+}
+
+/// The routine of a body.
+pub fn imp(body: usize) -> *const () {
+    // SAFETY: constant, and of this type.
+    let word = unsafe { &IMPS[body] };
+    std::ptr::from_ref(word).cast::<()>().wrapping_byte_offset(*word as isize)
+}
+
+/// The same, of an operation.
+fn imp_of(op: u16) -> *const () {
+    imp(usize::from(BODY[usize::from(op)]))
+}
+
+/// How an operation is taken past tools and callbacks.
+fn intercepted(op: u16) -> Intercepted {
+    INTERCEPTED[usize::from(INTERCEPTED_OF[usize::from(BODY[usize::from(op)])])]
 }
 
 /// A tool's `shmem_X`. Each routine gives it its type back before it calls it.
@@ -139,12 +149,11 @@ pub const STRONG: u16 = 0x8000;
 /// tools and callbacks, and its answer is in the frame.
 pub extern "C" fn choose(entry: u16, frame: &mut Frame, frame_pointer: usize) -> *const () {
     let op = entry & !STRONG;
-    let body = body(op);
     if entry & STRONG == 0 {
         finale::check(op);
     }
     if place() == Place::Tool {
-        return body.imp.0;
+        return imp_of(op);
     }
     let site = if entry & STRONG == 0 {
         frame.returns_to
@@ -153,7 +162,7 @@ pub extern "C" fn choose(entry: u16, frame: &mut Frame, frame_pointer: usize) ->
         let registers = caller::Registers { stack, frame: frame_pointer };
         match caller::site(BOUND[usize::from(op)].0 as usize, frame.returns_to, registers) {
             Some(site) => site,
-            None => return body.imp.0,
+            None => return imp_of(op),
         }
     };
     if VARIADIC.contains(&op)
@@ -166,7 +175,7 @@ pub extern "C" fn choose(entry: u16, frame: &mut Frame, frame_pointer: usize) ->
         return tool.0 as *const ();
     }
     thread::get().site.set(site);
-    match body.intercepted {
+    match intercepted(op) {
         Intercepted::Jump(address) => address.0,
         Intercepted::Frame(intercepted) => {
             // SAFETY: the frame of a call of a routine that has this body.
@@ -179,7 +188,7 @@ pub extern "C" fn choose(entry: u16, frame: &mut Frame, frame_pointer: usize) ->
 /// As [`pass`], for the call that a frame has the arguments of; `failed` tells whether the answer in it is an error.
 pub fn pass_frame(call: &Call, frame: &mut Frame, failed: &dyn Fn(&Frame) -> bool) {
     pass(call, &mut |tool| {
-        let target = tool.map_or(body(call.op).imp.0, |tool| tool.0 as *const ());
+        let target = tool.map_or(imp_of(call.op), |tool| tool.0 as *const ());
         // SAFETY: the routine, or a tool's function of its name; behind the arguments is the number of the routine, in
         // a register that the former needs and the latter does not look at. It is called once.
         unsafe { frame.call(target) };

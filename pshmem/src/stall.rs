@@ -12,8 +12,9 @@ use pellucid_core::os::wait::{self, Meanwhile};
 use pellucid_profile::{recorder, segment};
 
 use crate::caller;
+use crate::dispatcher;
 use crate::entry;
-use crate::generated::addresses::{BODIES, BODY};
+use crate::generated::addresses::{BODIES_COUNT, BODY};
 use crate::thread;
 
 /// Has long waits noted, those stamped that are not over at once, and calls counted while they wait.
@@ -50,7 +51,7 @@ fn condition(condition: &Condition) {
 
 /// The body that begins at an address.
 pub fn body(begin: usize) -> Option<usize> {
-    BODIES.iter().position(|body| body.imp.0.addr() == begin)
+    (0..BODIES_COUNT).find(|body| dispatcher::imp(*body).addr() == begin)
 }
 
 /// The routine that the calling thread is in, by its stack.

@@ -137,7 +137,7 @@ pub fn is_entry(address: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generated::addresses::{BODIES, BODY, BOUND};
+    use crate::generated::addresses::{BODIES_COUNT, BODY, BOUND};
     use pellucid_profile::op::{ONE_ELEMENT, OPS, traits};
 
     #[test]
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn the_profile_takes_routines_with_one_body_alike() {
-        for body in 0..BODIES.len() {
+        for body in 0..BODIES_COUNT {
             let mut routines = (0..COUNT).filter(|op| usize::from(BODY[*op]) == body);
             let first = routines.next().expect("a body is a routine's");
             // The size of an element counts where the bytes of a call follow from it.

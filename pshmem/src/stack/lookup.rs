@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering::SeqCst};
 
 use pellucid_profile::op::OPS;
+use pellucid_profile::order;
 
 use super::exports::{redefine, restore};
 use super::objects::Object;
@@ -19,7 +20,7 @@ fn names() -> &'static [(&'static str, usize)] {
     static NAMES: OnceLock<Vec<(&'static str, usize)>> = OnceLock::new();
     NAMES.get_or_init(|| {
         let mut names: Vec<_> = OPS.iter().enumerate().map(|(op, row)| (row.name(), op)).collect();
-        names.sort_unstable();
+        order::sort_by(&mut names, Ord::cmp);
         names
     })
 }

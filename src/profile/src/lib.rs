@@ -47,6 +47,7 @@ pub mod live;
 pub mod merge;
 pub mod model;
 pub mod op;
+pub mod order;
 pub mod output;
 pub mod recorder;
 #[cfg(feature = "report")]

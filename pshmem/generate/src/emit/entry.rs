@@ -15,7 +15,7 @@ pub fn files(groups: &[Expanded]) -> Vec<File> {
     let mut op = 0;
     let mut files = Vec::new();
     let mut entries = format!("// {BY}\n// The macros are in `pshmem/src/entry`.\n");
-    let mut paths = String::new();
+    let (mut paths, mut imps) = (String::new(), String::new());
     for group in groups.iter().filter(|group| !group.routines.is_empty()) {
         let mut text = format!("// {BY}\n//! {}.\n\n", group.group.title);
         text.push_str("use crate::routine::prelude::*;\n");
@@ -31,6 +31,7 @@ pub fn files(groups: &[Expanded]) -> Vec<File> {
         for body in &bodies {
             text.push_str(&routine(body));
             paths.push_str(&path_to_probe(body));
+            imps.push_str(&imp(body));
         }
         for (routine, body) in group.routines.iter().zip(index) {
             entries.push_str(&entry(routine, op, &bodies[body]));
@@ -40,6 +41,9 @@ pub fn files(groups: &[Expanded]) -> Vec<File> {
     }
     entries.push_str(".text\n");
     entries.push_str(&paths);
+    // Distances, which need no relocation when the library is loaded.
+    entries.push_str(".section .rodata.pellucid_imps, \"a\"\n.balign 4\n.globl pellucid_imps\n.hidden pellucid_imps\npellucid_imps:\n");
+    entries.push_str(&imps);
     files.push(File { path: "pshmem/src/generated/entries.s".to_owned(), text: entries });
     files
 }
@@ -104,6 +108,12 @@ fn entry(routine: &Routine, op: usize, body: &Body) -> String {
 fn path_to_probe(body: &Body) -> String {
     let ((op, routine), [_, _, count, count_site]) = (body.first(), symbols(body));
     format!("pellucid_site {}, {op}, {}, {count_site}, {count}\n", routine.name, register(body))
+}
+
+/// How far the routine of a body is from this place.
+fn imp(body: &Body) -> String {
+    let [imp, ..] = symbols(body);
+    format!(".long {imp} - .\n")
 }
 
 /// Whether the arguments of a routine are taken in C.

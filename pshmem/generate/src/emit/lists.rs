@@ -47,10 +47,11 @@ pub fn constants() -> File {
 pub fn addresses(groups: &[Expanded], intercepted: &Intercepted) -> File {
     let mut text = format!(
         "// {BY}\n//! The functions of each operation, by operation id.\n\n\
-         use pellucid_profile::op::COUNT;\n\nuse crate::dispatcher::{{Address, Body, Intercepted}};\n\n\
+         use pellucid_profile::op::COUNT;\n\nuse crate::dispatcher::{{Address, Intercepted}};\n\n\
          /// What each `shmem_X` is bound to in the running process.\npub static BOUND: [Address; COUNT] = [\n"
     );
-    let (mut list, mut bodies, mut variadic) = (String::new(), String::new(), Vec::new());
+    let (mut list, mut of, mut variadic) = (String::new(), String::new(), Vec::new());
+    let mut ways = Vec::new();
     let (mut op, mut count) = (0, 0);
     for group in groups.iter().filter(|group| !group.routines.is_empty()) {
         let name = group.group.name;
@@ -64,16 +65,20 @@ pub fn addresses(groups: &[Expanded], intercepted: &Intercepted) -> File {
             op += 1;
         }
         for body in &of_group {
-            bodies.push_str(&functions(name, body, intercepted));
+            writeln!(of, "    {},", place(&mut ways, way(name, body, intercepted))).expect("writing to a string");
         }
         count += of_group.len();
     }
+    let list_of_ways: String = ways.iter().map(|way| format!("    Intercepted::{way},\n")).collect();
     write!(
         text,
         "];\n\n/// Number of bodies.\npub const BODIES_COUNT: usize = {count};\n\n\
          /// Index of the body of each operation.\npub static BODY: [u16; COUNT] = [\n{list}];\n\n\
-         /// The functions of each body.\npub static BODIES: [Body; BODIES_COUNT] = [\n{bodies}];\n\n\
+         /// How bodies take calls past tools and callbacks.\n\
+         pub static INTERCEPTED: [Intercepted; {}] = [\n{list_of_ways}];\n\n\
+         /// Index of the way of each body.\npub static INTERCEPTED_OF: [u8; BODIES_COUNT] = [\n{of}];\n\n\
          /// Operations whose further arguments only a jump passes on.\npub const VARIADIC: &[u16] = &[{}];\n",
+        ways.len(),
         variadic.join(", ")
     )
     .expect("writing to a string");
@@ -128,21 +133,18 @@ fn place(list: &mut Vec<String>, text: String) -> usize {
     })
 }
 
-fn functions(group: &str, body: &Body, intercepted: &Intercepted) -> String {
+/// How a body takes calls past tools and callbacks.
+fn way(group: &str, body: &Body, intercepted: &Intercepted) -> String {
     let (_, routine) = body.first();
     let name = &routine.name;
+    if !entry::is_jumped_to(routine) {
+        return format!("Frame({})", intercepted.path(routine));
+    }
     let (place, prefix) = match routine.needs_shim() || routine.variadic {
         true => ("crate::shim::by_value".to_owned(), "pellucid_c_"),
         false => (format!("super::{group}"), "pellucid_"),
     };
-    let intercepted = match entry::is_jumped_to(routine) {
-        true => format!("Jump(Address({place}::{prefix}intercepted_{name} as *const ()))"),
-        false => format!("Frame({})", intercepted.path(routine)),
-    };
-    format!(
-        "    Body {{ imp: Address({place}::{prefix}imp_{name} as *const ()), intercepted: Intercepted::{intercepted} \
-         }},\n"
-    )
+    format!("Jump(Address({place}::{prefix}intercepted_{name} as *const ()))")
 }
 
 /// `src/profile/src/generated/ops.rs`.

@@ -52,11 +52,13 @@ pub fn unknown(names: impl Iterator<Item = String>) -> Vec<Unknown> {
         .iter()
         .flat_map(|v| std::iter::once(format!("SHMEM_{}", v.name)).chain(v.sma.then(|| format!("SMA_{}", v.name))))
         .collect();
-    let mut found: Vec<Unknown> = names
-        .filter(|name| !known.contains(name))
-        .filter_map(|name| hint(&name, &known).map(|hint| Unknown { name, hint }))
-        .collect();
-    found.sort_by(|a, b| a.name.cmp(&b.name));
+    let mut found: Vec<Unknown> = Vec::new();
+    for name in names.filter(|name| !known.contains(name)) {
+        if let Some(hint) = hint(&name, &known) {
+            let place = found.partition_point(|other| other.name < name);
+            found.insert(place, Unknown { name, hint });
+        }
+    }
     found
 }
 

@@ -432,7 +432,8 @@ pub fn reduce(
         return call.run(call.reduce(dest, source, nreduce, kernel));
     }
     set.synchronize()?;
-    let mut result = vec![0u128; bytes.div_ceil(16)];
+    // Written before it is read, so not cleared.
+    let mut result = Vec::<u128>::with_capacity(bytes.div_ceil(16));
     let result = result.as_mut_ptr().cast::<u8>();
     for member in 0..set.size {
         let theirs = set.of("source", source, bytes, member)?;

@@ -5,8 +5,8 @@ use super::Ctx;
 use super::rma::null;
 use crate::base::{Cause, Fault};
 use crate::memory::Map;
-use crate::transport::shm::strided;
 use crate::transport::{COPIED, Completion, RemoteAddress, Transport};
+use pellucid_kernels::strided;
 
 /// The range that a strided object covers: bytes before its address, and in all.
 ///

@@ -29,21 +29,19 @@ pub enum Cmp {
 }
 
 impl Cmp {
+    const ALL: [Self; 6] = [Self::Eq, Self::Ne, Self::Gt, Self::Le, Self::Lt, Self::Ge];
+
+    #[inline(always)]
     fn new(cmp: i32) -> Result<Self, Fault> {
-        Ok(match cmp {
-            0 => Self::Eq,
-            1 => Self::Ne,
-            2 => Self::Gt,
-            3 => Self::Le,
-            4 => Self::Lt,
-            5 => Self::Ge,
-            _ => {
-                return Err(Fault::from(Cause::BadValue {
-                    arg: "cmp",
-                    value: cmp.into(),
-                    expected: "one of SHMEM_CMP_EQ, NE, GT, LE, LT, GE",
-                }));
-            }
+        Self::ALL.get(cmp as usize).copied().ok_or_else(|| Self::unknown(cmp))
+    }
+
+    #[cold]
+    fn unknown(cmp: i32) -> Fault {
+        Fault::from(Cause::BadValue {
+            arg: "cmp",
+            value: cmp.into(),
+            expected: "one of SHMEM_CMP_EQ, NE, GT, LE, LT, GE",
         })
     }
 

@@ -8,6 +8,7 @@ use super::losses::Losses;
 use super::spaces::{MAPPED, PLACES, Space, Spaces};
 use crate::base::{Cause, Fault, OfSpace};
 use crate::transport::{Channel, RemoteAddress, SegmentId, Transport};
+use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -59,7 +60,7 @@ pub struct Map {
     /// As [`Self::local_pes`], for atomics: 0 where the network card does all of them.
     pub atomic_pes: u32,
     /// One entry for each PE of this host.
-    pub peers: *const Peer,
+    pub peers: NonNull<Peer>,
     /// This PE.
     pub me: i32,
     /// PEs of the job; 0 while the library is not initialized.
@@ -94,7 +95,7 @@ impl Map {
             first_pe: 0,
             local_pes: 0,
             atomic_pes: 0,
-            peers: std::ptr::null(),
+            peers: NonNull::dangling(),
             me: 0,
             npes: 0,
             oversubscribed: false,
@@ -173,7 +174,7 @@ impl Map {
     fn peer(&self, pes: u32, pe: i32) -> Option<&Peer> {
         let index = pe.wrapping_sub(self.first_pe) as u32;
         // SAFETY: `peers` has `local_pes` entries, and `pes` is not more.
-        if index < pes { Some(unsafe { &*self.peers.add(index as usize) }) } else { None }
+        if index < pes { Some(unsafe { self.peers.add(index as usize).as_ref() }) } else { None }
     }
 
     /// As [`Self::local_mapping`], where the PE is known to be on this host.
@@ -444,7 +445,7 @@ mod tests {
             data_len: 0x80,
             local_pes: peers.len() as u32,
             npes: peers.len() as i32,
-            peers: peers.as_ptr(),
+            peers: NonNull::from(peers).cast(),
             ..Map::empty()
         }
     }

@@ -11,6 +11,7 @@ use crate::bootstrap::job::Job;
 use crate::os::elf;
 use crate::os::{cpu, mmap, numa, pagemap};
 use std::ops::Range;
+use std::ptr::NonNull;
 use std::sync::atomic::AtomicBool;
 
 /// Where the heap is asked for: free in ordinary processes and under AddressSanitizer.
@@ -141,7 +142,7 @@ impl Segments {
             me: pe as i32,
             npes: npes as i32,
             atomic_pes: pes.len() as u32,
-            peers: self.peers[skipped as usize..][..pes.len()].as_ptr(),
+            peers: NonNull::from(&self.peers[skipped as usize..][..pes.len()]).cast(),
             oversubscribed: self.oversubscribed,
             spare_cores: self.spare_cores,
             check,

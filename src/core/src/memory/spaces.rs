@@ -112,7 +112,7 @@ pub struct Parts {
 #[derive(Debug, Default)]
 struct Taken {
     /// Numbers of segments, also of spaces that are being made.
-    numbers: BTreeSet<u16>,
+    numbers: BTreeSet<usize>,
     /// Places in the directory.
     places: BTreeSet<usize>,
 }
@@ -166,14 +166,15 @@ impl Spaces {
     /// Takes the lowest free number of a segment from `least` on.
     pub fn hold(&self, least: u16) -> Option<u16> {
         let mut taken = self.taken();
-        let free = (least.max(SegmentId::FREE.0)..MAPPED.0).find(|number| !taken.numbers.contains(number))?;
-        taken.numbers.insert(free);
+        let free =
+            (least.max(SegmentId::FREE.0)..MAPPED.0).find(|number| !taken.numbers.contains(&usize::from(*number)))?;
+        taken.numbers.insert(free.into());
         Some(free)
     }
 
     /// Gives a number back.
     pub fn let_go(&self, number: u16) {
-        self.taken().numbers.remove(&number);
+        self.taken().numbers.remove(&number.into());
     }
 
     /// The lowest address behind all spaces.
@@ -225,7 +226,7 @@ impl Spaces {
         self.write(at, rows[at + 1..].to_vec());
         OPEN.remove(rows[at][2]);
         taken.places.remove(&space.place);
-        taken.numbers.remove(&space.segment.0);
+        taken.numbers.remove(&space.segment.0.into());
     }
 
     /// The rows; the caller has the lock.

@@ -67,12 +67,16 @@ pub struct TablePlace {
     pub algorithm: u8,
 }
 
+/// Algorithms that a collective has at most.
+pub const MOST_ROWS: usize = 4;
+
 /// For [`Algorithm::fits`] and [`Algorithm::pays`]: every call.
 pub const ANY: fn(&Shape) -> bool = |_| true;
 
 impl<F: Copy> Collective<F> {
     /// The place behind this one.
     pub const fn next(&self) -> TablePlace {
+        assert!(self.rows.len() <= MOST_ROWS);
         let TablePlace { collective, algorithm } = self.place;
         TablePlace { collective: collective + 1, algorithm: algorithm + self.rows.len() as u8 }
     }
@@ -88,8 +92,25 @@ impl<F: Copy> Collective<F> {
     fn row(&self, forced: &Forced, shape: &Shape) -> usize {
         let last = self.rows.len() - 1;
         match forced.0[self.place.collective] {
-            0 => self.rows.iter().position(|row| (row.fits)(shape) && (row.pays)(shape)).unwrap_or(last),
+            0 => self.best(shape),
             row => (usize::from(row) - 1..last).find(|row| (self.rows[*row].fits)(shape)).unwrap_or(last),
+        }
+    }
+
+    /// The row that a call takes where none is forced. No loop: so the functions of a row are known here, and inlined.
+    #[inline(always)]
+    fn best(&self, shape: &Shape) -> usize {
+        let last = self.rows.len() - 1;
+        let takes = |row: usize| row < last && (self.rows[row].fits)(shape) && (self.rows[row].pays)(shape);
+        const { assert!(MOST_ROWS == 4) };
+        if takes(0) {
+            0
+        } else if takes(1) {
+            1
+        } else if takes(2) {
+            2
+        } else {
+            last
         }
     }
 

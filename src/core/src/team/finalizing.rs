@@ -102,7 +102,8 @@ fn announce(w: &World) {
     show(&w.shared);
     show(&w.numa);
     SLAB.for_each(show);
-    let mut begun: BTreeMap<Group, u32> = w.common.groups().into_iter().map(|(key, calls)| ((key, 0), calls)).collect();
+    let mut begun: BTreeMap<Group, u32> = BTreeMap::new();
+    begun.extend(w.common.groups().into_iter().map(|(key, calls)| ((key, 0), calls)));
     let mut hierarchy = |team: &Team| {
         begun.extend(team.hierarchy.as_ref().map(|hierarchy| (group_of(team), hierarchy.counter.calls())))
     };

@@ -146,7 +146,7 @@ fn start(shape: &Shape<'_>, pe: u32, hub: Arc<Hub>, internals: &[usize]) -> Pe {
         atomic_pes: local.len() as u32,
         me,
         npes: shape.npes as i32,
-        peers: Vec::leak(peers).as_ptr(),
+        peers: std::ptr::NonNull::from(Vec::leak(peers)).cast(),
         oversubscribed: true,
         check: shape.check,
         alert: shape.check.into(),

@@ -7,6 +7,8 @@ use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
+use crate::order;
+
 /// What is known of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Facts {
@@ -138,7 +140,7 @@ pub(super) fn names(dir: BorrowedFd<'_>) -> io::Result<Vec<OsString>> {
         }
         libc::closedir(stream);
     }
-    names.sort();
+    order::sort_by(&mut names, Ord::cmp);
     Ok(names)
 }
 

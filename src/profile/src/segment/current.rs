@@ -8,6 +8,7 @@ use super::phrase::object;
 use super::tables::{TEAMS, split_key};
 use super::waiting::Condition;
 use crate::op::{self, TOGETHER, traits};
+use crate::order;
 use crate::tables::TeamKey;
 
 /// Where a thread is relative to its last recorded operation.
@@ -78,7 +79,7 @@ impl Segment {
         if all.iter().any(|c| c.thread != OWNER_NONE) {
             all.retain(|c| c.thread != OWNER_NONE);
         }
-        all.sort_by_key(|c| (c.phase != Phase::Inside, c.elapsed_ns.unwrap_or(u64::MAX)));
+        order::sort_by_key(&mut all, |c| (c.phase != Phase::Inside, c.elapsed_ns.unwrap_or(u64::MAX)));
         all
     }
 

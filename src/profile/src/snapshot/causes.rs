@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::tables::written;
 use crate::op;
+use crate::order;
 use crate::segment::layout::{self, Slot};
 use crate::segment::release;
 use crate::segment::tables::{REGIONS, split_key};
@@ -25,7 +26,7 @@ pub(crate) fn take<'a>(segment: &Segment, slots: impl Iterator<Item = &'a Slot>)
             }
         });
     }
-    causes.sort_by(|a, b| b.ns.cmp(&a.ns).then_with(|| (a.address, a.region).cmp(&(b.address, b.region))));
+    order::sort_by(&mut causes, |a, b| b.ns.cmp(&a.ns).then_with(|| (a.address, a.region).cmp(&(b.address, b.region))));
     causes
 }
 

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::tables::written;
 use crate::op;
+use crate::order;
 use crate::segment::Segment;
 use crate::segment::layout::{RegionHead, Slot, symmetric};
 use crate::segment::lines::peer;
@@ -35,7 +36,7 @@ pub(crate) fn take<'a>(segment: &Segment, head: &RegionHead, slots: impl Iterato
         });
     }
     lines.retain(|line| line.calls as f64 >= WORTH * all as f64);
-    lines.sort_by(|a, b| b.ns.cmp(&a.ns).then_with(|| (a.peer, a.object).cmp(&(b.peer, b.object))));
+    order::sort_by(&mut lines, |a, b| b.ns.cmp(&a.ns).then_with(|| (a.peer, a.object).cmp(&(b.peer, b.object))));
     lines.truncate(MOST);
     lines
 }

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::tables::written;
+use crate::order;
 use crate::segment::Segment;
 use crate::segment::layout::Region;
 use crate::segment::locks::{LockRow, object};
@@ -16,7 +17,7 @@ pub(crate) fn take(segment: &Segment, region: &Region, end_ns: u64) -> Vec<Lock>
             locks.push(read(segment, row, end_ns));
         }
     });
-    locks.sort_by_key(|lock| lock.object);
+    order::sort_by_key(&mut locks, |lock: &Lock| lock.object);
     locks
 }
 

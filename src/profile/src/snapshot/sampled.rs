@@ -8,12 +8,13 @@ use std::collections::BTreeMap;
 
 use crate::model::Routine;
 use crate::op::{TRANSFER, traits};
+use crate::order;
 use crate::segment::tables::{TRANSFERS, transfer};
 use crate::tables::{Peer, Traffic};
 
 /// Adds what is missing from `total` to the largest of the parts, or takes what is too much from the largest ones.
 pub(crate) fn add_up(parts: &mut [&mut u64], total: u64) {
-    parts.sort_unstable_by_key(|part| std::cmp::Reverse(**part));
+    order::sort_by_key(parts, |part| std::cmp::Reverse(**part));
     let sum: u64 = parts.iter().map(|part| **part).sum();
     if let (true, Some(largest)) = (sum < total, parts.first_mut()) {
         **largest += total - sum;

@@ -12,6 +12,7 @@ use super::sampled::add_up;
 use super::tables::written;
 use crate::model::Routine;
 use crate::op;
+use crate::order;
 use crate::segment::Segment;
 use crate::segment::layout::Slot;
 use crate::segment::tables::{self, SITE_OVERFLOW, SITES, split_key};
@@ -92,7 +93,7 @@ pub(crate) fn take<'a>(
         let times = times(&rows, routines.get(&op));
         sites.extend(rows.into_iter().zip(times).map(|((key, sum), total_ns)| (key, site(key, &sum, total_ns))));
     }
-    sites.sort_by_key(|(key, _)| *key);
+    order::sort_by_key(&mut sites, |(key, _): &(u64, Site)| *key);
     sites.into_iter().map(|(_, site)| site).collect()
 }
 

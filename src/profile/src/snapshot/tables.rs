@@ -9,6 +9,7 @@ use std::sync::atomic::{
 use super::counters;
 use super::phases::Phases;
 use crate::op;
+use crate::order;
 use crate::sample;
 use crate::segment::Segment;
 use crate::segment::layout::{self, OWNER_NONE, Slot};
@@ -405,7 +406,7 @@ fn join_teams(threads: Vec<ThreadTeams>, tables: &mut PeTables) {
     tables.syncs.retain(|sync| all_kept || !several[usize::from(sync.team)]);
     let every = tables.sync_every;
     tables.syncs.retain(|sync| sample::is_kept(sync.number, every.trailing_zeros()));
-    tables.syncs.sort_by_key(|sync| (sync.team, sync.arrived_ns));
+    order::sort_by_key(&mut tables.syncs, |sync| (sync.team, sync.arrived_ns));
     let mut next = vec![0_u64; tables.teams.len()];
     for sync in &mut tables.syncs {
         if several[usize::from(sync.team)] {
@@ -413,5 +414,5 @@ fn join_teams(threads: Vec<ThreadTeams>, tables: &mut PeTables) {
             next[usize::from(sync.team)] += 1;
         }
     }
-    tables.syncs.sort_by_key(|sync| (sync.team, sync.number));
+    order::sort_by_key(&mut tables.syncs, |sync| (sync.team, sync.number));
 }

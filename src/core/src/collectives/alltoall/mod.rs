@@ -9,6 +9,7 @@ use crate::team::check::{Arg, check_matching, check_overlap, common_arguments};
 use crate::team::contribution::{HostCall, INLINE, Kind, signature};
 use crate::team::{Handle, World};
 use crate::transport::shm::copy::copy;
+use pellucid_kernels::strided;
 
 /// Block `i` of this member's `source` goes to block `me` of member `i`'s `dest`; `bytes` bytes a block.
 /// Gives 0, -1 for an invalid team.
@@ -121,11 +122,8 @@ pub(super) unsafe fn block(
     to: usize,
     from: usize,
 ) {
-    let (to_step, from_step) = (dst as usize * elem, sst as usize * elem);
-    for i in 0..nelems {
-        let target = dest.wrapping_add((to * nelems + i) * to_step);
-        let origin = source.wrapping_add((from * nelems + i) * from_step);
-        // SAFETY: within the extents, says the caller.
-        unsafe { copy(target, origin, elem) };
-    }
+    let begin = |block: usize, stride: isize| block * nelems * stride as usize * elem;
+    let (dest, source) = (dest.wrapping_add(begin(to, dst)), source.wrapping_add(begin(from, sst)));
+    // SAFETY: within the extents, says the caller.
+    unsafe { strided::elements(elem, dest, source, dst, sst, nelems) };
 }

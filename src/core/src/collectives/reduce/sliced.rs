@@ -3,8 +3,7 @@
 
 use super::ReduceCall;
 use crate::base::Fault;
-use crate::team::contribution::{Bytes, INLINE};
-use crate::team::sync_block::WORDS;
+use crate::team::contribution::Bytes;
 use crate::transport::shm::copy::copy;
 
 /// Bytes of a slice that are combined at a time: source, partial result and copies stay in the first-level cache.
@@ -23,8 +22,8 @@ pub fn sliced(args: &ReduceCall<'_>) -> Result<(), Fault> {
     call.all_synchronized();
     let (first, last) = (nelems * me / size, nelems * (me + 1) / size);
     let per_block = (BLOCK / elem).max(1);
-    // Not on the stack: threads may have little of it.
-    let mut block = vec![Bytes([0; WORDS]); BLOCK / INLINE + 1];
+    // Not on the stack: threads may have little of it. Written before it is read, so not cleared.
+    let mut block = Vec::<Bytes>::with_capacity(BLOCK / size_of::<Bytes>() + 1);
     let block = block.as_mut_ptr().cast::<u8>();
     let mut at = first;
     while at < last {

@@ -3,8 +3,7 @@
 
 use super::ReduceCall;
 use crate::base::Fault;
-use crate::team::contribution::{Bytes, INLINE};
-use crate::team::sync_block::WORDS;
+use crate::team::contribution::Bytes;
 use crate::transport::shm::copy::copy;
 
 /// In memory of its own, since `dest` may be the source that others read.
@@ -12,7 +11,8 @@ pub fn whole(args: &ReduceCall<'_>) -> Result<(), Fault> {
     let ReduceCall { call, dest, source, nelems, kernel } = args;
     let bytes = nelems * kernel.elem;
     call.contribute(&[]);
-    let mut result = vec![Bytes([0; WORDS]); bytes.div_ceil(INLINE)];
+    // Written before it is read, so not cleared.
+    let mut result = Vec::<Bytes>::with_capacity(bytes.div_ceil(size_of::<Bytes>()));
     let result = result.as_mut_ptr().cast::<u8>();
     for pe in 0..call.team.size {
         call.contribution(pe)?;

@@ -4,7 +4,6 @@
 use super::ScanCall;
 use crate::base::Fault;
 use crate::team::contribution::{Bytes, HostCall, INLINE, Kind, signature};
-use crate::team::sync_block::WORDS;
 use crate::transport::shm::copy::copy;
 
 /// Small data travels in mailbox slots, larger is read from the sources.
@@ -15,9 +14,14 @@ pub fn flat(args: &ScanCall<'_>) -> Result<(), Fault> {
     let inline = bytes <= INLINE;
     // SAFETY: source was checked.
     unsafe { call.contribute_bytes(source, if inline { bytes } else { 0 }) };
-    let mut result = vec![Bytes([0; WORDS]); bytes.div_ceil(INLINE)];
+    let mut result = Vec::<Bytes>::with_capacity(bytes.div_ceil(size_of::<Bytes>()));
     let result = result.as_mut_ptr().cast::<u8>();
     let before = if kind == Kind::Inscan { team.me + 1 } else { team.me };
+    if before == 0 {
+        // Else it is written before it is read.
+        // SAFETY: the buffer has at least `bytes` bytes.
+        unsafe { result.write_bytes(0, bytes) };
+    }
     for pe in 0..before {
         let slot = call.contribution(pe)?;
         let words = HostCall::words(slot);

@@ -12,7 +12,6 @@ mod lanes;
 mod large;
 pub mod order;
 pub mod ring;
-pub mod strided;
 mod transport;
 
 pub use lanes::{LANES, LaneMemory, Lanes, Sleeper};

@@ -7,7 +7,7 @@ use std::ptr;
 ///
 /// # Safety
 /// Every element addressed lies in a valid range.
-#[inline(always)]
+#[inline(never)]
 pub unsafe fn elements(elem: usize, dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize) {
     // SAFETY: so says the caller.
     unsafe {
@@ -23,7 +23,7 @@ pub unsafe fn elements(elem: usize, dest: *mut u8, source: *const u8, dst: isize
 
 /// # Safety
 /// As [`elements`].
-#[inline(never)]
+#[inline(always)]
 unsafe fn each<T: Copy>(dest: *mut T, source: *const T, dst: isize, sst: isize, nelems: usize) {
     let (mut to, mut from) = (dest, source);
     for _ in 0..nelems {
@@ -38,7 +38,7 @@ unsafe fn each<T: Copy>(dest: *mut T, source: *const T, dst: isize, sst: isize, 
 ///
 /// # Safety
 /// As [`elements`].
-#[inline(always)]
+#[inline(never)]
 pub unsafe fn blocks(
     elem: usize,
     dest: *mut u8,

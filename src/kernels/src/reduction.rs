@@ -47,8 +47,7 @@ pub trait Bits: Copy {
     const XOR_KERNEL: Kernel;
 }
 
-/// The kernel of a type that makes `value` of `a` and `b`. Its function is this package's, with loops that are unrolled
-/// and vectorized, whatever the package that asks for it is optimized for.
+/// The kernel of a type that makes `value` of `a` and `b`.
 macro_rules! kernel {
     ($t:ty, $op:ident, |$a:ident, $b:ident| $value:expr) => {{
         #[inline(never)]
