@@ -42,7 +42,8 @@ pub fn files(groups: &[Expanded]) -> Vec<File> {
     entries.push_str(".text\n");
     entries.push_str(&paths);
     // Distances, which need no relocation when the library is loaded.
-    entries.push_str(".section .rodata.pellucid_imps, \"a\"\n.balign 4\n.globl pellucid_imps\n.hidden pellucid_imps\npellucid_imps:\n");
+    entries.push_str(".section .rodata.pellucid_imps, \"a\"\n.balign 4\n");
+    entries.push_str(".globl pellucid_imps\n.hidden pellucid_imps\npellucid_imps:\n");
     entries.push_str(&imps);
     files.push(File { path: "pshmem/src/generated/entries.s".to_owned(), text: entries });
     files

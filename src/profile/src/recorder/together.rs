@@ -1,4 +1,4 @@
-//! Collectives on a team that the thread has called one on before, which begin without a search and without a stamp, and
+//! Collectives on a team that the thread has called one on before: they begin without a search and without a stamp, and
 //! mostly have nothing after them. Whoever comes late is waited for by all.
 
 use super::{tables, tls, waits};
