@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -23,7 +24,7 @@
 #define WARM_UP 4096 /* at full speed: what the library and the profile set up at first is not part of a call */
 
 enum { PSHMEM, OFF, ON, EMPTY, VARIANTS };
-enum { ROWS = 16 };
+enum { ROWS = 64 };
 
 /* Shared by the tracer and the traced. */
 struct shared {
@@ -65,6 +66,15 @@ static struct shared *shared;
         row++;                                            \
     } while (0);
 
+#define STEPS_OFF_OF(name, bytes, level, call)            \
+    do {                                                  \
+        shmem_pcontrol(0);                                \
+        COUNT_STEPS(row, PSHMEM, pshmem_##call);          \
+        COUNT_STEPS(row, OFF, shmem_##call);              \
+        COUNT_STEPS(row, EMPTY, );                        \
+        row++;                                            \
+    } while (0);
+
 static int traced(void)
 {
     ptrace(PTRACE_TRACEME, 0, NULL, NULL);
@@ -74,7 +84,10 @@ static int traced(void)
     static long near[LONG_BYTES / sizeof(long)];
     int pe = shmem_my_pe();
     int row = 0;
+    uint64_t *signal_word = shmem_calloc(1, sizeof *signal_word);
     CALLS(STEPS_OF)
+    CALLS_OFF(STEPS_OFF_OF)
+    shmem_free(signal_word);
     shmem_free(word);
     shmem_finalize();
     return 0;
@@ -119,7 +132,7 @@ static void print_steps(const char *name, const char *level, size_t bytes)
     static int row;
     const long *steps = shared->steps[row++];
     const char *const levels[] = {[OFF] = "off", [ON] = level};
-    for (int variant = OFF; variant <= ON; variant++)
+    for (int variant = OFF; variant <= (level[0] != 0 ? ON : OFF); variant++)
         printf("oshbench bench=%s/%s memory=heap bytes=%zu instructions=%ld limit_instructions=%ld\n", name, levels[variant],
                bytes, steps[variant] - steps[EMPTY], steps[PSHMEM] - steps[EMPTY]);
 }
@@ -160,5 +173,6 @@ int main(int argc, char **argv)
         return 1;
     }
     CALLS(PRINT_STEPS)
+    CALLS_OFF(PRINT_STEPS)
     return 0;
 }

@@ -504,7 +504,7 @@ impl Driver {
         for text in printed.lines() {
             match line::parse(text) {
                 Line::Measurement(m) => self.results.add(group.name, library, m),
-                Line::Instructions(i) => self.results.add_instructions(i),
+                Line::Instructions(i) => self.results.add_instructions(group.name, i),
                 Line::Note(note) => eprintln!("oshbench: {note}"),
                 Line::Bad(why) => return Err(format!("its output is not understood: {why}")),
                 Line::Other => continue,

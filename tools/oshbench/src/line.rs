@@ -45,6 +45,13 @@ pub struct Instructions {
     pub limit: f64,
 }
 
+impl Instructions {
+    /// Whether they are of what has this key.
+    pub fn is_of(&self, key: &Key) -> bool {
+        self.bench == key.bench && self.memory == key.memory && self.bytes == key.bytes
+    }
+}
+
 /// One line of a program's output.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Line {

@@ -63,8 +63,14 @@ impl Results {
         values.limits.extend(limit);
     }
 
-    /// Adds instruction counts, which belong to rows of this library.
-    pub fn add_instructions(&mut self, counted: Instructions) {
+    /// Adds instruction counts, which belong to rows of this library: to those with their times, where there are some,
+    /// else they have one of their own, of the one PE that they are counted with.
+    pub fn add_instructions(&mut self, group: &'static str, counted: Instructions) {
+        if !self.keys.iter().any(|(_, key)| counted.is_of(key)) {
+            let Instructions { bench, memory, bytes, .. } = &counted;
+            let key = Key { bench: bench.clone(), memory: memory.clone(), bytes: *bytes, pes: 1 };
+            self.keys.push((group, key));
+        }
         self.instructions.push(counted);
     }
 
@@ -88,11 +94,7 @@ impl Results {
 
         // The limit as our own runs saw it; where we have none, as a peer's did.
         let limit = [OURS].iter().chain(&peer_names).find_map(|library| of(library).and_then(|v| middle(&v.limits)));
-        let instructions = self
-            .instructions
-            .iter()
-            .find(|i| i.bench == key.bench && i.memory == key.memory && i.bytes == key.bytes)
-            .map(|i| (i.count, i.limit));
+        let instructions = self.instructions.iter().find(|counted| counted.is_of(key)).map(|i| (i.count, i.limit));
         Row {
             group,
             key: key.clone(),
@@ -152,16 +154,17 @@ pub mod tests {
     }
 
     #[test]
-    fn instructions_join_their_row() {
+    fn instructions_join_their_row_or_have_one() {
         let mut results = Results::default();
         results.add("interception", OURS, measured("p/off", "heap", 8, 2, 2.0));
-        results.add_instructions(Instructions {
-            bench: "p/off".to_owned(),
-            memory: "heap".to_owned(),
-            bytes: 8,
-            count: 9.0,
-            limit: 7.0,
-        });
-        assert_eq!(results.rows()[0].instructions, Some((9.0, 7.0)));
+        for (bench, count) in [("p/off", 9.0), ("sum/off", 300.0)] {
+            let counted =
+                Instructions { bench: bench.to_owned(), memory: "heap".to_owned(), bytes: 8, count, limit: 7.0 };
+            results.add_instructions("interception", counted);
+        }
+        let rows = results.rows();
+        assert_eq!(rows.len(), 2);
+        assert_eq!((rows[0].instructions, rows[0].key.pes), (Some((9.0, 7.0)), 2));
+        assert_eq!((rows[1].instructions, rows[1].ours.is_some()), (Some((300.0, 7.0)), false));
     }
 }
