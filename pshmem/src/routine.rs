@@ -21,8 +21,8 @@ use crate::types::Team;
 /// call besides. Those of a `query`, which takes no arguments and a few instructions, evaluate the expression
 /// themselves.
 ///
-/// The probes of routines that a team calls `together` begin with the way of most calls, those on a team that the
-/// thread has called one on before.
+/// The probes of calls that may be `unstamped` begin with the way of most of them: of waits, and of collectives on a
+/// team that the thread has called one on before.
 ///
 /// Of `exported` functions the C shim takes the arguments, and of `never` functions the call does not return: each
 /// has an `intercepted` of its own, which the dispatcher jumps to. `through` is the shim's way to a tool.
@@ -117,7 +117,7 @@ macro_rules! routine {
             unsafe { $probe($($arg),*) }
         }
     };
-    (together $again:expr, $imp:ident, $probe:ident, $first:literal, $number:expr, $timing:ident,
+    (unstamped $again:expr, $imp:ident, $probe:ident, $first:literal, $number:expr, $timing:ident,
      ($($arg:ident: $type:ty),*) $(-> $ret:ty)?, $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr
      $(, failed |$r:ident: $answer:ty| $failed:expr)?) => {
         routine!(@imp $imp, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
@@ -127,12 +127,12 @@ macro_rules! routine {
             routine!(@probe [], whole, $imp, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
                      $(|$m|)? [$peer, $addr, $bytes] $(, failed |$r: $answer| $failed)?);
             let op = With::<{ traits($first) }>(word_of($number));
-            if let Some(team) = $again
-                && together::begin(op, team, $addr, $bytes)
+            if let Some(known) = $again
+                && unstamped::begin(op, known, $addr, $bytes)
             {
                 // SAFETY: the arguments are the caller's.
                 let result = unsafe { $imp($($arg),*) };
-                together::leave();
+                unstamped::leave();
                 $(
                     let $r: $answer = result;
                     if $failed {
@@ -272,7 +272,7 @@ pub mod prelude {
     pub use pellucid_core::runtime::world as map;
     pub use pellucid_profile::op::{Operation, With, elem, traits};
     pub use pellucid_profile::recorder;
-    pub use pellucid_profile::recorder::together::{self, world_again};
+    pub use pellucid_profile::recorder::unstamped::{self, thread_again, world_again};
 
     pub use super::{kernel, on_team, op, or_end, word_of};
     pub use crate::dispatcher::{self, Call, Tool};

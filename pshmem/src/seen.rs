@@ -6,7 +6,7 @@ use pellucid_core::context::Ctx;
 use pellucid_core::team::pe_list::PeList;
 use pellucid_core::team::{self, World, aset};
 use pellucid_profile::recorder;
-use pellucid_profile::recorder::together::{self, KnownTeam};
+use pellucid_profile::recorder::unstamped::{self, Known};
 
 use crate::types::{Aset, Team};
 
@@ -18,19 +18,19 @@ pub fn of_team(world: &World, handle: Team) -> i32 {
     let made = team::made();
     let Ok(Some(team)) = world.team(handle) else { return -1 };
     let peer = recorder::team(team.id, team.start, team.stride, team.size);
-    together::note_team(handle.bits(), made, peer);
+    unstamped::note_team(handle.bits(), made, peer);
     peer
 }
 
 /// The same, where the thread has had a collective on it before.
 #[inline(always)]
-pub fn team_again(team: Team) -> Option<KnownTeam> {
-    together::team_again(team.bits(), team::made())
+pub fn team_again(team: Team) -> Option<Known> {
+    unstamped::team_again(team.bits(), team::made())
 }
 
 /// The root of a call on a team is this member.
 #[inline(always)]
-pub fn rooted_again(op: u16, team: Option<KnownTeam>, root: c_int) -> Option<KnownTeam> {
+pub fn rooted_again(op: u16, team: Option<Known>, root: c_int) -> Option<Known> {
     team.inspect(|_| recorder::rooted(op, root))
 }
 

@@ -150,16 +150,25 @@ fn team(routine: &Routine) -> Option<&'static str> {
     }
 }
 
-/// The same, where it is known from the call before.
-fn team_again(routine: &Routine, op: &str) -> Option<String> {
+/// The thread or team of a call that may begin without a stamp, where it is known from the call before.
+fn again(routine: &Routine, op: &str) -> Option<String> {
     match team(routine) {
         Some("of_team(m, team)") if routine.row.params.contains("int PE_root") => {
             Some(format!("rooted_again({op}, team_again(team), PE_root)"))
         }
         Some("of_team(m, team)") => Some("team_again(team)".to_owned()),
         None if routine.row.class == "Barrier" && routine.params.is_empty() => Some("world_again()".to_owned()),
+        // Those for several words are too many for code of their own.
+        None if routine.row.class == "Wait" && routine.params.iter().any(is_one_word) => {
+            Some("thread_again()".to_owned())
+        }
         _ => None,
     }
+}
+
+/// Whether this is the variable that a routine waits for.
+fn is_one_word(param: &Param) -> bool {
+    param.pointer && matches!(&*param.name, "ivar" | "sig_addr")
 }
 
 /// Whether the dispatcher jumps to a routine's own code for calls past tools: it has a side in C, or no way back.
@@ -209,7 +218,7 @@ fn routine(body: &Body) -> String {
             let kind = if is_query(routine) { "query" } else { "short" };
             format!("{kind} pellucid_count_{name}, pellucid_count_site_{name}, [{known}, {noted}], ")
         }
-        () if let Some(again) = team_again(routine, &op) => format!("together {again}, "),
+        () if let Some(again) = again(routine, &op) => format!("unstamped {again}, "),
         () if row.ret == "noreturn" => format!("never pellucid_intercepted_{name}, "),
         () => String::new(),
     };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::tests::{Fixture, op_named, routine};
-use super::together::{self, KnownTeam};
+use super::unstamped::{self, Known};
 use super::{algorithm, region_begin, region_end, set_site, team, timed, wait_counts};
 use crate::model::Pe;
 use crate::op::OPS;
@@ -20,7 +20,7 @@ struct Call {
     /// What the profile knows its team by, and the team's number.
     team: (i32, u32),
     /// The same, where the call begins without a search for it.
-    known: Option<KnownTeam>,
+    known: Option<Known>,
     /// Algorithms 0, 1, 2 and 0 again, so many of them.
     tells: u64,
     in_region: bool,
@@ -40,10 +40,10 @@ impl Call {
             }
         };
         if let Some(team) = self.known
-            && together::begin(self.op, team, 0, self.bytes)
+            && unstamped::begin(self.op, team, 0, self.bytes)
         {
             work();
-            together::leave();
+            unstamped::leave();
         } else {
             timed(self.op, self.team.0, 0, self.bytes, work);
         }
@@ -103,7 +103,7 @@ fn calls_that_are_nearly_alike_are_told_apart() {
     // The thread has its slot from the first call on.
     timed(op_named("shmem_malloc"), -1, 0, 0, || ());
     let teams = [(team(0, 0, 1, 4), 0), (team(HALF as usize, 0, 2, 2), HALF)];
-    (1..).zip(&teams).for_each(|(handle, team)| together::note_team(handle, 0, team.0));
+    (1..).zip(&teams).for_each(|(handle, team)| unstamped::note_team(handle, 0, team.0));
     let (mut done, mut random) = (Done::default(), 1_u64);
     let mut draw = |of: u64| {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -114,9 +114,9 @@ fn calls_that_are_nearly_alike_are_told_apart() {
         let (in_region, waits) = (draw(8) == 0, draw(3) == 0);
         let (op, bytes, (team, known)) = if is_sum {
             let number = draw(2) as usize;
-            (sum, 8 << draw(3), (teams[number], together::team_again(number + 1, 0)))
+            (sum, 8 << draw(3), (teams[number], unstamped::team_again(number + 1, 0)))
         } else {
-            (barrier, 0, ((-1, 0), together::world_again()))
+            (barrier, 0, ((-1, 0), unstamped::world_again()))
         };
         let known = known.filter(|_| draw(4) != 0);
         let call = Call { op, site, bytes, team, known, tells, in_region, waits };
@@ -135,13 +135,13 @@ fn calls_that_are_nearly_alike_are_told_apart() {
 #[test]
 fn a_handle_is_that_of_another_team_once_there_are_more() {
     let _fixture = Fixture::new();
-    assert!(together::team_again(64, 1).is_none(), "there is no slot");
+    assert!(unstamped::team_again(64, 1).is_none(), "there is no slot");
     timed(op_named("shmem_malloc"), -1, 0, 0, || ());
-    together::note_team(64, 1, team(HALF as usize, 0, 2, 2));
-    assert!(together::team_again(64, 1).is_some());
-    assert!(together::team_again(64, 2).is_none(), "one more was made");
-    assert!(together::team_again(128, 1).is_none(), "another handle");
+    unstamped::note_team(64, 1, team(HALF as usize, 0, 2, 2));
+    assert!(unstamped::team_again(64, 1).is_some());
+    assert!(unstamped::team_again(64, 2).is_none(), "one more was made");
+    assert!(unstamped::team_again(128, 1).is_none(), "another handle");
     // Handles share places.
-    together::note_team(64 + (4 << 6), 2, -1);
-    assert!(together::team_again(64, 1).is_none());
+    unstamped::note_team(64 + (4 << 6), 2, -1);
+    assert!(unstamped::team_again(64, 1).is_none());
 }

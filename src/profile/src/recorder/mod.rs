@@ -40,7 +40,8 @@ mod system;
 mod tables;
 mod timeline;
 mod tls;
-pub mod together;
+pub mod unstamped;
+
 mod waits;
 
 #[cfg(test)]

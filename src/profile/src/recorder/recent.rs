@@ -4,7 +4,7 @@
 
 use std::cell::Cell;
 
-use super::together::KnownTeam;
+use super::unstamped::Known;
 use crate::segment::layout::{self, SLOTS, Size};
 use crate::segment::tables::{AlgorithmRow, Site, TeamRow};
 
@@ -61,7 +61,7 @@ pub(super) struct RecentTeam {
     /// How many teams there had been then. A handle may be that of another team once there are more.
     pub made: Cell<u64>,
     /// What is known of it.
-    pub team: Cell<Option<KnownTeam>>,
+    pub known: Cell<Option<Known>>,
 }
 
 static OF_SLOTS: [Recent; SLOTS] = [const {
@@ -75,7 +75,7 @@ static OF_SLOTS: [Recent; SLOTS] = [const {
                 rows: Cell::new(None),
             }
         }; CALLS],
-        teams: [const { RecentTeam { handle: Cell::new(0), made: Cell::new(0), team: Cell::new(None) } }; TEAMS],
+        teams: [const { RecentTeam { handle: Cell::new(0), made: Cell::new(0), known: Cell::new(None) } }; TEAMS],
     }
 }; SLOTS];
 
