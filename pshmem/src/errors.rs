@@ -106,9 +106,10 @@ pub fn happened(op: Option<u16>, fault: Fault) -> c_int {
         FATAL | RETURN => {}
         LOG => eprintln!("pellucid: PE {}: {routine}: {fault}", runtime::map().me),
         ErrorHandler(function) => {
+            // It may call routines, while the thread is in this one.
             // SAFETY: the program's own, which it gave as a function of this type; the error is this thread's until its
             // next one.
-            unsafe { std::mem::transmute::<usize, HandlerFunction>(function)(error, data) };
+            recorder::nested(|| unsafe { std::mem::transmute::<usize, HandlerFunction>(function)(error, data) });
         }
     }
     fault.code()

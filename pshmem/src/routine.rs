@@ -132,7 +132,7 @@ macro_rules! routine {
             {
                 // SAFETY: the arguments are the caller's.
                 let result = unsafe { $imp($($arg),*) };
-                unstamped::leave();
+                unstamped::leave(op, known);
                 $(
                     let $r: $answer = result;
                     if $failed {

@@ -9,6 +9,7 @@ use std::ptr;
 /// Every element addressed lies in a valid range.
 #[inline(never)]
 pub unsafe fn elements(elem: usize, dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize) {
+    debug_assert!(matches!(elem, 1 | 2 | 4 | 8 | 16), "elements of {elem} bytes");
     // SAFETY: so says the caller.
     unsafe {
         match elem {

@@ -1,6 +1,6 @@
 /*
- * What the recorder keeps for each thread: its slot, where the call that an armed entry is about to record returns to, and
- * what the thread has called of late.
+ * What the recorder keeps for each thread: its slot, where the call that an armed entry is about to record returns to,
+ * and what the thread has called of late.
  * Initial-exec: one load relative to the thread pointer, no call to __tls_get_addr.
  */
 

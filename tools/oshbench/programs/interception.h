@@ -21,8 +21,8 @@
     ROW(free, 0, "timed", free(NULL))
 
 /*
- * Calls whose instructions are counted with the profile off, for what the library itself takes. At level 1 a tracer cannot
- * tell: there all that may wait is timed where it is as slow as under a tracer.
+ * Calls whose instructions are counted with the profile off, for what the library itself takes. At level 1 a tracer
+ * cannot tell of most: what may wait is timed there where it is as slow as under a tracer.
  */
 #define CALLS_OFF(ROW)                                                                           \
     ROW(n_pes, 0, "", n_pes())                                                                   \

@@ -156,7 +156,8 @@ pub const GROUPS: &[Group] = &[
     },
     Group {
         name: "interception",
-        about: "shmem_X with the profile off and on against pshmem_X: time and instructions; instructions of collectives",
+        about: "shmem_X with the profile off and on against pshmem_X: time and instructions; instructions of \
+            collectives",
         programs: &[
             pair("interception", Runs::Ours),
             Program { name: "interception_steps", pes: &[1], any_pes: false, runs: Runs::OursAlone },

@@ -45,7 +45,7 @@ use sync_block::{SYNC_BLOCK, SyncBlock, TEAMS};
 
 /// Teams that programs make. There are never more than ids, of which each PE's teams have different ones.
 static SLAB: Slab<Team, TEAMS> = Slab::new();
-/// How many teams this process has kept a handle of so far.
+/// How many teams this process has made so far, or tried to.
 static MADE: AtomicU64 = AtomicU64::new(0);
 
 /// `shmem_team_t`.
@@ -318,7 +318,7 @@ impl World {
     }
 }
 
-/// How many teams this process has made so far: a handle may be that of another team once there are more.
+/// How many teams this process has made so far, or tried to: a handle may be that of another team once there are more.
 #[inline(always)]
 pub fn made() -> u64 {
     MADE.load(Relaxed)

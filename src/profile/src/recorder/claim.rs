@@ -129,8 +129,7 @@ pub(super) fn claim() -> Place {
     let thread = thread_id();
     match own_again(region, thread).or_else(|| take_free(region, thread)).or_else(|| take_dead(region, thread)) {
         Some(slot) => {
-            let number = region.slots.iter().position(|other| std::ptr::eq(other, slot)).unwrap_or_default();
-            tls::set_slot(Some((slot, recent::of_slot(number))));
+            tls::set_slot(Some((slot, recent::of_slot(slot_index(slot)))));
             release_at_exit(slot);
             Place::Own(slot)
         }

@@ -39,11 +39,11 @@ impl Call {
                 wait_counts();
             }
         };
-        if let Some(team) = self.known
-            && unstamped::begin(self.op, team, 0, self.bytes)
+        if let Some(known) = self.known
+            && unstamped::begin(self.op, known, 0, self.bytes)
         {
             work();
-            unstamped::leave();
+            unstamped::leave(self.op, known);
         } else {
             timed(self.op, self.team.0, 0, self.bytes, work);
         }

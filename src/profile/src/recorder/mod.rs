@@ -41,7 +41,6 @@ mod tables;
 mod timeline;
 mod tls;
 pub mod unstamped;
-
 mod waits;
 
 #[cfg(test)]

@@ -19,7 +19,9 @@ pub(super) struct Recent {
     teams: [RecentTeam; TEAMS],
 }
 
-// SAFETY: only the thread that owns the slot with the same number is given it ([`of_slot`]).
+// SAFETY: only the thread that owns the slot with the same number is given it ([`of_slot`]), in a process that attaches
+// once, as programs do. A call in a signal handler may come between two words of it: it leaves what is kept of another
+// place, or of the same call site, whose return address is compared before the rows are used.
 unsafe impl Sync for Recent {}
 
 /// A call without a stamp.
@@ -56,11 +58,11 @@ pub(super) struct Rows {
 
 /// A team that a collective was called on.
 pub(super) struct RecentTeam {
-    /// Its handle; 0: there was none.
+    /// Its handle.
     pub handle: Cell<usize>,
     /// How many teams there had been then. A handle may be that of another team once there are more.
     pub made: Cell<u64>,
-    /// What is known of it.
+    /// What is known of it; `None`: there was none.
     pub known: Cell<Option<Known>>,
 }
 
@@ -83,7 +85,7 @@ static OF_SLOTS: [Recent; SLOTS] = [const {
 pub(super) fn of_slot(number: usize) -> &'static Recent {
     let recent = &OF_SLOTS[number];
     recent.calls.iter().for_each(|call| call.call.set(0));
-    recent.teams.iter().for_each(|team| team.handle.set(0));
+    recent.teams.iter().for_each(|team| team.known.set(None));
     recent
 }
 

@@ -53,6 +53,6 @@ pub fn begin(op: impl Operation, known: Known, addr: usize, bytes: usize) -> boo
 
 /// Ends it.
 #[inline(always)]
-pub fn leave() {
-    waits::leave_unstamped();
+pub fn leave(op: impl Operation, known: Known) {
+    waits::leave(op, 0, known.peer);
 }

@@ -150,18 +150,6 @@ pub(super) fn leave(op: impl Operation, start: u64, peer: i32) {
     current.word.store(current_word(op.id(), STATE_DONE, peer), Relaxed);
 }
 
-/// Ends a call that [`begin_on`] has begun. It knows the call from what that has noted.
-#[inline(always)]
-pub(super) fn leave_unstamped() {
-    let Some(slot) = tls::slot() else { return };
-    let current = &slot.head.current;
-    let word = current.word.load(Relaxed);
-    if word & (NOT_COUNTED | END_KEPT) | current.start.load(Relaxed) != 0 {
-        return leave_whole(slot, word as u16, 0, (word >> 32) as i32);
-    }
-    current.word.store(word ^ (STATE_INSIDE ^ STATE_DONE) << 16, Relaxed);
-}
-
 /// As [`leave`], of a call for which there is more to do.
 #[inline(never)]
 fn leave_whole(slot: &'static Slot, op: u16, start: u64, peer: i32) {

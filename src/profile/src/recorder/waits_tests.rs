@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use super::tests::{Fixture, op_named, routine};
-use super::{nested, timed, wait_begins, wait_counts};
-use crate::model::Routine;
+use super::{nested, sampled, timed, unstamped, wait_begins, wait_counts};
+use crate::model::{Pe, Routine};
 
 /// Calls of a barrier, each of which waits or not: how many there are, and what the profile says of them.
 fn barriers(calls: u64, waits: impl Fn(u64) -> Option<Duration>) -> Routine {
@@ -96,4 +96,25 @@ fn a_call_that_does_not_return_is_unfinished() {
         assert!(waits.unfinished_ns >= 2_000_000, "{} ns", waits.unfinished_ns);
     });
     assert_eq!(routine(&fixture.pe(), op).unfinished, 0);
+}
+
+#[test]
+fn a_call_in_a_signal_handler_is_not_taken_for_the_one_that_waits() {
+    let fixture = Fixture::new();
+    let (barrier, p) = (op_named("shmem_barrier_all"), op_named("shmem_long_p"));
+    // The thread has its slot from the first call on, and the team's calls are not kept one by one.
+    (0..50_000).for_each(|_| timed(barrier, -1, 0, 0, || ()));
+    let before = fixture.pe();
+    let known = unstamped::world_again().expect("the thread has a slot");
+    assert!(unstamped::begin(barrier, known, 0, 0), "it needs a stamp");
+    wait_begins();
+    sampled(p, 0, 0, 8, || ());
+    spin(Duration::from_millis(2));
+    unstamped::leave(barrier, known);
+    let after = fixture.pe();
+    let ns = |pe: &Pe, op| routine(pe, op).spent_ns();
+    assert!(ns(&after, barrier) >= ns(&before, barrier) + 2_000_000, "the barrier has waited");
+    assert!(ns(&after, p) < 1_000_000, "p has not");
+    assert_eq!(routine(&after, barrier).all_calls(), 50_001);
+    assert_eq!(after.tables.teams[0].calls, 50_001);
 }

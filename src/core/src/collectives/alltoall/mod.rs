@@ -107,7 +107,7 @@ pub(super) fn extent(arg: &'static str, stride: isize, count: usize, elem: usize
     Ok((stride as usize).saturating_mul(count - 1).saturating_add(1).saturating_mul(elem))
 }
 
-/// Copies block `theirs` of a member's source to the member's block `to` of `dest`.
+/// Copies block `from` of a member's source to the member's block `to` of `dest`.
 ///
 /// # Safety
 /// Both objects have the extents of their strides.
