@@ -6,7 +6,7 @@ use pellucid_core::context::Ctx;
 use pellucid_core::team::pe_list::PeList;
 use pellucid_core::team::{self, World, aset};
 use pellucid_profile::recorder;
-use pellucid_profile::recorder::unstamped::{self, Known};
+use pellucid_profile::recorder::unstamped::{self, KnownCaller};
 
 use crate::types::{Aset, Team};
 
@@ -24,13 +24,13 @@ pub fn of_team(world: &World, handle: Team) -> i32 {
 
 /// The same, where the thread has had a collective on it before.
 #[inline(always)]
-pub fn team_again(team: Team) -> Option<Known> {
+pub fn team_again(team: Team) -> Option<KnownCaller> {
     unstamped::team_again(team.bits(), team::made())
 }
 
 /// The root of a call on a team is this member.
 #[inline(always)]
-pub fn rooted_again(op: u16, team: Option<Known>, root: c_int) -> Option<Known> {
+pub fn rooted_again(op: u16, team: Option<KnownCaller>, root: c_int) -> Option<KnownCaller> {
     team.inspect(|_| recorder::rooted(op, root))
 }
 

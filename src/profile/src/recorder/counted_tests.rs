@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::tests::{Fixture, op_named, routine};
-use super::unstamped::{self, Known};
+use super::unstamped::{self, KnownCaller};
 use super::{algorithm, region_begin, region_end, set_site, team, timed, wait_counts};
 use crate::model::Pe;
 use crate::op::OPS;
@@ -20,7 +20,7 @@ struct Call {
     /// What the profile knows its team by, and the team's number.
     team: (i32, u32),
     /// The same, where the call begins without a search for it.
-    known: Option<Known>,
+    known: Option<KnownCaller>,
     /// Algorithms 0, 1, 2 and 0 again, so many of them.
     tells: u64,
     in_region: bool,

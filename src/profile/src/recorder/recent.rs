@@ -4,7 +4,7 @@
 
 use std::cell::Cell;
 
-use super::unstamped::Known;
+use super::unstamped::KnownCaller;
 use crate::segment::layout::{self, SLOTS, Size};
 use crate::segment::tables::{AlgorithmRow, Site, TeamRow};
 
@@ -63,7 +63,7 @@ pub(super) struct RecentTeam {
     /// How many teams there had been then. A handle may be that of another team once there are more.
     pub made: Cell<u64>,
     /// What is known of it; `None`: there was none.
-    pub known: Cell<Option<Known>>,
+    pub known: Cell<Option<KnownCaller>>,
 }
 
 static OF_SLOTS: [Recent; SLOTS] = [const {

@@ -9,7 +9,7 @@ use crate::segment::tables::TeamRow;
 
 /// The calling thread, and the team of a collective.
 #[derive(Clone, Copy)]
-pub struct Known {
+pub struct KnownCaller {
     slot: &'static Slot,
     team: Option<&'static TeamRow>,
     peer: i32,
@@ -17,20 +17,20 @@ pub struct Known {
 
 /// The thread alone: of a call that no team makes.
 #[inline(always)]
-pub fn thread_again() -> Option<Known> {
-    Some(Known { slot: tls::slot()?, team: None, peer: -1 })
+pub fn thread_again() -> Option<KnownCaller> {
+    Some(KnownCaller { slot: tls::slot()?, team: None, peer: -1 })
 }
 
 /// The team of all PEs.
 #[inline(always)]
-pub fn world_again() -> Option<Known> {
+pub fn world_again() -> Option<KnownCaller> {
     let slot = tls::slot()?;
-    Some(Known { slot, team: Some(&slot.tables.teams[0]), peer: -1 })
+    Some(KnownCaller { slot, team: Some(&slot.tables.teams[0]), peer: -1 })
 }
 
 /// The team with this handle, where the thread has had a collective on it since the last of `made` teams was made.
 #[inline(always)]
-pub fn team_again(handle: usize, made: u64) -> Option<Known> {
+pub fn team_again(handle: usize, made: u64) -> Option<KnownCaller> {
     let last = tls::recent()?.team(handle);
     if last.handle.get() == handle && last.made.get() == made { last.known.get() } else { None }
 }
@@ -41,18 +41,18 @@ pub fn note_team(handle: usize, made: u64, peer: i32) {
     let last = recent.team(handle);
     last.handle.set(handle);
     last.made.set(made);
-    last.known.set(Some(Known { slot, team: Some(&slot.tables.teams[tables::team_at(peer)]), peer }));
+    last.known.set(Some(KnownCaller { slot, team: Some(&slot.tables.teams[tables::team_at(peer)]), peer }));
 }
 
 /// Begins a call. False: it takes more, which is left to [`super::outlined::timed`]; else [`leave`] ends it.
 #[inline(always)]
-pub fn begin(op: impl Operation, known: Known, addr: usize, bytes: usize) -> bool {
-    let Known { slot, team, peer } = known;
+pub fn begin(op: impl Operation, known: KnownCaller, addr: usize, bytes: usize) -> bool {
+    let KnownCaller { slot, team, peer } = known;
     op.traits() & TIMED_IF_WAITS != 0 && waits::begin_on(slot, team, op, (peer, addr, bytes))
 }
 
 /// Ends it.
 #[inline(always)]
-pub fn leave(op: impl Operation, known: Known) {
+pub fn leave(op: impl Operation, known: KnownCaller) {
     waits::leave(op, 0, known.peer);
 }
