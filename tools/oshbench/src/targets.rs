@@ -141,6 +141,10 @@ impl Rule {
 
 /// The target of a row, given all rows of the run.
 pub fn target(row: &Row, rows: &[Row]) -> Option<Target> {
+    // Instructions alone: targets are of times.
+    if row.instructions.is_some() && row.ours.is_none() {
+        return None;
+    }
     let bound = RULES.iter().find(|rule| rule.fits(row))?.bound;
     let limit = row.limit.as_ref().map(|(_, ns)| *ns);
     let other = |bench: &str, memory: &str, bytes: u64| {
