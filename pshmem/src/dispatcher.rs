@@ -50,7 +50,7 @@ unsafe extern "C" {
 pub fn imp(body: usize) -> *const () {
     // SAFETY: constant, and of this type.
     let word = unsafe { &IMPS[body] };
-    std::ptr::from_ref(word).cast::<()>().wrapping_byte_offset(*word as isize)
+    ptr::from_ref(word).cast::<()>().wrapping_byte_offset(*word as isize)
 }
 
 /// The same, of an operation.

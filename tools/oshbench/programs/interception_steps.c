@@ -60,17 +60,10 @@ static struct shared *shared;
         shmem_pcontrol(0);                                \
         COUNT_STEPS(row, PSHMEM, pshmem_##call);          \
         COUNT_STEPS(row, OFF, shmem_##call);              \
-        shmem_pcontrol(1);                                \
-        COUNT_STEPS(row, ON, shmem_##call);               \
-        COUNT_STEPS(row, EMPTY, );                        \
-        row++;                                            \
-    } while (0);
-
-#define STEPS_OFF_OF(name, bytes, level, call)            \
-    do {                                                  \
-        shmem_pcontrol(0);                                \
-        COUNT_STEPS(row, PSHMEM, pshmem_##call);          \
-        COUNT_STEPS(row, OFF, shmem_##call);              \
+        if ((level)[0] != 0) {                            \
+            shmem_pcontrol(1);                            \
+            COUNT_STEPS(row, ON, shmem_##call);           \
+        }                                                 \
         COUNT_STEPS(row, EMPTY, );                        \
         row++;                                            \
     } while (0);
@@ -86,7 +79,7 @@ static int traced(void)
     int row = 0;
     uint64_t *signal_word = shmem_calloc(1, sizeof *signal_word);
     CALLS(STEPS_OF)
-    CALLS_OFF(STEPS_OFF_OF)
+    CALLS_OFF(STEPS_OF)
     shmem_free(signal_word);
     shmem_free(word);
     shmem_finalize();

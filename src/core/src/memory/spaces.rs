@@ -111,7 +111,7 @@ pub struct Parts {
 /// What numbers and addresses are taken.
 #[derive(Debug, Default)]
 struct Taken {
-    /// Numbers of segments, also of spaces that are being made.
+    /// Numbers of segments, also of spaces that are being made: of the type of places, for one kind of set.
     numbers: BTreeSet<usize>,
     /// Places in the directory.
     places: BTreeSet<usize>,

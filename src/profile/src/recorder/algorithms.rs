@@ -6,7 +6,7 @@ use super::hot::bump;
 use super::tables::is_mine;
 use super::{claim, names, tls, waits};
 use crate::segment::layout::{NOT_COUNTED, STATE_INSIDE, Slot, state_of};
-use crate::segment::tables::{ALGORITHM_OVERFLOW, ALGORITHMS, PROBES, algorithm_index, algorithm_key};
+use crate::segment::tables::{ALGORITHM_OVERFLOW, ALGORITHMS, AlgorithmRow, PROBES, algorithm_index, algorithm_key};
 
 /// Names of all algorithms, by number. Those beyond the table of the profile have no name.
 pub fn algorithm_names(all: impl Iterator<Item = String>) {
@@ -34,12 +34,13 @@ pub fn algorithm(number: u8) {
 
 /// A call of this operation takes this algorithm. Gives the row in which it is counted.
 #[inline]
-pub(super) fn count(slot: &Slot, op: u16, number: u8) -> usize {
+pub(super) fn count(slot: &Slot, op: u16, number: u8) -> &AlgorithmRow {
     let key = algorithm_key(op, number);
     let first = algorithm_index(key);
     let at = if slot.tables.algorithms[first].key.load(Relaxed) == key { first } else { row_of(slot, key) };
-    bump(&slot.tables.algorithms[at].calls, 1);
-    at
+    let row = &slot.tables.algorithms[at];
+    bump(&row.calls, 1);
+    row
 }
 
 /// Finds or takes the row of a key.

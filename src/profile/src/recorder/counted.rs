@@ -8,7 +8,7 @@ use super::recent::Rows;
 use super::{hot, tables, tls};
 use crate::op::{NONBLOCKING, TRANSFER, traits};
 use crate::segment::layout::{END_KEPT, STATE_INSIDE, Slot, current_word};
-use crate::segment::tables::{ALGORITHM_OVERFLOW, SITE_OVERFLOW, TEAMS};
+use crate::segment::tables::{AlgorithmRow, SITE_OVERFLOW, TeamRow};
 use crate::size::{Distance, size_class};
 
 /// [`super::recent::RecentCall::call`]: the bits of a peer below -1, which is a row of teams, are all set where the
@@ -49,37 +49,30 @@ pub(super) fn again(slot: &Slot, algorithm: Option<u8>) -> bool {
     true
 }
 
-/// Numbers of the rows that a call was counted in.
-pub(super) struct Places {
-    /// Of call sites.
-    pub site: u32,
-    /// Of algorithms.
-    pub algorithm: Option<usize>,
-    /// Of teams.
-    pub team: Option<usize>,
-}
+/// Where a call was counted: number of the call site's row, rows of the algorithm and of the team.
+pub(super) type Places = (u32, Option<&'static AlgorithmRow>, Option<&'static TeamRow>);
 
 /// The call whose word was this, by this algorithm, is counted there.
-pub(super) fn note(slot: &'static Slot, (word, algorithm): (u64, Option<u8>), bytes: usize, places: &Places) {
+pub(super) fn note(slot: &'static Slot, (word, chosen): (u64, Option<u8>), bytes: usize, places: Places) {
     let Some(recent) = tls::recent() else { return };
-    let (op, peer, return_address) = (word as u16, (word >> 32) as i32, tls::site());
+    let ((site, algorithm, team), op, return_address) = (places, word as u16, tls::site());
     let last = recent.call(return_address);
     // Rows by peer, and bytes that are counted elsewhere, are more than [`again`] knows of.
     let is_plain = traits(op) & (TRANSFER | NONBLOCKING) == 0
-        && peer < 0
-        && (bytes == 0 || hot::has_row(slot, op) && !tables::bytes_follow(op, places.site as usize));
-    last.call.set(if is_plain { call(word, algorithm) } else { 0 });
+        && ((word >> 32) as i32) < 0
+        && (bytes == 0 || hot::has_row(slot, op) && !tables::bytes_follow(op, site as usize));
+    last.call.set(if is_plain { call(word, chosen) } else { 0 });
     last.bytes.set(bytes as u64);
     last.return_address.set(return_address);
     last.region_key.set(slot.head.region_key.load(Relaxed));
-    let (tables, cell) = (&slot.tables, slot.cell(op));
+    let cell = slot.cell(op);
     let size = || &slot.row(cell.row.load(Relaxed)).sizes[size_class(bytes)][Distance::None as usize];
     last.rows.set(is_plain.then(|| Rows {
         cell,
         size: (bytes != 0).then(size),
-        site: &tables.sites[(places.site as usize).min(SITE_OVERFLOW)],
-        site_number: places.site,
-        algorithm: places.algorithm.map(|row| &tables.algorithms[row.min(ALGORITHM_OVERFLOW)]),
-        team: places.team.map(|row| &tables.teams[row % TEAMS]),
+        site: &slot.tables.sites[(site as usize).min(SITE_OVERFLOW)],
+        site_number: site,
+        algorithm,
+        team,
     }));
 }

@@ -245,6 +245,12 @@ pub(super) fn team_at(peer: i32) -> usize {
     if peer < -1 { (-2 - peer) as usize & (TEAMS - 1) } else { 0 }
 }
 
+/// The row itself, where a call with these traits is one of all PEs of a team.
+#[inline(always)]
+pub(super) fn team_row_of(slot: &Slot, traits: u16, peer: i32) -> Option<&TeamRow> {
+    (traits & TOGETHER != 0 && peer < 0).then(|| &slot.tables.teams[team_at(peer)])
+}
+
 /// A call of all PEs of a team is over: `peer` is what [`team`] gave, or -1 for the world. Its time stands for so many
 /// calls.
 #[inline(always)]

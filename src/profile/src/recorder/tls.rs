@@ -19,26 +19,34 @@ unsafe extern "C" {
     fn pellucid_profile_site_set(site: u64);
 }
 
-/// The calling thread's slot.
+/// The word at this place of the thread-local variable of shim/slot.c, which is initial-exec: a load relative to the
+/// thread pointer.
+#[cfg(target_arch = "x86_64")]
 #[inline(always)]
-pub(super) fn slot() -> Option<&'static Slot> {
-    let slot: *const Slot;
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: reads the initial-exec thread-local variable of shim/slot.c, which holds for every thread the library can
-    // be called on; `readonly` but not `pure`, so that a value from before a claim is not reused after it.
+fn word<T, const AT: usize>() -> *const T {
+    let word: *const T;
+    // SAFETY: reads a variable that holds for every thread the library can be called on; `readonly` but not `pure`, so
+    // that a value from before a claim is not reused after it.
     unsafe {
         core::arch::asm!(
-            "mov {slot}, qword ptr [rip + pellucid_profile_thread@GOTTPOFF]",
-            "mov {slot}, qword ptr fs:[{slot}]",
-            slot = out(reg) slot,
+            "mov {word}, qword ptr [rip + pellucid_profile_thread@GOTTPOFF]",
+            "mov {word}, qword ptr fs:[{word} + {at}]",
+            word = out(reg) word,
+            at = const AT,
             options(readonly, nostack, preserves_flags)
         );
     }
+    word
+}
+
+/// The calling thread's slot.
+#[inline(always)]
+pub(super) fn slot() -> Option<&'static Slot> {
+    #[cfg(target_arch = "x86_64")]
+    let slot = word::<Slot, 0>();
     #[cfg(not(target_arch = "x86_64"))]
     // SAFETY: no precondition.
-    unsafe {
-        slot = pellucid_profile_slot_get();
-    }
+    let slot = unsafe { pellucid_profile_slot_get() };
     // SAFETY: the pointer is null or was set by `set_slot` to a slot of a mapping that is never unmapped.
     unsafe { slot.as_ref() }
 }
@@ -47,45 +55,21 @@ pub(super) fn slot() -> Option<&'static Slot> {
 #[inline(always)]
 pub(crate) fn site() -> u64 {
     #[cfg(target_arch = "x86_64")]
-    {
-        let site: u64;
-        // SAFETY: as in `slot`.
-        unsafe {
-            core::arch::asm!(
-                "mov {site}, qword ptr [rip + pellucid_profile_thread@GOTTPOFF]",
-                "mov {site}, qword ptr fs:[{site} + 8]",
-                site = out(reg) site,
-                options(readonly, nostack, preserves_flags)
-            );
-        }
-        site
-    }
+    let site = word::<u8, 8>().addr() as u64;
     #[cfg(not(target_arch = "x86_64"))]
     // SAFETY: no precondition.
-    unsafe {
-        pellucid_profile_site_get()
-    }
+    let site = unsafe { pellucid_profile_site_get() };
+    site
 }
 
 /// What the calling thread has called of late.
 #[inline(always)]
 pub(super) fn recent() -> Option<&'static Recent> {
-    let recent: *const Recent;
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: as in `slot`.
-    unsafe {
-        core::arch::asm!(
-            "mov {recent}, qword ptr [rip + pellucid_profile_thread@GOTTPOFF]",
-            "mov {recent}, qword ptr fs:[{recent} + 16]",
-            recent = out(reg) recent,
-            options(readonly, nostack, preserves_flags)
-        );
-    }
+    let recent = word::<Recent, 16>();
     #[cfg(not(target_arch = "x86_64"))]
     // SAFETY: no precondition.
-    unsafe {
-        recent = pellucid_profile_recent_get().cast();
-    }
+    let recent: *const Recent = unsafe { pellucid_profile_recent_get() }.cast();
     // SAFETY: the pointer is null or was set by `set_slot`.
     unsafe { recent.as_ref() }
 }

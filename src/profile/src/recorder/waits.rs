@@ -21,7 +21,7 @@ use crate::op::{COMPLETES, Operation, TIMED_IF_WAITS, TOGETHER, WAITS, traits};
 use crate::segment::layout::{
     Cell, END_KEPT, NOT_COUNTED, ROW_OVERFLOW, STATE_DONE, STATE_INSIDE, Slot, current_word, state_of,
 };
-use crate::segment::tables::{TEAMS, TeamRow};
+use crate::segment::tables::TeamRow;
 
 /// Largest payload in bytes of a collective that may end without a stamp: beyond, it is the copy that takes time.
 pub const UNSTAMPED_BYTES: usize = 1024;
@@ -75,8 +75,7 @@ pub fn begins() {
 #[inline(always)]
 pub(super) fn begin(op: impl Operation, peer: i32, addr: usize, bytes: usize) -> bool {
     let Some(slot) = tls::slot() else { return false };
-    let team = (op.traits() & TOGETHER != 0 && peer < 0).then(|| &slot.tables.teams[tables::team_at(peer)]);
-    begin_on(slot, team, op, (peer, addr, bytes))
+    begin_on(slot, tables::team_row_of(slot, op.traits(), peer), op, (peer, addr, bytes))
 }
 
 /// As [`begin`], of all PEs of the team in this row, where there is one.
@@ -130,11 +129,10 @@ fn count_anew(slot: &'static Slot, algorithm: Option<u8>) {
     slot.head.site.store(site, Relaxed);
     hot::count_long(slot, op, peer, bytes);
     bump32(&slot.cell(op).countdown, u32::MAX);
-    let team = (traits(op) & TOGETHER != 0 && peer < 0).then(|| tables::team_at(peer));
-    let is_end_kept =
-        team.is_some_and(|team| tables::met_in_passing(slot, &slot.tables.teams[team % TEAMS], bytes as u64, site));
+    let team = tables::team_row_of(slot, traits(op), peer);
+    let is_end_kept = team.is_some_and(|team| tables::met_in_passing(slot, team, bytes as u64, site));
     let row = algorithm.map(|algorithm| algorithms::count(slot, op, algorithm));
-    counted::note(slot, (word, algorithm), bytes, &counted::Places { site, algorithm: row, team });
+    counted::note(slot, (word, algorithm), bytes, (site, row, team));
     current.word.store(current_word(op, STATE_INSIDE, peer) | if is_end_kept { END_KEPT } else { 0 }, Relaxed);
 }
 
