@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -40,9 +41,20 @@ impl Drop for Process {
     }
 }
 
+/// Held by tests that have an exporter, which finds the jobs of all of them.
+static EXPORTERS: RwLock<()> = RwLock::new(());
+
+/// With other tests of the program beside, or without.
+#[expect(dead_code, reason = "held, not read")]
+enum Company {
+    Others(RwLockReadGuard<'static, ()>),
+    Nobody(RwLockWriteGuard<'static, ()>),
+}
+
 /// `oshprof serve`.
 pub struct Exporter {
     _process: Process,
+    _company: Company,
     /// Where it listens.
     pub port: u16,
     /// Its folder.
@@ -52,6 +64,15 @@ pub struct Exporter {
 impl Exporter {
     /// Starts one with a hand-over socket of its own.
     pub fn start(name: &str, options: &[&str]) -> Exporter {
+        Self::start_in(Company::Others(EXPORTERS.read().unwrap_or_else(PoisonError::into_inner)), name, options)
+    }
+
+    /// As [`Self::start`], while no other test of the program has one.
+    pub fn start_alone(name: &str, options: &[&str]) -> Exporter {
+        Self::start_in(Company::Nobody(EXPORTERS.write().unwrap_or_else(PoisonError::into_inner)), name, options)
+    }
+
+    fn start_in(company: Company, name: &str, options: &[&str]) -> Exporter {
         let (folder, port) = (tree::fresh(name), free_port());
         std::fs::create_dir_all(&folder).expect("a folder for the exporter");
         let log = std::fs::File::create(folder.join("serve.log")).expect("a log");
@@ -64,7 +85,7 @@ impl Exporter {
             .stderr(log)
             .spawn()
             .expect("oshprof starts");
-        let exporter = Exporter { _process: Process(process), port, folder };
+        let exporter = Exporter { _process: Process(process), _company: company, port, folder };
         wait_for("the exporter", || TcpStream::connect(exporter.address()).ok());
         exporter
     }

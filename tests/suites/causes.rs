@@ -22,9 +22,10 @@ fn report(directory: &Path, options: &[&str]) -> String {
     job.args(["--view", "causes"]).args(options).run().expect_code(0).stdout
 }
 
-fn profile(what: &str, pes: usize) -> PathBuf {
+/// The profile of the program doing `what`, in a folder named after the test.
+fn profile(test: &str, what: &str, pes: usize) -> PathBuf {
     let binary = Build::program("profile/waits.c").options(["-g", "-O1"]).build();
-    let directory = tree::fresh(&format!("causes/{what}-{pes}")).join("profile");
+    let directory = tree::fresh(&format!("causes/{test}")).join("profile");
     Job::oshrun(pes).arg("--profile-dir").arg(&directory).arg(&binary).args([what, TURNS]).run().expect_code(0);
     directory
 }
@@ -54,7 +55,7 @@ fn took_long(row: &Value) {
 
 #[test]
 fn a_wavefront_of_flags() {
-    let rows = causes(&profile("flags", 3));
+    let rows = causes(&profile("wavefront", "flags", 3));
     let first = longest(&rows, 1, "WAIT flags");
     took_long(first);
     assert_eq!((&first["by_pe"], &first["by_routine"]), (&"0".into(), &"shmem_long_p".into()), "{first}");
@@ -71,7 +72,7 @@ fn a_wavefront_of_flags() {
 
 #[test]
 fn a_halo_exchange_of_puts_with_signal() {
-    let rows = causes(&profile("signals", 3));
+    let rows = causes(&profile("signals", "signals", 3));
     // The neighbours of the slow PE wait for what it sends to each.
     for (pe, wait, store) in [(2, "WAIT left", "STORE right"), (0, "WAIT right", "STORE left")] {
         let row = longest(&rows, pe, wait);
@@ -84,7 +85,7 @@ fn a_halo_exchange_of_puts_with_signal() {
 
 #[test]
 fn a_wait_for_several_flags_names_the_last() {
-    let rows = causes(&profile("several", 4));
+    let rows = causes(&profile("several", "several", 4));
     let row = longest(&rows, 0, "WAIT several");
     took_long(row);
     assert_eq!((&row["by_pe"], &row["by_site"]), (&"3".into(), &line("STORE several")), "{row}");
@@ -92,7 +93,7 @@ fn a_wait_for_several_flags_names_the_last() {
 
 #[test]
 fn a_lock_convoy() {
-    let directory = profile("locks", 3);
+    let directory = profile("convoy", "locks", 3);
     let rows = causes(&directory);
     for pe in 0..3 {
         let row = longest(&rows, pe, "WAIT lock");
@@ -106,7 +107,7 @@ fn a_lock_convoy() {
 
 #[test]
 fn a_lock_is_named_and_its_times_add_up() {
-    let directory = profile("locks", 3);
+    let directory = profile("lock", "locks", 3);
     let job = Job::new(tree::tool("oshprof")).arg("report").arg(&directory);
     let text = job.args(["--view", "locks"]).run().expect_code(0).stdout;
     let job = Job::new(tree::tool("oshprof")).arg("report").arg(&directory);
@@ -137,7 +138,7 @@ fn a_lock_is_named_and_its_times_add_up() {
 /// What was waited for is told of no more than once, in all forms.
 #[test]
 fn every_form_of_the_view() {
-    let directory = profile("flags", 2);
+    let directory = profile("forms", "flags", 2);
     let text = report(&directory, &[]);
     assert!(text.contains("PE 1 ") && text.contains("PE 0 long_p at waits.c:"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
