@@ -17,7 +17,9 @@ use crate::size::size_class;
 use crate::trace::{self, Short};
 
 /// Calls of an operation that are all timed before sampling begins.
-const ALL_TIMED: u64 = 24;
+const ALL_TIMED: u64 = 8;
+/// Samples after which the mean number of calls that one stands for doubles, in the beginning.
+const BEFORE_DOUBLING: u64 = 4;
 /// Mean number of calls that one sample stands for in the long run, unless set otherwise. One in 128 would be a third
 /// of what recording short calls costs.
 pub const MEAN_GAP: u64 = 1024;
@@ -305,8 +307,7 @@ fn next_gap(slot: &Slot, cell: &Cell, ns: u64) -> u32 {
     if samples < ALL_TIMED || credit > 0 || longest <= 1 {
         return 1;
     }
-    // The mean doubles with every eight samples.
-    let mean = (2_u64 << ((samples - ALL_TIMED) / 8).min(20)).min(most(slot, cell, longest));
+    let mean = (2_u64 << ((samples - ALL_TIMED) / BEFORE_DOUBLING).min(20)).min(most(slot, cell, longest));
     let mut x = slot.head.random.load(Relaxed) | 1;
     x ^= x << 13;
     x ^= x >> 7;

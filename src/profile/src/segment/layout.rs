@@ -23,15 +23,17 @@ use crate::size::{DISTANCES, Distance, SIZE_CLASSES};
 /// First eight bytes of a segment.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"PELLPROF");
 /// Version of this layout. Readers and writers of another version refuse the segment.
-pub const VERSION: u32 = 22;
+pub const VERSION: u32 = 23;
 
 /// Threads of a PE that can record into a slot of their own at the same time.
 pub const SLOTS: usize = 256;
 /// Bytes of a slot: what profiling one thread can take at most.
-pub const SLOT_BYTES: usize = 4 << 20;
+pub const SLOT_BYTES: usize = 9 << 19;
+/// Bytes before the rows of a slot, which begin at a page.
+const BEFORE_ROWS: usize = (size_of::<SlotHead>() + MAX_OPS * size_of::<Cell>() + size_of::<ThreadTables>())
+    .next_multiple_of(align_of::<Row>());
 /// Histogram rows of a slot.
-pub const ROWS: usize =
-    (SLOT_BYTES - size_of::<SlotHead>() - MAX_OPS * size_of::<Cell>() - size_of::<ThreadTables>()) / size_of::<Row>();
+pub const ROWS: usize = (SLOT_BYTES - BEFORE_ROWS) / size_of::<Row>();
 
 /// Distributed locks that a PE can hold and be seen to hold.
 pub const LOCKS: usize = 16;
@@ -326,8 +328,9 @@ pub struct Size {
     pub bytes: AtomicU64,
 }
 
-/// What an operation needs beyond its cell once it is timed or has sizes.
-#[repr(C, align(64))]
+/// What an operation needs beyond its cell once it is timed or has sizes. It begins at a page: the first call of most
+/// routines meets one new page then, where the calls of some microseconds are, too.
+#[repr(C, align(4096))]
 pub struct Row {
     /// Longest timed call in nanoseconds.
     pub max_ns: AtomicU64,
@@ -343,8 +346,7 @@ pub struct Row {
     pub denied_ns: AtomicU64,
     /// Keeps what follows aligned.
     pub reserved: [AtomicU64; 2],
-    /// Timed calls by latency bucket; a sample counts for the calls it stands for. The buckets of short calls are near
-    /// the fields above: a page fewer to map at the first call.
+    /// Timed calls by latency bucket; a sample counts for the calls it stands for.
     pub latency: [AtomicU64; BUCKETS],
     /// Calls and bytes by size class and distance.
     pub sizes: [[Size; DISTANCES]; SIZE_CLASSES],
@@ -361,11 +363,7 @@ pub struct Slot {
     pub tables: ThreadTables,
     /// Rows; the first is the overflow row.
     pub rows: [Row; ROWS],
-    pad: [u8; SLOT_BYTES
-        - size_of::<SlotHead>()
-        - MAX_OPS * size_of::<Cell>()
-        - size_of::<ThreadTables>()
-        - ROWS * size_of::<Row>()],
+    pad: [u8; SLOT_BYTES - BEFORE_ROWS - ROWS * size_of::<Row>()],
 }
 
 /// What one PE records.
@@ -397,7 +395,7 @@ const _: () = {
     assert!(size_of::<Current>() == 32);
     assert!(size_of::<SlotHead>() == 128);
     assert!(size_of::<Cell>() == 128);
-    assert!(size_of::<Row>() == 10_944);
+    assert!(size_of::<Row>() == 3 * 4096);
     assert!(size_of::<Slot>() == SLOT_BYTES);
     assert!(REGION_BYTES == 4096 + size_of::<Names>() + size_of::<Releases>() + (SLOTS + 1) * SLOT_BYTES);
     assert!(ROWS >= 224);
