@@ -5,7 +5,7 @@ use super::Ctx;
 use super::rma::null;
 use crate::base::{Cause, Fault};
 use crate::memory::Map;
-use crate::transport::{COPIED, Completion, RemoteAddress, Transport};
+use crate::transport::{Blocks, COPIED, Completion, RemoteAddress, Transport};
 use pellucid_kernels::strided;
 
 /// The range that a strided object covers: bytes before its address, and in all.
@@ -43,27 +43,22 @@ impl Object {
         Some(m.local_mapping(first, bytes, pe)?.wrapping_add(before))
     }
 
-    /// The way to all of it, over the network or in a space, and where its blocks are.
-    fn remote_address(&self, m: &Map, arg: &'static str, pe: i32) -> Result<Blocks, Fault> {
+    /// The way to all of it, over the network or in a space, and its first block.
+    fn remote_address(
+        &self,
+        m: &Map,
+        arg: &'static str,
+        pe: i32,
+    ) -> Result<(&'static dyn Transport, RemoteAddress), Fault> {
         let (first, bytes, before) = self.range();
         let (transport, first) = m.remote_address(arg, first, bytes, pe)?;
-        let step = self.stride.wrapping_mul(self.elem as isize);
-        Ok(Blocks { transport, first: RemoteAddress { offset: first.offset + before, ..first }, step })
+        Ok((transport, RemoteAddress { offset: first.offset + before, ..first }))
     }
-}
 
-/// Blocks of one object of a PE.
-struct Blocks {
-    transport: &'static dyn Transport,
-    /// The first.
-    first: RemoteAddress,
-    /// From one to the next, in bytes.
-    step: isize,
-}
-
-impl Blocks {
-    fn place(&self, i: isize) -> RemoteAddress {
-        RemoteAddress { offset: self.first.offset.wrapping_add_signed(i.wrapping_mul(self.step)), ..self.first }
+    /// Its blocks, and those `stride` elements apart here.
+    fn blocks(&self, stride: isize) -> Blocks {
+        let bytes = |stride: isize| stride.wrapping_mul(self.elem as isize);
+        Blocks { bytes: self.block * self.elem, count: self.count, here: bytes(stride), there: bytes(self.stride) }
     }
 }
 
@@ -196,18 +191,18 @@ pub fn ibget(
 #[cold]
 #[inline(never)]
 fn remote_put(m: &Map, ctx: Ctx, there: &Object, source: *const u8, step: isize, pe: i32) -> Result<(), Fault> {
-    let blocks = there.remote_address(m, "dest", pe)?;
+    let (transport, first) = there.remote_address(m, "dest", pe)?;
     if source.is_null() {
         return Err(null("source", super::bytes(there.elem, there.block.saturating_mul(there.count))));
     }
-    let bytes = there.block * there.elem;
+    let blocks = there.blocks(step);
     let channel = ctx.channel()?;
     // A small block is copied at once, and several travel together.
-    let when = if bytes <= COPIED { Completion::Deferred } else { Completion::Local };
-    for i in 0..there.count as isize {
-        let from = source.wrapping_offset(i.wrapping_mul(step).wrapping_mul(there.elem as isize));
+    let when = if blocks.bytes <= COPIED { Completion::Deferred } else { Completion::Local };
+    for i in 0..blocks.count as isize {
+        let from = source.wrapping_offset(i.wrapping_mul(blocks.here));
         // SAFETY: the caller of the routine vouches for the source.
-        unsafe { blocks.transport.put(channel, blocks.place(i), from, bytes, when)? };
+        unsafe { transport.put(channel, first.after(i.wrapping_mul(blocks.there)), from, blocks.bytes, when)? };
     }
     Ok(())
 }
@@ -216,18 +211,14 @@ fn remote_put(m: &Map, ctx: Ctx, there: &Object, source: *const u8, step: isize,
 #[cold]
 #[inline(never)]
 fn remote_get(m: &Map, ctx: Ctx, dest: *mut u8, step: isize, there: &Object, pe: i32) -> Result<(), Fault> {
-    let blocks = there.remote_address(m, "source", pe)?;
+    let (transport, first) = there.remote_address(m, "source", pe)?;
     if dest.is_null() {
         return Err(null("dest", super::bytes(there.elem, there.block.saturating_mul(there.count))));
     }
-    let bytes = there.block * there.elem;
     let channel = ctx.channel()?;
-    for i in 0..there.count as isize {
-        let to = dest.wrapping_offset(i.wrapping_mul(step).wrapping_mul(there.elem as isize));
-        // SAFETY: the caller of the routine vouches for the destination; it is complete before this returns.
-        unsafe { blocks.transport.get(channel, to, blocks.place(i), bytes, Completion::Deferred)? };
-    }
-    blocks.transport.quiet_pes(channel, &mut std::iter::once(pe))
+    // SAFETY: the caller of the routine vouches for the destination; it is complete before this returns.
+    unsafe { transport.get_blocks(channel, dest, first, there.blocks(step))? };
+    transport.quiet_pes(channel, &mut std::iter::once(pe))
 }
 
 fn check_strides(dst: isize, sst: isize, bsize: usize) -> Result<(), Fault> {

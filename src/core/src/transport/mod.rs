@@ -55,6 +55,26 @@ pub struct RemoteAddress {
     pub offset: usize,
 }
 
+impl RemoteAddress {
+    /// So many bytes further on.
+    pub fn after(self, bytes: isize) -> RemoteAddress {
+        RemoteAddress { offset: self.offset.wrapping_add_signed(bytes), ..self }
+    }
+}
+
+/// Blocks of a strided transfer.
+#[derive(Debug, Clone, Copy)]
+pub struct Blocks {
+    /// Bytes of each.
+    pub bytes: usize,
+    /// How many.
+    pub count: usize,
+    /// From the start of one to the next in this PE's memory, in bytes.
+    pub here: isize,
+    /// The same in the other PE's.
+    pub there: isize,
+}
+
 /// What is ordered and completed together: each context has one, the default context [`Channel::DEFAULT`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Channel(pub u32);
@@ -245,6 +265,27 @@ pub trait Transport: Send + Sync + Debug {
         bytes: usize,
         completion: Completion,
     ) -> Result<(), Fault>;
+
+    /// Copies blocks from a PE to here; complete when the channel is quiet.
+    ///
+    /// # Safety
+    /// All blocks at `dest` are writable until then.
+    unsafe fn get_blocks(
+        &self,
+        channel: Channel,
+        dest: *mut u8,
+        from: RemoteAddress,
+        blocks: Blocks,
+    ) -> Result<(), Fault> {
+        for i in 0..blocks.count as isize {
+            let to = dest.wrapping_offset(i.wrapping_mul(blocks.here));
+            // SAFETY: the caller's.
+            unsafe {
+                self.get(channel, to, from.after(i.wrapping_mul(blocks.there)), blocks.bytes, Completion::Deferred)?
+            };
+        }
+        Ok(())
+    }
 
     /// An atomic operation, exclusive of all others on the word, whoever makes them.
     ///

@@ -9,6 +9,7 @@ mod order;
 mod segments;
 mod sleep;
 mod strangers;
+mod strided;
 mod threads;
 
 use job::{Pe, Random, heap, job, settings};

@@ -6,7 +6,7 @@
 //!
 //! All hosts of a job have one byte order; fields are written as they are in memory, in words of 8 bytes.
 
-use crate::transport::{AmoOp, Atomic, MESSAGE, SegmentId, Tag};
+use crate::transport::{AmoOp, Atomic, Blocks, MESSAGE, SegmentId, Tag};
 
 /// Bytes of a header.
 pub(super) const HEADER: usize = 24;
@@ -20,6 +20,9 @@ pub(super) const HELLO: usize = 416;
 pub(super) const BUFFER: usize = HEADER + HELLO + TAG + MESSAGE;
 /// Bytes of entries that a request takes.
 pub(super) const ENTRIES: usize = MESSAGE;
+
+/// Bytes of the results of a request: they fit into a reply of their own.
+pub(super) const RESULTS: usize = MESSAGE;
 
 /// What a message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,6 +115,8 @@ impl<'a> Reader<'a> {
 pub(super) enum Entry<'a> {
     /// Bytes to be written.
     Put { segment: SegmentId, offset: u64, data: &'a [u8] },
+    /// Blocks to be read, of so many bytes and as far apart.
+    Get { segment: SegmentId, offset: u64, block: usize, step: isize, count: usize },
     /// A question ([`crate::transport::Transport::ask`]).
     Question([u64; 3]),
     /// An atomic operation; the value before is wanted or not.
@@ -121,16 +126,17 @@ pub(super) enum Entry<'a> {
 const PUT: u8 = 1;
 const AMO: u8 = 2;
 const QUESTION: u8 = 3;
+const GET: u8 = 4;
 
 /// Bytes of a put in a request.
 pub(super) const fn put_bytes(data: usize) -> usize {
     ENTRY + data.next_multiple_of(8)
 }
 
-/// Bytes of an atomic operation in a request, and of a question.
+/// Bytes of an atomic operation in a request, of a question, and of blocks to be read.
 pub(super) const AMO_BYTES: usize = ENTRY + 16;
 
-/// A segment's number fills what its entry has free: bytes 2 and 3 of a put, 4 and 5 of an atomic operation.
+/// A segment's number fills what its entry has free: bytes 2 and 3 of a put or get, 4 and 5 of an atomic operation.
 fn segment_at(head: &[u8], at: usize) -> SegmentId {
     SegmentId(u16::from_ne_bytes([head[at], head[at + 1]]))
 }
@@ -161,6 +167,18 @@ pub(super) fn encode_amo(segment: SegmentId, offset: u64, atomic: &Atomic) -> [u
     out
 }
 
+/// Writes what asks for blocks: the bytes of each are less than 2^32.
+pub(super) fn encode_get(segment: SegmentId, offset: u64, blocks: Blocks) -> [u8; AMO_BYTES] {
+    let mut out = [0; AMO_BYTES];
+    out[0] = GET;
+    out[2..4].copy_from_slice(&segment.0.to_ne_bytes());
+    out[4..8].copy_from_slice(&(blocks.bytes as u32).to_ne_bytes());
+    out[8..16].copy_from_slice(&offset.to_ne_bytes());
+    out[16..24].copy_from_slice(&(blocks.there as i64).to_ne_bytes());
+    out[24..].copy_from_slice(&(blocks.count as u64).to_ne_bytes());
+    out
+}
+
 /// Writes a question.
 pub(super) fn encode_question(question: [u64; 3]) -> [u8; AMO_BYTES] {
     let mut out = [0; AMO_BYTES];
@@ -181,6 +199,11 @@ pub(super) fn decode_entry<'a>(reader: &mut Reader<'a>) -> Option<Entry<'a>> {
             let len = u32::from_ne_bytes([head[4], head[5], head[6], head[7]]) as usize;
             let data = reader.bytes(len.checked_next_multiple_of(8)?)?;
             Some(Entry::Put { segment, offset, data: data.get(..len)? })
+        }
+        GET => {
+            let block = u32::from_ne_bytes([head[4], head[5], head[6], head[7]]) as usize;
+            let (step, count) = (reader.u64()?.cast_signed() as isize, reader.u64()? as usize);
+            Some(Entry::Get { segment: segment_at(head, 2), offset, block, step, count })
         }
         QUESTION => Some(Entry::Question([offset, reader.u64()?, reader.u64()?])),
         AMO => {
@@ -234,6 +257,8 @@ mod tests {
             ));
         }
         bytes.extend(encode_question([7, 1 << 63, 5]));
+        let blocks = Blocks { bytes: 12, count: 300, here: 99, there: -36 };
+        bytes.extend(encode_get(SegmentId(513), 1 << 40, blocks));
         let mut reader = Reader(&bytes);
         assert_eq!(
             decode_entry(&mut reader),
@@ -252,6 +277,8 @@ mod tests {
             assert_eq!(decode_entry(&mut reader), Some(entry));
         }
         assert_eq!(decode_entry(&mut reader), Some(Entry::Question([7, 1 << 63, 5])));
+        let get = Entry::Get { segment: SegmentId(513), offset: 1 << 40, block: 12, step: -36, count: 300 };
+        assert_eq!(decode_entry(&mut reader), Some(get));
         assert_eq!(decode_entry(&mut reader), None);
     }
 

@@ -53,8 +53,8 @@ use crate::os::random;
 use crate::os::tcp;
 use crate::os::wakeup::Wakeup;
 use crate::transport::{
-    Atomic, Atomics, Capabilities, Channel, Completion, CounterRow, Description, Directory, Incoming, Lane, MESSAGE,
-    MessageLimits, Outgoing, RemoteAddress, SegmentId, SignalOp, Tag, Transport,
+    Atomic, Atomics, Blocks, Capabilities, Channel, Completion, CounterRow, Description, Directory, Incoming, Lane,
+    MESSAGE, MessageLimits, Outgoing, RemoteAddress, SegmentId, SignalOp, Tag, Transport,
 };
 use counters::Counter;
 use endpoint::Endpoint;
@@ -343,6 +343,17 @@ impl Transport for Fabric {
     ) -> Result<(), Fault> {
         // SAFETY: the caller's.
         unsafe { self.endpoint.get(channel.0, dest, from, bytes, when) }
+    }
+
+    unsafe fn get_blocks(
+        &self,
+        channel: Channel,
+        dest: *mut u8,
+        from: RemoteAddress,
+        blocks: Blocks,
+    ) -> Result<(), Fault> {
+        // SAFETY: the caller's.
+        unsafe { self.endpoint.get_blocks(channel.0, dest, from, blocks) }
     }
 
     unsafe fn atomic(

@@ -50,9 +50,21 @@ impl Kind {
 
 /// Where a result of a request goes.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted {
-    pub to: *mut u8,
-    pub width: u8,
+pub(super) enum Wanted {
+    /// A word of 4 or 8 bytes.
+    Word { to: *mut u8, width: u8 },
+    /// Blocks of so many bytes, as far apart.
+    Blocks { to: *mut u8, bytes: usize, step: isize, count: usize },
+}
+
+impl Wanted {
+    /// Words that it takes in a reply.
+    pub fn words(&self) -> usize {
+        match self {
+            Self::Word { .. } => 1,
+            Self::Blocks { bytes, count, .. } => (bytes * count).div_ceil(8),
+        }
+    }
 }
 
 /// A signal to be sent when a write is complete.
@@ -98,6 +110,8 @@ pub(super) struct Op {
     /// Bytes of the buffer that go to the caller's memory at the end: from where in the buffer, to where, how many.
     pub copy: (usize, *mut u8, usize),
     pub results: Vec<Wanted>,
+    /// Bytes that they take in a reply.
+    pub result_bytes: usize,
     pub then: Option<Then>,
     /// Events that its completion counts for.
     pub events: Vec<EventSlot>,
@@ -147,6 +161,7 @@ impl Ops {
                 mr: ptr::null_mut(),
                 copy: (0, ptr::null_mut(), 0),
                 results: Vec::new(),
+                result_bytes: 0,
                 then: None,
                 events: Vec::new(),
                 since: None,
@@ -181,6 +196,7 @@ impl Ops {
         record.entries = 0;
         record.copy = (0, ptr::null_mut(), 0);
         record.results.clear();
+        record.result_bytes = 0;
         record.then = None;
         record.events.clear();
         record.since = None;

@@ -9,20 +9,22 @@
 use super::counters::Counter;
 use super::endpoint_state::EndpointState;
 use super::message::{
-    AMO_BYTES, BUFFER, ENTRIES, HEADER, HELLO, Header, What, encode_amo, encode_put, encode_question, put_bytes,
+    AMO_BYTES, BUFFER, ENTRIES, HEADER, HELLO, Header, RESULTS, What, encode_amo, encode_get, encode_put,
+    encode_question, put_bytes,
 };
 use super::op::{Kind, Op, Then, Wanted};
 use super::peers::Peer;
 use crate::base::Fault;
-use crate::transport::{AmoOp, Atomic, Completion, RemoteAddress, SignalOp};
+use crate::transport::{AmoOp, Atomic, Blocks, Completion, RemoteAddress, SignalOp};
 
 impl EndpointState {
-    /// A request to a PE that has room for entries of `room` bytes.
-    fn open_request(&mut self, channel: u32, pe: u32, room: usize) -> Result<*mut Op, Fault> {
+    /// A request to a PE that has room for entries of `room` bytes, and whose reply has room for `results` bytes.
+    fn open_request(&mut self, channel: u32, pe: u32, room: usize, results: usize) -> Result<*mut Op, Fault> {
         let open = self.channel(channel).lane(pe).open;
         if !open.is_null() {
             // SAFETY: a request that is being filled is this endpoint's.
-            if unsafe { (*open).bytes } + room <= HEADER + HELLO + ENTRIES {
+            let (bytes, result_bytes) = unsafe { ((*open).bytes, (*open).result_bytes) };
+            if bytes + room <= HEADER + HELLO + ENTRIES && result_bytes + results <= RESULTS {
                 return Ok(open);
             }
             self.flush(channel, pe);
@@ -62,7 +64,7 @@ impl EndpointState {
         bytes: usize,
         more: usize,
     ) -> Result<*mut Op, Fault> {
-        let op = self.open_request(channel, to.pe as u32, put_bytes(bytes) + more)?;
+        let op = self.open_request(channel, to.pe as u32, put_bytes(bytes) + more, 0)?;
         // SAFETY: `open_request` has made room; the source is the caller's word. The bytes up to the multiple of 8 are
         // whatever the buffer held before: initialized memory of this process, and the target does not look at them.
         unsafe {
@@ -80,34 +82,49 @@ impl EndpointState {
 
     /// Adds an atomic operation to a request.
     pub fn add_amo(&mut self, channel: u32, at: RemoteAddress, atomic: &Atomic) -> Result<*mut Op, Fault> {
-        let op = self.open_request(channel, at.pe as u32, AMO_BYTES)?;
-        // SAFETY: `open_request` has made room.
-        unsafe {
-            let record = &mut *op;
-            if let Some(buffer) = record.buffer {
-                buffer.write(record.bytes, &encode_amo(at.segment, at.offset as u64, atomic));
-            }
-            record.bytes += AMO_BYTES;
-            record.entries += 1;
-            if !atomic.result.is_null() {
-                record.results.push(Wanted { to: atomic.result, width: atomic.width });
-            }
-        }
-        Ok(op)
+        let wanted = (!atomic.result.is_null()).then_some(Wanted::Word { to: atomic.result, width: atomic.width });
+        self.add_entry(channel, at.pe as u32, &encode_amo(at.segment, at.offset as u64, atomic), wanted)
+    }
+
+    /// Asks for blocks, which fit into a reply, to be read to `dest`.
+    pub fn add_get(
+        &mut self,
+        channel: u32,
+        dest: *mut u8,
+        from: RemoteAddress,
+        blocks: Blocks,
+    ) -> Result<*mut Op, Fault> {
+        let wanted = Wanted::Blocks { to: dest, bytes: blocks.bytes, step: blocks.here, count: blocks.count };
+        debug_assert!(8 * wanted.words() <= RESULTS);
+        let entry = encode_get(from.segment, from.offset as u64, blocks);
+        self.add_entry(channel, from.pe as u32, &entry, Some(wanted))
     }
 
     /// Adds a question, the answer to which goes to `to`.
     pub fn add_question(&mut self, channel: u32, pe: u32, question: [u64; 3], to: *mut u64) -> Result<*mut Op, Fault> {
-        let op = self.open_request(channel, pe, AMO_BYTES)?;
+        let wanted = Wanted::Word { to: to.cast(), width: 8 };
+        self.add_entry(channel, pe, &encode_question(question), Some(wanted))
+    }
+
+    fn add_entry(
+        &mut self,
+        channel: u32,
+        pe: u32,
+        entry: &[u8; AMO_BYTES],
+        wanted: Option<Wanted>,
+    ) -> Result<*mut Op, Fault> {
+        let results = wanted.map_or(0, |wanted| 8 * wanted.words());
+        let op = self.open_request(channel, pe, AMO_BYTES, results)?;
         // SAFETY: `open_request` has made room.
         unsafe {
             let record = &mut *op;
             if let Some(buffer) = record.buffer {
-                buffer.write(record.bytes, &encode_question(question));
+                buffer.write(record.bytes, entry);
             }
             record.bytes += AMO_BYTES;
             record.entries += 1;
-            record.results.push(Wanted { to: to.cast(), width: 8 });
+            record.results.extend(wanted);
+            record.result_bytes += results;
         }
         Ok(op)
     }
@@ -115,7 +132,7 @@ impl EndpointState {
     /// Begins a request without entries, or takes the one that is open: its reply says that the target has seen
     /// everything that was posted before.
     pub fn add_nothing(&mut self, channel: u32, pe: u32) -> Result<(), Fault> {
-        self.open_request(channel, pe, 0)?;
+        self.open_request(channel, pe, 0, 0)?;
         self.flush(channel, pe);
         Ok(())
     }

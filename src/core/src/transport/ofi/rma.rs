@@ -4,15 +4,15 @@
 use super::counters::Counter;
 use super::endpoint::{Endpoint, Guard};
 use super::later::Transfer;
-use super::message::BUFFER;
+use super::message::{BUFFER, RESULTS};
 use super::op::{Kind, Op, Then};
 use crate::base::Fault;
-use crate::transport::{Completion, RemoteAddress};
+use crate::transport::{Blocks, Completion, RemoteAddress};
 use libfabric_sys as fi;
 use std::ffi::c_void;
 use std::ptr;
 
-/// Puts that end with a quiet and are not larger than this share messages.
+/// Puts that end with a quiet, and blocks of strided gets, that are not larger than this share messages.
 const SMALL: usize = 64;
 /// Blocking puts up to this size are copied, and the program goes on.
 const COPIED: usize = 8192;
@@ -166,6 +166,34 @@ impl Endpoint {
             left -= n;
         }
         self.progress_beside_of(when);
+        Ok(())
+    }
+
+    /// See [`crate::transport::Transport::get_blocks`]: of small blocks, one request brings many.
+    ///
+    /// # Safety
+    /// As there.
+    pub unsafe fn get_blocks(
+        &self,
+        channel: u32,
+        dest: *mut u8,
+        from: RemoteAddress,
+        blocks: Blocks,
+    ) -> Result<(), Fault> {
+        let at_once = if blocks.bytes <= SMALL { RESULTS / blocks.bytes.max(1) } else { 1 };
+        for first in (0..blocks.count).step_by(at_once) {
+            let count = at_once.min(blocks.count - first);
+            let to = dest.wrapping_offset(blocks.here.wrapping_mul(first as isize));
+            let from = from.after(blocks.there.wrapping_mul(first as isize));
+            if count == 1 {
+                // SAFETY: a part of what the caller vouches for.
+                unsafe { self.get(channel, to, from, blocks.bytes, Completion::Deferred)? };
+                continue;
+            }
+            let mut state = self.enter_at(from)?;
+            state.add_get(channel, to, from, Blocks { count, ..blocks })?;
+            state.flush_if_idle(channel, from.pe as u32);
+        }
         Ok(())
     }
 

@@ -4,12 +4,43 @@
 use super::address::EndpointAddress;
 use super::counters::Counter;
 use super::endpoint_state::EndpointState;
-use super::message::{BUFFER, Entry, HEADER, Header, Reader, What, decode_entry, decode_tag};
-use super::op::{Kind, Op};
+use super::message::{BUFFER, Entry, HEADER, Header, RESULTS, Reader, What, decode_entry, decode_tag};
+use super::op::{Kind, Op, Wanted};
 use super::peers::Peer;
 use crate::transport::SegmentId;
 use crate::transport::shm::amo::apply;
 use crate::transport::shm::copy::copy;
+
+/// The results of a request in a reply that is being filled.
+#[derive(Clone, Copy)]
+struct Results {
+    op: *mut Op,
+    /// Where in it their count is.
+    count: usize,
+}
+
+impl Wanted {
+    /// Takes the result out of a reply.
+    ///
+    /// # Safety
+    /// Whoever wants it has vouched for its memory until this moment.
+    unsafe fn take(&self, reader: &mut Reader) -> Option<()> {
+        // SAFETY: the caller's.
+        unsafe {
+            match *self {
+                Self::Word { to, width: 4 } => to.cast::<u32>().write_unaligned(reader.u64()? as u32),
+                Self::Word { to, .. } => to.cast::<u64>().write_unaligned(reader.u64()?),
+                Self::Blocks { to, bytes, step, count } => {
+                    let data = reader.bytes(8 * self.words())?;
+                    for (i, block) in data.chunks_exact(bytes).take(count).enumerate() {
+                        copy(to.wrapping_offset(step.wrapping_mul(i as isize)), block.as_ptr(), bytes);
+                    }
+                }
+            }
+        }
+        Some(())
+    }
+}
 
 impl EndpointState {
     /// A message has come in the buffer of a receive.
@@ -100,9 +131,7 @@ impl EndpointState {
         let mut entries = 0;
         while !reader.0.is_empty() {
             entries += 1;
-            if let Some(value) = self.entry(decode_entry(&mut reader)?)? {
-                results = self.reply_word(results, value)?;
-            }
+            results = self.entry(decode_entry(&mut reader)?, results)?;
         }
         self.counters.add(Counter::served, entries);
         Some(())
@@ -139,21 +168,27 @@ impl EndpointState {
         Ok(())
     }
 
-    /// Carries one entry out; gives the value before where it is wanted.
-    fn entry(&mut self, entry: Entry) -> Option<Option<u64>> {
+    /// Carries one entry out, and adds what it gives to the results.
+    fn entry(&mut self, entry: Entry, results: Results) -> Option<Results> {
         match entry {
             Entry::Put { segment, offset, data } => {
                 let to = self.domain.here(segment, offset, data.len())?;
                 // SAFETY: `here` has checked the range; a message is not in a segment.
                 unsafe { copy(to, data.as_ptr(), data.len()) };
-                Some(None)
+                Some(results)
             }
-            Entry::Question(question) => Some(Some((self.directory.answer)(question))),
+            Entry::Get { segment, offset, block, step, count } => {
+                self.reply_blocks(results, (segment, offset), block, step, count)
+            }
+            Entry::Question(question) => {
+                let answer = (self.directory.answer)(question);
+                self.reply_word(results, answer)
+            }
             Entry::Amo { segment, offset, op, width, wanted, operand, compare } => {
                 let at = self.word(segment, offset, width)?;
                 // SAFETY: `word` has checked range and alignment.
                 let before = unsafe { apply(at, op, width, operand, compare) };
-                Some(wanted.then_some(before))
+                if wanted { self.reply_word(results, before) } else { Some(results) }
             }
         }
     }
@@ -165,7 +200,7 @@ impl EndpointState {
     }
 
     /// A place for the results of a request in a reply to its sender: the record, and where in it the count is.
-    fn begin_reply(&mut self, to: u32, id: u32) -> Option<(*mut Op, usize)> {
+    fn begin_reply(&mut self, to: u32, id: u32) -> Option<Results> {
         // SAFETY: replies that are being filled are this endpoint's, with buffers of their own; here and below.
         let open = self.replies.iter().copied().find(|op| unsafe { (**op).pe == to && (**op).bytes + 64 <= BUFFER });
         let op = match open {
@@ -179,7 +214,7 @@ impl EndpointState {
             (*op).buffer?.write(at + 4, &0u32.to_ne_bytes());
             (*op).bytes += 8;
             (*op).entries += 1;
-            Some((op, at + 4))
+            Some(Results { op, count: at + 4 })
         }
     }
 
@@ -206,14 +241,42 @@ impl EndpointState {
         Some(op)
     }
 
-    /// Adds a result to a reply. A request has fewer results than a message has words, so that those of one request
-    /// always fit a reply of their own: one that is full already is left to what it has, and the results move to a new
-    /// one.
-    fn reply_word(&mut self, (mut op, mut count): (*mut Op, usize), value: u64) -> Option<(*mut Op, usize)> {
+    /// Adds a word to the results.
+    fn reply_word(&mut self, results: Results, value: u64) -> Option<Results> {
+        let (results, place) = self.reply_words(results, 1)?;
+        // SAFETY: a word of the reply.
+        unsafe { place.cast::<u64>().write_unaligned(value) };
+        Some(results)
+    }
+
+    /// Adds blocks to the results, one behind the other.
+    fn reply_blocks(
+        &mut self,
+        results: Results,
+        (segment, offset): (SegmentId, u64),
+        block: usize,
+        step: isize,
+        count: usize,
+    ) -> Option<Results> {
+        let bytes = block.checked_mul(count).filter(|&bytes| bytes <= RESULTS)?;
+        let (results, place) = self.reply_words(results, bytes.div_ceil(8))?;
+        for i in 0..count {
+            let from =
+                self.domain.here(segment, offset.wrapping_add_signed((step as i64).wrapping_mul(i as i64)), block)?;
+            // SAFETY: `here` has checked the range; the reply has room for all blocks, and is in no segment.
+            unsafe { copy(place.add(i * block), from, block) };
+        }
+        Some(results)
+    }
+
+    /// Adds words to the results, which are still to be written. Those of one request always fit a reply of their own:
+    /// one that is full already is left to what it has, and the results move to a new one.
+    fn reply_words(&mut self, results: Results, words: usize) -> Option<(Results, *mut u8)> {
+        let Results { mut op, mut count } = results;
         // SAFETY: as in `begin_reply`; `count` is the place of the last count in the record, and what is behind it are
         // its results.
         unsafe {
-            if (*op).bytes + 8 > BUFFER {
+            if (*op).bytes + 8 * words > BUFFER {
                 let begin = count - 4;
                 let part = (*op).bytes - begin;
                 let fresh = self.new_reply((*op).pe)?;
@@ -222,17 +285,17 @@ impl EndpointState {
                 (*op).bytes = begin;
                 (*fresh).bytes = HEADER + part;
                 (op, count) = (fresh, HEADER + 4);
-                if (*op).bytes + 8 > BUFFER {
+                if (*op).bytes + 8 * words > BUFFER {
                     return None;
                 }
             }
             let buffer = (*op).buffer?;
-            buffer.write((*op).bytes, &value.to_ne_bytes());
-            (*op).bytes += 8;
-            let place = buffer.start.add(count).cast::<u32>();
-            place.write_unaligned(place.read_unaligned() + 1);
+            let place = buffer.start.add((*op).bytes);
+            (*op).bytes += 8 * words;
+            let counted = buffer.start.add(count).cast::<u32>();
+            counted.write_unaligned(counted.read_unaligned() + words as u32);
+            Some((Results { op, count }, place))
         }
-        Some((op, count))
     }
 
     /// Requests of this PE have been carried out.
@@ -245,15 +308,11 @@ impl EndpointState {
             // of its result until this moment.
             unsafe {
                 let results = std::mem::take(&mut (*op).results);
-                if results.len() != count as usize {
+                if results.iter().map(Wanted::words).sum::<usize>() != count as usize {
                     return None;
                 }
                 for wanted in &results {
-                    let value = reader.u64()?;
-                    match wanted.width {
-                        4 => wanted.to.cast::<u32>().write_unaligned(value as u32),
-                        _ => wanted.to.cast::<u64>().write_unaligned(value),
-                    }
+                    wanted.take(&mut reader)?;
                 }
                 // The memory of the list serves again.
                 (*op).results = results;

@@ -1,0 +1,67 @@
+//! Strided gets: blocks that travel together, and those that do not.
+
+use super::job::{Random, heap, job, settings};
+use super::put;
+use pellucid_core::transport::{AmoOp, Atomic, Blocks, Channel, Completion, Transport};
+
+/// Where the blocks begin that are read there, and here.
+const THERE: usize = 100_000;
+const HERE: usize = 200_000;
+
+#[test]
+fn blocks_of_all_sizes_and_strides() {
+    let Some(pes) = job(2, &settings()) else { return };
+    let mut random = Random(11);
+    let data = random.bytes(2 * THERE);
+    put(&pes[0], heap(1, 0), &data, Completion::Local);
+    pes[0].fabric.quiet(Channel::DEFAULT).unwrap();
+    for bytes in [1, 2, 3, 8, 16, 63, 64, 65, 300] {
+        for count in [1, 2, 3, 129, 300, 1000, 9000] {
+            for (here, there) in [(1, 1), (1, 3), (5, 1), (-1, 2), (2, -1), (3, 0)] {
+                let (here, there) = (here * bytes as isize, there * bytes as isize);
+                if count as isize * here.abs().max(there.abs()) > THERE as isize {
+                    continue;
+                }
+                blocks(&pes, &data, Blocks { bytes, count, here, there });
+            }
+        }
+    }
+}
+
+/// Beside blocks, the same messages bring results of atomic operations.
+fn blocks(pes: &[super::job::Pe], data: &[u8], blocks: Blocks) {
+    let mut back = vec![0u8; 2 * HERE];
+    let mut expected = back.clone();
+    let mut fetched = 0u64;
+    let at = |base: usize, step: isize, i: usize| base.wrapping_add_signed(step * i as isize);
+    for i in 0..blocks.count {
+        let (to, from) = (at(HERE, blocks.here, i), at(THERE, blocks.there, i));
+        expected[to..to + blocks.bytes].copy_from_slice(&data[from..from + blocks.bytes]);
+    }
+    let result = (&raw mut fetched).cast();
+    let fetch = || Atomic { op: AmoOp::Fetch, width: 8, operand: 0, compare: 0, result };
+    // SAFETY: both live until the quiet.
+    unsafe {
+        let fabric = &pes[0].fabric;
+        let dest = back.as_mut_ptr().add(HERE);
+        fabric.atomic(Channel::DEFAULT, heap(1, 8), fetch(), Completion::Deferred).unwrap();
+        fabric.get_blocks(Channel::DEFAULT, dest, heap(1, THERE), blocks).unwrap();
+        fabric.atomic(Channel::DEFAULT, heap(1, 8), fetch(), Completion::Deferred).unwrap();
+        fabric.quiet(Channel::DEFAULT).unwrap();
+    }
+    assert!(back == expected, "{blocks:?}");
+    assert_eq!(fetched.to_ne_bytes(), data[8..16], "{blocks:?}");
+}
+
+#[test]
+fn small_blocks_travel_together() {
+    let Some(pes) = job(2, &settings()) else { return };
+    let mut back = vec![0u64; 5000];
+    let counters = pes[0].fabric.network_counters();
+    let before = (counters.reads(), counters.requests());
+    let blocks = Blocks { bytes: 8, count: back.len(), here: 8, there: 24 };
+    // SAFETY: they are there until the quiet.
+    unsafe { pes[0].fabric.get_blocks(Channel::DEFAULT, back.as_mut_ptr().cast(), heap(1, 0), blocks).unwrap() };
+    pes[0].fabric.quiet(Channel::DEFAULT).unwrap();
+    assert_eq!((counters.reads() - before.0, counters.requests() - before.1), (0, 5));
+}
