@@ -1,9 +1,10 @@
-/* Two PEs that reach each other over a network only: latencies of 8 bytes, the rate of puts, and bandwidth. */
+/* Two PEs that reach each other over a network only: latencies of 8 bytes, strided transfers, the rate of puts, bandwidth. */
 #include "shmem_bench.h"
 
 #define BLOCK ((size_t)1 << 20)
 #define WINDOW 16
 #define PUTS 512
+#define STRIDE 2
 
 static long *flag, *word;
 static char *block;
@@ -64,6 +65,13 @@ int main(int argc, char **argv)
         }, );
         t.ns /= WINDOW;
         report("net-put-bw", "heap", BLOCK, npes, t, NULL);
+        MEASURE(t, shmem_long_iget(values, word, STRIDE, STRIDE, PUTS / STRIDE, 1), );
+        report("net-iget", "heap", PUTS / STRIDE * sizeof *word, npes, t, NULL);
+        MEASURE(t, {
+            shmem_long_iput(word, values, STRIDE, STRIDE, PUTS / STRIDE, 1);
+            shmem_quiet();
+        }, );
+        report("net-iput+quiet", "heap", PUTS / STRIDE * sizeof *word, npes, t, NULL);
         if (sink == 42)
             printf("\n");
     }

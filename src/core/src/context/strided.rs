@@ -5,7 +5,7 @@ use super::Ctx;
 use super::rma::null;
 use crate::base::{Cause, Fault};
 use crate::memory::Map;
-use crate::transport::{Blocks, COPIED, Completion, RemoteAddress, Transport};
+use crate::transport::{Blocks, RemoteAddress, Transport};
 use pellucid_kernels::strided;
 
 /// The range that a strided object covers: bytes before its address, and in all.
@@ -197,14 +197,8 @@ fn remote_put(m: &Map, ctx: Ctx, there: &Object, source: *const u8, step: isize,
     }
     let blocks = there.blocks(step);
     let channel = ctx.channel()?;
-    // A small block is copied at once, and several travel together.
-    let when = if blocks.bytes <= COPIED { Completion::Deferred } else { Completion::Local };
-    for i in 0..blocks.count as isize {
-        let from = source.wrapping_offset(i.wrapping_mul(blocks.here));
-        // SAFETY: the caller of the routine vouches for the source.
-        unsafe { transport.put(channel, first.after(i.wrapping_mul(blocks.there)), from, blocks.bytes, when)? };
-    }
-    Ok(())
+    // SAFETY: the caller of the routine vouches for the source.
+    unsafe { transport.put_blocks(channel, first, source, blocks) }
 }
 
 /// As [`remote_put`], the other way round: all blocks are under way together.

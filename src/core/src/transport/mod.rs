@@ -266,6 +266,27 @@ pub trait Transport: Send + Sync + Debug {
         completion: Completion,
     ) -> Result<(), Fault>;
 
+    /// Copies blocks from here to a PE; their memory here may be used again at the return.
+    ///
+    /// # Safety
+    /// All blocks at `source` are readable.
+    unsafe fn put_blocks(
+        &self,
+        channel: Channel,
+        to: RemoteAddress,
+        source: *const u8,
+        blocks: Blocks,
+    ) -> Result<(), Fault> {
+        // A small block is copied at once, and several travel together.
+        let when = if blocks.bytes <= COPIED { Completion::Deferred } else { Completion::Local };
+        for i in 0..blocks.count as isize {
+            let from = source.wrapping_offset(i.wrapping_mul(blocks.here));
+            // SAFETY: the caller's.
+            unsafe { self.put(channel, to.after(i.wrapping_mul(blocks.there)), from, blocks.bytes, when)? };
+        }
+        Ok(())
+    }
+
     /// Copies blocks from a PE to here; complete when the channel is quiet.
     ///
     /// # Safety

@@ -1,12 +1,14 @@
-//! Strided gets: blocks that travel together, and those that do not.
+//! Strided gets and puts: blocks that travel together, and those that do not.
 
-use super::job::{Random, heap, job, settings};
+use super::job::{Pe, Random, heap, job, settings};
 use super::put;
-use pellucid_core::transport::{AmoOp, Atomic, Blocks, Channel, Completion, Transport};
+use pellucid_core::transport::{AmoOp, Atomic, Blocks, Channel, Completion, SegmentId, Transport};
 
 /// Where the blocks begin that are read there, and here.
 const THERE: usize = 100_000;
 const HERE: usize = 200_000;
+/// Where they are written.
+const WRITTEN: usize = 400_000;
 
 #[test]
 fn blocks_of_all_sizes_and_strides() {
@@ -22,18 +24,45 @@ fn blocks_of_all_sizes_and_strides() {
                 if count as isize * here.abs().max(there.abs()) > THERE as isize {
                     continue;
                 }
-                blocks(&pes, &data, Blocks { bytes, count, here, there });
+                let blocks = Blocks { bytes, count, here, there };
+                get_blocks(&pes, &data, blocks);
+                put_blocks(&pes, &data, blocks);
             }
         }
     }
 }
 
+fn at(base: usize, step: isize, i: usize) -> usize {
+    base.wrapping_add_signed(step * i as isize)
+}
+
+/// Before blocks and behind them, the same messages have puts.
+fn put_blocks(pes: &[Pe], data: &[u8], blocks: Blocks) {
+    let reach = blocks.bytes + blocks.count * blocks.there.unsigned_abs();
+    let (from, len) = (WRITTEN - reach, 2 * reach);
+    let mut expected = vec![7; len];
+    put(&pes[0], heap(1, from), &expected, Completion::Local);
+    pes[0].fabric.fence(Channel::DEFAULT).unwrap();
+    let fabric = &pes[0].fabric;
+    put(&pes[0], heap(1, WRITTEN), &[9], Completion::Deferred);
+    // SAFETY: the data stay.
+    unsafe { fabric.put_blocks(Channel::DEFAULT, heap(1, WRITTEN), data.as_ptr().add(THERE), blocks).unwrap() };
+    fabric.fence(Channel::DEFAULT).unwrap();
+    put(&pes[0], heap(1, WRITTEN), &[8], Completion::Deferred);
+    fabric.quiet(Channel::DEFAULT).unwrap();
+    for i in 0..blocks.count {
+        let (to, source) = (at(WRITTEN, blocks.there, i) - from, at(THERE, blocks.here, i));
+        expected[to..to + blocks.bytes].copy_from_slice(&data[source..source + blocks.bytes]);
+    }
+    expected[WRITTEN - from] = 8;
+    assert!(pes[1].bytes(SegmentId::HEAP, from, len) == expected, "{blocks:?}");
+}
+
 /// Beside blocks, the same messages bring results of atomic operations.
-fn blocks(pes: &[super::job::Pe], data: &[u8], blocks: Blocks) {
+fn get_blocks(pes: &[Pe], data: &[u8], blocks: Blocks) {
     let mut back = vec![0u8; 2 * HERE];
     let mut expected = back.clone();
     let mut fetched = 0u64;
-    let at = |base: usize, step: isize, i: usize| base.wrapping_add_signed(step * i as isize);
     for i in 0..blocks.count {
         let (to, from) = (at(HERE, blocks.here, i), at(THERE, blocks.there, i));
         expected[to..to + blocks.bytes].copy_from_slice(&data[from..from + blocks.bytes]);
@@ -64,4 +93,9 @@ fn small_blocks_travel_together() {
     unsafe { pes[0].fabric.get_blocks(Channel::DEFAULT, back.as_mut_ptr().cast(), heap(1, 0), blocks).unwrap() };
     pes[0].fabric.quiet(Channel::DEFAULT).unwrap();
     assert_eq!((counters.reads() - before.0, counters.requests() - before.1), (0, 5));
+    let before = (counters.writes(), counters.requests());
+    // SAFETY: as above.
+    unsafe { pes[0].fabric.put_blocks(Channel::DEFAULT, heap(1, 0), back.as_ptr().cast(), blocks).unwrap() };
+    pes[0].fabric.quiet(Channel::DEFAULT).unwrap();
+    assert_eq!((counters.writes() - before.0, counters.requests() - before.1), (0, 5));
 }

@@ -6,7 +6,7 @@
 //!
 //! All hosts of a job have one byte order; fields are written as they are in memory, in words of 8 bytes.
 
-use crate::transport::{AmoOp, Atomic, Blocks, MESSAGE, SegmentId, Tag};
+use crate::transport::{AmoOp, Atomic, Blocks, MESSAGE, RemoteAddress, SegmentId, Tag};
 
 /// Bytes of a header.
 pub(super) const HEADER: usize = 24;
@@ -110,13 +110,40 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Where blocks are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Places {
+    pub segment: SegmentId,
+    /// Of the first.
+    pub offset: u64,
+    /// From the start of one to the next, in bytes.
+    pub step: i64,
+    /// Bytes of each.
+    pub block: usize,
+    pub count: usize,
+}
+
+impl Places {
+    /// The offset of each.
+    pub fn offsets(self) -> impl Iterator<Item = u64> {
+        (0..self.count as i64).map(move |i| self.offset.wrapping_add_signed(self.step.wrapping_mul(i)))
+    }
+
+    /// Bytes of all; `None` for more than there are in any message, and for blocks of nothing, which nobody asks for.
+    pub fn bytes(self) -> Option<usize> {
+        self.block.checked_mul(self.count).filter(|&bytes| self.block > 0 && bytes <= MESSAGE)
+    }
+}
+
 /// One thing that a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Entry<'a> {
     /// Bytes to be written.
     Put { segment: SegmentId, offset: u64, data: &'a [u8] },
-    /// Blocks to be read, of so many bytes and as far apart.
-    Get { segment: SegmentId, offset: u64, block: usize, step: isize, count: usize },
+    /// Blocks to be written.
+    PutBlocks { places: Places, data: &'a [u8] },
+    /// Blocks to be read.
+    GetBlocks(Places),
     /// A question ([`crate::transport::Transport::ask`]).
     Question([u64; 3]),
     /// An atomic operation; the value before is wanted or not.
@@ -126,17 +153,18 @@ pub(super) enum Entry<'a> {
 const PUT: u8 = 1;
 const AMO: u8 = 2;
 const QUESTION: u8 = 3;
-const GET: u8 = 4;
+const PUT_BLOCKS: u8 = 4;
+const GET_BLOCKS: u8 = 5;
 
 /// Bytes of a put in a request.
 pub(super) const fn put_bytes(data: usize) -> usize {
     ENTRY + data.next_multiple_of(8)
 }
 
-/// Bytes of an atomic operation in a request, of a question, and of blocks to be read.
+/// Bytes of an atomic operation in a request, of a question, and of what says where blocks are.
 pub(super) const AMO_BYTES: usize = ENTRY + 16;
 
-/// A segment's number fills what its entry has free: bytes 2 and 3 of a put or get, 4 and 5 of an atomic operation.
+/// A segment's number fills what its entry has free: bytes 4 and 5 of an atomic operation, 2 and 3 of others.
 fn segment_at(head: &[u8], at: usize) -> SegmentId {
     SegmentId(u16::from_ne_bytes([head[at], head[at + 1]]))
 }
@@ -167,13 +195,14 @@ pub(super) fn encode_amo(segment: SegmentId, offset: u64, atomic: &Atomic) -> [u
     out
 }
 
-/// Writes what asks for blocks: the bytes of each are less than 2^32.
-pub(super) fn encode_get(segment: SegmentId, offset: u64, blocks: Blocks) -> [u8; AMO_BYTES] {
+/// Writes what asks for blocks, or the head of blocks that follow it, one behind the other, up to the next multiple of
+/// 8. The bytes of each are less than 2^32.
+pub(super) fn encode_blocks(are_put: bool, first: RemoteAddress, blocks: Blocks) -> [u8; AMO_BYTES] {
     let mut out = [0; AMO_BYTES];
-    out[0] = GET;
-    out[2..4].copy_from_slice(&segment.0.to_ne_bytes());
+    out[0] = if are_put { PUT_BLOCKS } else { GET_BLOCKS };
+    out[2..4].copy_from_slice(&first.segment.0.to_ne_bytes());
     out[4..8].copy_from_slice(&(blocks.bytes as u32).to_ne_bytes());
-    out[8..16].copy_from_slice(&offset.to_ne_bytes());
+    out[8..16].copy_from_slice(&(first.offset as u64).to_ne_bytes());
     out[16..24].copy_from_slice(&(blocks.there as i64).to_ne_bytes());
     out[24..].copy_from_slice(&(blocks.count as u64).to_ne_bytes());
     out
@@ -200,10 +229,16 @@ pub(super) fn decode_entry<'a>(reader: &mut Reader<'a>) -> Option<Entry<'a>> {
             let data = reader.bytes(len.checked_next_multiple_of(8)?)?;
             Some(Entry::Put { segment, offset, data: data.get(..len)? })
         }
-        GET => {
+        kind @ (PUT_BLOCKS | GET_BLOCKS) => {
             let block = u32::from_ne_bytes([head[4], head[5], head[6], head[7]]) as usize;
-            let (step, count) = (reader.u64()?.cast_signed() as isize, reader.u64()? as usize);
-            Some(Entry::Get { segment: segment_at(head, 2), offset, block, step, count })
+            let (step, count) = (reader.u64()?.cast_signed(), reader.u64()? as usize);
+            let places = Places { segment: segment_at(head, 2), offset, step, block, count };
+            let bytes = places.bytes()?;
+            if kind == GET_BLOCKS {
+                return Some(Entry::GetBlocks(places));
+            }
+            let data = reader.bytes(bytes.next_multiple_of(8))?;
+            Some(Entry::PutBlocks { places, data: &data[..bytes] })
         }
         QUESTION => Some(Entry::Question([offset, reader.u64()?, reader.u64()?])),
         AMO => {
@@ -257,8 +292,11 @@ mod tests {
             ));
         }
         bytes.extend(encode_question([7, 1 << 63, 5]));
+        let first = RemoteAddress { pe: 4, segment: SegmentId(513), offset: 1 << 40 };
         let blocks = Blocks { bytes: 12, count: 300, here: 99, there: -36 };
-        bytes.extend(encode_get(SegmentId(513), 1 << 40, blocks));
+        bytes.extend(encode_blocks(false, first, blocks));
+        bytes.extend(encode_blocks(true, first, Blocks { bytes: 3, count: 2, ..blocks }));
+        bytes.extend(*b"abcdef\0\0");
         let mut reader = Reader(&bytes);
         assert_eq!(
             decode_entry(&mut reader),
@@ -277,8 +315,11 @@ mod tests {
             assert_eq!(decode_entry(&mut reader), Some(entry));
         }
         assert_eq!(decode_entry(&mut reader), Some(Entry::Question([7, 1 << 63, 5])));
-        let get = Entry::Get { segment: SegmentId(513), offset: 1 << 40, block: 12, step: -36, count: 300 };
-        assert_eq!(decode_entry(&mut reader), Some(get));
+        let places = Places { segment: SegmentId(513), offset: 1 << 40, step: -36, block: 12, count: 300 };
+        assert_eq!(decode_entry(&mut reader), Some(Entry::GetBlocks(places)));
+        let places = Places { block: 3, count: 2, ..places };
+        assert_eq!(decode_entry(&mut reader), Some(Entry::PutBlocks { places, data: b"abcdef" }));
+        assert_eq!(places.offsets().collect::<Vec<_>>(), [1 << 40, (1 << 40) - 36]);
         assert_eq!(decode_entry(&mut reader), None);
     }
 
@@ -289,6 +330,13 @@ mod tests {
         let mut put = encode_put(SegmentId::HEAP, 0, 100).to_vec();
         put.extend([0; 50]);
         assert_eq!(decode_entry(&mut Reader(&put)), None);
+        let first = RemoteAddress { pe: 0, segment: SegmentId::HEAP, offset: 0 };
+        for (bytes, count) in [(usize::MAX >> 33, 8), (8, usize::MAX), (64, MESSAGE), (0, 1)] {
+            let entry = encode_blocks(false, first, Blocks { bytes, count, here: 0, there: 8 });
+            assert_eq!(decode_entry(&mut Reader(&entry)), None);
+        }
+        let cut = encode_blocks(true, first, Blocks { bytes: 8, count: 2, here: 0, there: 8 });
+        assert_eq!(decode_entry(&mut Reader(&cut)), None);
         let header = Header { what: What::Reply, hello: true, from: 3, number: 4, id: 5, token: u64::MAX / 3 };
         assert_eq!(Header::decode(&header.encode()), Some((header, &[][..])));
         assert_eq!(Header::token(&header.encode()), Some(header.token));

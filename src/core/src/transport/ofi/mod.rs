@@ -345,6 +345,17 @@ impl Transport for Fabric {
         unsafe { self.endpoint.get(channel.0, dest, from, bytes, when) }
     }
 
+    unsafe fn put_blocks(
+        &self,
+        channel: Channel,
+        to: RemoteAddress,
+        source: *const u8,
+        blocks: Blocks,
+    ) -> Result<(), Fault> {
+        // SAFETY: the caller's.
+        unsafe { self.endpoint.put_blocks(channel.0, to, source, blocks) }
+    }
+
     unsafe fn get_blocks(
         &self,
         channel: Channel,

@@ -9,7 +9,7 @@
 use super::counters::Counter;
 use super::endpoint_state::EndpointState;
 use super::message::{
-    AMO_BYTES, BUFFER, ENTRIES, HEADER, HELLO, Header, RESULTS, What, encode_amo, encode_get, encode_put,
+    AMO_BYTES, BUFFER, ENTRIES, HEADER, HELLO, Header, RESULTS, What, encode_amo, encode_blocks, encode_put,
     encode_question, put_bytes,
 };
 use super::op::{Kind, Op, Then, Wanted};
@@ -96,8 +96,39 @@ impl EndpointState {
     ) -> Result<*mut Op, Fault> {
         let wanted = Wanted::Blocks { to: dest, bytes: blocks.bytes, step: blocks.here, count: blocks.count };
         debug_assert!(8 * wanted.words() <= RESULTS);
-        let entry = encode_get(from.segment, from.offset as u64, blocks);
-        self.add_entry(channel, from.pe as u32, &entry, Some(wanted))
+        self.add_entry(channel, from.pe as u32, &encode_blocks(false, from, blocks), Some(wanted))
+    }
+
+    /// Adds blocks, which fit into a request.
+    ///
+    /// # Safety
+    /// All at `source` are readable.
+    pub unsafe fn add_put_blocks(
+        &mut self,
+        channel: u32,
+        to: RemoteAddress,
+        source: *const u8,
+        blocks: Blocks,
+    ) -> Result<*mut Op, Fault> {
+        let bytes = AMO_BYTES + (blocks.bytes * blocks.count).next_multiple_of(8);
+        debug_assert!(bytes <= ENTRIES);
+        let op = self.open_request(channel, to.pe as u32, bytes, 0)?;
+        // SAFETY: `open_request` has made room; the source is the caller's word. What fills up to the multiple of 8 is
+        // as in `add_put`.
+        unsafe {
+            let record = &mut *op;
+            if let Some(buffer) = record.buffer {
+                buffer.write(record.bytes, &encode_blocks(true, to, blocks));
+                let data = buffer.start.add(record.bytes + AMO_BYTES);
+                for i in 0..blocks.count {
+                    let from = source.wrapping_offset(blocks.here.wrapping_mul(i as isize));
+                    std::ptr::copy_nonoverlapping(from, data.add(i * blocks.bytes), blocks.bytes);
+                }
+            }
+            record.bytes += bytes;
+            record.entries += 1;
+        }
+        Ok(op)
     }
 
     /// Adds a question, the answer to which goes to `to`.

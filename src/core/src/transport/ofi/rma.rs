@@ -4,7 +4,7 @@
 use super::counters::Counter;
 use super::endpoint::{Endpoint, Guard};
 use super::later::Transfer;
-use super::message::{BUFFER, RESULTS};
+use super::message::{AMO_BYTES, BUFFER, ENTRIES, RESULTS};
 use super::op::{Kind, Op, Then};
 use crate::base::Fault;
 use crate::transport::{Blocks, Completion, RemoteAddress};
@@ -23,6 +23,14 @@ pub(super) const IN_MESSAGE: usize = 4096;
 fn write_flags(delivery: bool, inject: bool) -> u64 {
     let complete = if delivery { fi::FI_DELIVERY_COMPLETE } else { fi::FI_TRANSMIT_COMPLETE };
     fi::FI_COMPLETION | complete | if inject { fi::FI_INJECT } else { 0 }
+}
+
+/// Blocks in parts of `most`: each with the bytes from the first of all to its first, there and here.
+fn parts(blocks: Blocks, most: usize) -> impl Iterator<Item = (Blocks, isize, isize)> {
+    (0..blocks.count).step_by(most).map(move |first| {
+        let part = Blocks { count: most.min(blocks.count - first), ..blocks };
+        (part, blocks.there.wrapping_mul(first as isize), blocks.here.wrapping_mul(first as isize))
+    })
 }
 
 impl Endpoint {
@@ -169,6 +177,36 @@ impl Endpoint {
         Ok(())
     }
 
+    /// See [`crate::transport::Transport::put_blocks`]: of small blocks, one entry of a request has many.
+    ///
+    /// # Safety
+    /// As there.
+    pub unsafe fn put_blocks(
+        &self,
+        channel: u32,
+        to: RemoteAddress,
+        source: *const u8,
+        blocks: Blocks,
+    ) -> Result<(), Fault> {
+        let small = blocks.bytes <= SMALL;
+        for (part, there, here) in parts(blocks, if small { (ENTRIES - AMO_BYTES) / blocks.bytes.max(1) } else { 1 }) {
+            let (to, source) = (to.after(there), source.wrapping_offset(here));
+            if part.count == 1 {
+                let when = if small { Completion::Deferred } else { Completion::Local };
+                // SAFETY: a part of what the caller vouches for.
+                unsafe { self.put(channel, to, source, part.bytes, when)? };
+                continue;
+            }
+            let pe = to.pe as u32;
+            let state = self.enter_at(to)?;
+            let mut state = self.before_request(state, channel, pe)?;
+            // SAFETY: as above.
+            unsafe { state.add_put_blocks(channel, to, source, part)? };
+            state.flush_if_idle(channel, pe);
+        }
+        Ok(())
+    }
+
     /// See [`crate::transport::Transport::get_blocks`]: of small blocks, one request brings many.
     ///
     /// # Safety
@@ -180,18 +218,16 @@ impl Endpoint {
         from: RemoteAddress,
         blocks: Blocks,
     ) -> Result<(), Fault> {
-        let at_once = if blocks.bytes <= SMALL { RESULTS / blocks.bytes.max(1) } else { 1 };
-        for first in (0..blocks.count).step_by(at_once) {
-            let count = at_once.min(blocks.count - first);
-            let to = dest.wrapping_offset(blocks.here.wrapping_mul(first as isize));
-            let from = from.after(blocks.there.wrapping_mul(first as isize));
-            if count == 1 {
+        for (part, there, here) in parts(blocks, if blocks.bytes <= SMALL { RESULTS / blocks.bytes.max(1) } else { 1 })
+        {
+            let (to, from) = (dest.wrapping_offset(here), from.after(there));
+            if part.count == 1 {
                 // SAFETY: a part of what the caller vouches for.
-                unsafe { self.get(channel, to, from, blocks.bytes, Completion::Deferred)? };
+                unsafe { self.get(channel, to, from, part.bytes, Completion::Deferred)? };
                 continue;
             }
             let mut state = self.enter_at(from)?;
-            state.add_get(channel, to, from, Blocks { count, ..blocks })?;
+            state.add_get(channel, to, from, part)?;
             state.flush_if_idle(channel, from.pe as u32);
         }
         Ok(())

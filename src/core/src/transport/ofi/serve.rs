@@ -4,7 +4,7 @@
 use super::address::EndpointAddress;
 use super::counters::Counter;
 use super::endpoint_state::EndpointState;
-use super::message::{BUFFER, Entry, HEADER, Header, RESULTS, Reader, What, decode_entry, decode_tag};
+use super::message::{BUFFER, Entry, HEADER, Header, Places, Reader, What, decode_entry, decode_tag};
 use super::op::{Kind, Op, Wanted};
 use super::peers::Peer;
 use crate::transport::SegmentId;
@@ -177,9 +177,15 @@ impl EndpointState {
                 unsafe { copy(to, data.as_ptr(), data.len()) };
                 Some(results)
             }
-            Entry::Get { segment, offset, block, step, count } => {
-                self.reply_blocks(results, (segment, offset), block, step, count)
+            Entry::PutBlocks { places, data } => {
+                for (offset, data) in places.offsets().zip(data.chunks_exact(places.block)) {
+                    let to = self.domain.here(places.segment, offset, data.len())?;
+                    // SAFETY: as above.
+                    unsafe { copy(to, data.as_ptr(), data.len()) };
+                }
+                Some(results)
             }
+            Entry::GetBlocks(places) => self.reply_blocks(results, places),
             Entry::Question(question) => {
                 let answer = (self.directory.answer)(question);
                 self.reply_word(results, answer)
@@ -250,21 +256,12 @@ impl EndpointState {
     }
 
     /// Adds blocks to the results, one behind the other.
-    fn reply_blocks(
-        &mut self,
-        results: Results,
-        (segment, offset): (SegmentId, u64),
-        block: usize,
-        step: isize,
-        count: usize,
-    ) -> Option<Results> {
-        let bytes = block.checked_mul(count).filter(|&bytes| bytes <= RESULTS)?;
-        let (results, place) = self.reply_words(results, bytes.div_ceil(8))?;
-        for i in 0..count {
-            let from =
-                self.domain.here(segment, offset.wrapping_add_signed((step as i64).wrapping_mul(i as i64)), block)?;
+    fn reply_blocks(&mut self, results: Results, places: Places) -> Option<Results> {
+        let (results, place) = self.reply_words(results, places.bytes()?.div_ceil(8))?;
+        for (i, offset) in places.offsets().enumerate() {
+            let from = self.domain.here(places.segment, offset, places.block)?;
             // SAFETY: `here` has checked the range; the reply has room for all blocks, and is in no segment.
-            unsafe { copy(place.add(i * block), from, block) };
+            unsafe { copy(place.add(i * places.block), from, places.block) };
         }
         Some(results)
     }
