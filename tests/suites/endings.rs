@@ -260,9 +260,10 @@ fn a_pe_that_replaces_its_program_is_named() {
     }
 }
 
-/// Who waits for answers does so for two seconds and more, beside the 0.1 s that each PE takes to start on two cores.
+/// Who waits for answers does so for two seconds and more, beside what it takes to start: 0.2 s a PE of a core.
 fn soon(pes: usize) -> Duration {
-    Duration::from_millis(1800 + 70 * pes as u64)
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    Duration::from_millis(1800) + Duration::from_millis(140) * pes as u32 / cores as u32
 }
 
 /// Over the network nobody waits for an answer of those that have ended; in a long test, often.

@@ -168,8 +168,8 @@ fn series_of_a_node_do_not_name_the_job() {
         wait_for(id, || {
             job(&exporter, id, 2, "").run().expect_code(0);
             let page = exporter.metrics();
-            let is_it = page.contains(&format!("job_id=\"{id}\""));
-            (is_it && sum(&page, "shmem_calls_total", &["op=\"p\""]) == 200.0).then_some(page)
+            let jobs: Vec<&str> = page.lines().filter(|line| line.starts_with("shmem_job_info{")).collect();
+            (jobs.len() == 1 && jobs[0].contains(&format!("job_id=\"{id}\""))).then_some(page)
         })
     };
     let (first, second) = (shown("first"), shown("second"));
@@ -178,6 +178,7 @@ fn series_of_a_node_do_not_name_the_job() {
         let named: Vec<&str> = page.lines().filter(|line| line.contains("job_id=")).collect();
         assert!(named.iter().all(|line| line.starts_with("shmem_job_info{")), "{named:?}");
         assert_eq!(named.iter().filter(|line| line.contains(&format!("job_id=\"{id}\""))).count(), 1, "{named:?}");
+        assert_eq!(sum(page, "shmem_calls_total", &["op=\"p\""]), 200.0, "{id}");
     }
 }
 

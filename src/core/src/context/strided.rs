@@ -187,7 +187,7 @@ pub fn ibget(
     Ok(())
 }
 
-/// Block by block over the network.
+/// Over the network.
 #[cold]
 #[inline(never)]
 fn remote_put(m: &Map, ctx: Ctx, there: &Object, source: *const u8, step: isize, pe: i32) -> Result<(), Fault> {

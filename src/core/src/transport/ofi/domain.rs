@@ -48,6 +48,8 @@ pub(super) struct Domain {
     bind: bool,
     /// Completions of writes say that the data are there.
     pub delivery: bool,
+    /// The CPU of the target has a part in writes and reads, too.
+    pub by_cpu: bool,
     /// Messages are processed after writes that were posted before.
     pub send_after_write: bool,
     /// Writes are processed in the order in which they were posted.
@@ -111,6 +113,7 @@ impl Domain {
             prov_key: mode & (fi::FI_MR_PROV_KEY | choose::BASIC) != 0,
             bind: mode & fi::FI_MR_ENDPOINT != 0,
             delivery: choice.delivery,
+            by_cpu: domain_attr.data_progress != fi::FI_PROGRESS_AUTO,
             send_after_write: tx.msg_order & fi::FI_ORDER_SAW != 0 && atomics == Atomics::Cpu,
             write_after_write: tx.msg_order & fi::FI_ORDER_WAW != 0
                 && atomics == Atomics::Cpu

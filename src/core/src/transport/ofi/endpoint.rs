@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 const MAX_IN_FLIGHT: usize = 1024;
 /// How long the end of a process waits for a step of a collective that nobody waits for.
 const HELPER_LIMIT: Duration = Duration::from_millis(500);
-/// Buffers in use at most, those of replies and receives apart.
+/// Buffers in use at most, those of replies apart.
 const MAX_LENT: usize = 256;
 
 /// The endpoint's state, locked.
@@ -329,7 +329,7 @@ impl Endpoint {
 /// Whether there is room for one more operation.
 fn has_room(state: &EndpointState) -> bool {
     let (ops, buffers) = state.held;
-    state.ops.in_flight() < MAX_IN_FLIGHT + ops && state.pool.lent() < MAX_LENT + buffers
+    state.ops.in_flight() < MAX_IN_FLIGHT + ops && state.pool.lent() - state.reply_buffers < MAX_LENT + buffers
 }
 
 #[cold]

@@ -67,6 +67,8 @@ pub(super) struct EndpointState {
     pub lost: BTreeMap<u32, Fault>,
     /// Records that the provider has still of operations that were ended, and buffers in them.
     pub held: (usize, usize),
+    /// Buffers of replies: others decide how many there are.
+    pub reply_buffers: usize,
     /// PEs that may be lost.
     pub suspects: Vec<super::losses::Suspect>,
     /// The fault that ended it all.
@@ -246,6 +248,7 @@ impl EndpointState {
                 // SAFETY: the caller of the operation vouched for its memory until this moment.
                 unsafe { std::ptr::copy_nonoverlapping(buffer.start.add(from), to, bytes) };
             }
+            self.reply_buffers -= usize::from(record.kind == Kind::Reply);
             self.pool.give(buffer);
         }
         if !record.mr.is_null() {

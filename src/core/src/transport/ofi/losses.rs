@@ -142,6 +142,7 @@ impl EndpointState {
         // SAFETY: as above.
         let record = unsafe { &mut *op };
         if let Some(buffer) = record.buffer.take() {
+            self.reply_buffers -= usize::from(record.kind == Kind::Reply);
             self.pool.give(buffer);
         }
         if !record.mr.is_null() {

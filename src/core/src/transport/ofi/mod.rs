@@ -136,6 +136,7 @@ impl Fabric {
             survives: false,
             lost: BTreeMap::new(),
             held: (0, 0),
+            reply_buffers: 0,
             suspects: Vec::new(),
             broken: None,
             endpoint_address: endpoint_address.clone(),

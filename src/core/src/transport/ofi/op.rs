@@ -22,7 +22,7 @@ pub(super) enum Kind {
     Read,
     /// An atomic of the provider's.
     Atomic,
-    /// A request: an active message that is replied to.
+    /// A request: a message that is replied to.
     Request,
     /// A reply.
     Reply,
@@ -40,7 +40,7 @@ impl Kind {
             Self::Write => "a put",
             Self::Read => "a get",
             Self::Atomic => "an atomic operation",
-            Self::Request => "a message with puts or atomic operations",
+            Self::Request => "a message with puts, gets or atomic operations",
             Self::Reply => "a reply",
             Self::Mail => "a message of a collective",
             Self::Active => "an active message",

@@ -12,8 +12,15 @@ use libfabric_sys as fi;
 use std::ffi::c_void;
 use std::ptr;
 
-/// Puts that end with a quiet, and blocks of strided gets, that are not larger than this share messages.
+/// Puts that end with a quiet and are not larger than this share messages.
 const SMALL: usize = 64;
+/// So do blocks of strided transfers up to this size.
+const BLOCK: usize = 512;
+/// Where reads and writes need no CPU of the target's, at least so many of them: what they cost each is what it takes to
+/// have the target's attention.
+const MANY_BLOCKS: usize = 64;
+/// Requests under way to one PE beyond which one that asks for blocks waits: each is followed by a message of 8 KiB.
+const ASKED: u32 = 16;
 /// Blocking puts up to this size are copied, and the program goes on.
 const COPIED: usize = 8192;
 /// Puts up to this size go in a message where that saves waiting for earlier ones.
@@ -25,9 +32,12 @@ fn write_flags(delivery: bool, inject: bool) -> u64 {
     fi::FI_COMPLETION | complete | if inject { fi::FI_INJECT } else { 0 }
 }
 
-/// Blocks in parts of `most`: each with the bytes from the first of all to its first, there and here.
-fn parts(blocks: Blocks, most: usize) -> impl Iterator<Item = (Blocks, isize, isize)> {
-    (0..blocks.count).step_by(most).map(move |first| {
+/// Blocks in parts of that many bytes or one block: each with the bytes from the first of all to its first, there and
+/// here. There is none of blocks without bytes.
+fn parts(blocks: Blocks, bytes: usize) -> impl Iterator<Item = (Blocks, isize, isize)> {
+    let count = if blocks.bytes == 0 { 0 } else { blocks.count };
+    let most = (bytes / blocks.bytes.max(1)).max(1);
+    (0..count).step_by(most).map(move |first| {
         let part = Blocks { count: most.min(blocks.count - first), ..blocks };
         (part, blocks.there.wrapping_mul(first as isize), blocks.here.wrapping_mul(first as isize))
     })
@@ -189,7 +199,8 @@ impl Endpoint {
         blocks: Blocks,
     ) -> Result<(), Fault> {
         let small = blocks.bytes <= SMALL;
-        for (part, there, here) in parts(blocks, if small { (ENTRIES - AMO_BYTES) / blocks.bytes.max(1) } else { 1 }) {
+        let together = small || self.travel_together(blocks)?;
+        for (part, there, here) in parts(blocks, if together { ENTRIES - AMO_BYTES } else { 0 }) {
             let (to, source) = (to.after(there), source.wrapping_offset(here));
             if part.count == 1 {
                 let when = if small { Completion::Deferred } else { Completion::Local };
@@ -218,19 +229,29 @@ impl Endpoint {
         from: RemoteAddress,
         blocks: Blocks,
     ) -> Result<(), Fault> {
-        for (part, there, here) in parts(blocks, if blocks.bytes <= SMALL { RESULTS / blocks.bytes.max(1) } else { 1 })
-        {
+        let together = self.travel_together(blocks)?;
+        for (part, there, here) in parts(blocks, if together { RESULTS } else { 0 }) {
             let (to, from) = (dest.wrapping_offset(here), from.after(there));
             if part.count == 1 {
                 // SAFETY: a part of what the caller vouches for.
                 unsafe { self.get(channel, to, from, part.bytes, Completion::Deferred)? };
                 continue;
             }
-            let mut state = self.enter_at(from)?;
+            let (pe, state) = (from.pe as u32, self.enter_at(from)?);
+            let (mut state, ()) =
+                self.wait(state, |e| Ok((e.channel(channel).lane(pe).requests < ASKED).then_some(())))?;
+            if state.is_lost(pe) {
+                return Err(state.lost_fault(pe));
+            }
             state.add_get(channel, to, from, part)?;
-            state.flush_if_idle(channel, from.pe as u32);
+            state.flush_if_idle(channel, pe);
         }
         Ok(())
+    }
+
+    /// Whether blocks share messages.
+    fn travel_together(&self, blocks: Blocks) -> Result<bool, Fault> {
+        Ok(blocks.bytes <= BLOCK && (blocks.count >= MANY_BLOCKS || self.lock()?.domain.by_cpu))
     }
 
     /// # Safety

@@ -62,7 +62,7 @@ impl EndpointState {
         }
         let understood = match header.what {
             What::Request => self.request(header, body),
-            What::Reply => self.reply(body),
+            What::Reply => self.reply(header.from, body),
             What::Mail => self.mail(header, body),
             What::Active => self.active(header, body),
             What::Credit => self.credit(header),
@@ -242,6 +242,7 @@ impl EndpointState {
             (*op).buffer = Some(buffer);
             (*op).bytes = HEADER;
         }
+        self.reply_buffers += 1;
         self.replies.push(op);
         self.counters.add(Counter::replies, 1);
         Some(op)
@@ -295,12 +296,17 @@ impl EndpointState {
         }
     }
 
-    /// Requests of this PE have been carried out.
-    fn reply(&mut self, body: &[u8]) -> Option<()> {
+    /// Requests of this PE have been carried out by the PE that they were sent to.
+    fn reply(&mut self, from: u32, body: &[u8]) -> Option<()> {
         let mut reader = Reader(body);
         while !reader.0.is_empty() {
             let (id, count) = (reader.u32()?, reader.u32()?);
             let op = self.ops.request(id)?;
+            // SAFETY: a request, of this endpoint.
+            let (channel, pe) = unsafe { ((*op).channel, (*op).pe) };
+            if pe != from || self.channel(channel).lane(pe).open == op {
+                return None;
+            }
             // SAFETY: a request in flight, of this endpoint; the caller of each operation in it vouched for the memory
             // of its result until this moment.
             unsafe {
