@@ -16,10 +16,10 @@ use std::ptr;
 const SMALL: usize = 64;
 /// So do blocks of strided transfers up to this size.
 const BLOCK: usize = 512;
-/// Where reads and writes need no CPU of the target's, at least so many of them: what they cost each is what it takes to
-/// have the target's attention.
+/// At least so many of them where reads and writes need no CPU of the target's: together these take about as long as it
+/// takes to have its attention.
 const MANY_BLOCKS: usize = 64;
-/// Requests under way to one PE beyond which one that asks for blocks waits: each is followed by a message of 8 KiB.
+/// Requests under way to one PE beyond which a get of blocks waits: each is followed by a message of 8 KiB.
 const ASKED: u32 = 16;
 /// Blocking puts up to this size are copied, and the program goes on.
 const COPIED: usize = 8192;
