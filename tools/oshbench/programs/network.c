@@ -1,4 +1,4 @@
-/* Two PEs that reach each other over a network only: latencies of 8 bytes, strided transfers, the rate of puts, bandwidth. */
+/* Two PEs that reach each other over a network only: latencies of 8 bytes, strided transfers, rates, bandwidth. */
 #include "shmem_bench.h"
 
 #define BLOCK ((size_t)1 << 20)
@@ -58,6 +58,13 @@ int main(int argc, char **argv)
         }, );
         t.ns /= PUTS;
         report("net-put_nbi-rate", "heap", 8, npes, t, NULL);
+        MEASURE(t, {
+            for (int i = 0; i < PUTS; i++)
+                shmem_long_get_nbi(&values[i], &word[i], 1, 1);
+            shmem_quiet();
+        }, );
+        t.ns /= PUTS;
+        report("net-get_nbi-rate", "heap", 8, npes, t, NULL);
         MEASURE(t, {
             for (int i = 0; i < WINDOW; i++)
                 shmem_putmem_nbi(block, source, BLOCK, 1);

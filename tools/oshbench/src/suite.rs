@@ -130,7 +130,7 @@ pub const GROUPS: &[Group] = &[
     },
     Group {
         name: "network",
-        about: "8-byte latencies, strided transfers, put rates and bandwidth over libfabric, against libfabric alone \
+        about: "8-byte latencies, strided transfers, rates and bandwidth over libfabric, against libfabric alone \
             (two namespaces; root)",
         programs: &[pair("network", Runs::Network)],
         only_named: false,

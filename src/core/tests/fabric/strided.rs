@@ -123,6 +123,31 @@ fn get_blocks(pes: &[Pe], data: &[u8], blocks: Blocks) {
     assert_eq!(fetched.to_ne_bytes(), data[8..16], "{blocks:?}");
 }
 
+/// A read of its own would cost the target's CPU two messages, where it is that which reads.
+#[test]
+fn small_gets_that_nobody_waits_for_travel_together() {
+    let Some(pes) = job(2, &settings()) else { return };
+    let (fabric, mut got) = (&pes[0].fabric, vec![0u64; 3000]);
+    if !fabric.describe().to_string().contains("manual") {
+        println!("not tested: the network reads without a CPU");
+        return;
+    }
+    let numbers: Vec<u8> = (0..3000_u64).flat_map(u64::to_ne_bytes).collect();
+    put(&pes[0], heap(1, 0), &numbers, Completion::Local);
+    fabric.quiet(Channel::DEFAULT).unwrap();
+    let before = (fabric.network_counters().reads(), fabric.network_counters().requests());
+    for i in 0..got.len() {
+        let to = got.as_mut_ptr().wrapping_add(i).cast();
+        // SAFETY: they are there until the quiet.
+        unsafe { fabric.get(Channel::DEFAULT, to, heap(1, 8 * (2999 - i)), 8, Completion::Deferred).unwrap() };
+    }
+    fabric.quiet(Channel::DEFAULT).unwrap();
+    assert!(got.iter().copied().eq((0..3000).rev()));
+    let counters = fabric.network_counters();
+    assert_eq!(counters.reads(), before.0);
+    assert!(counters.requests() - before.1 < 300, "{} requests", counters.requests() - before.1);
+}
+
 #[test]
 fn small_blocks_travel_together() {
     let Some(pes) = job(2, &settings()) else { return };

@@ -14,7 +14,7 @@ use std::ptr;
 
 /// Puts that end with a quiet and are not larger than this share messages.
 const SMALL: usize = 64;
-/// So do blocks of strided transfers up to this size.
+/// So do blocks of strided transfers up to this size, and gets that end with a quiet.
 const BLOCK: usize = 512;
 /// At least so many of them where reads and writes need no CPU of the target's: together these take about as long as it
 /// takes to have its attention.
@@ -178,7 +178,15 @@ impl Endpoint {
             let state = self.enter_at(from)?;
             let n = left.min(state.domain.largest);
             // SAFETY: a part of what the caller vouches for.
-            unsafe { self.read(state, channel, dest, from, n, when)? };
+            unsafe {
+                if when != Completion::Local && n <= BLOCK && state.domain.by_cpu {
+                    // As a read it would have two messages of its own.
+                    let one = Blocks { bytes: n, count: 1, here: 0, there: 0 };
+                    self.ask_for(state, channel, dest, from, one, when)?;
+                } else {
+                    self.read(state, channel, dest, from, n, when)?;
+                }
+            }
             from.offset += n;
             dest = dest.wrapping_add(n);
             left -= n;
@@ -237,15 +245,36 @@ impl Endpoint {
                 unsafe { self.get(channel, to, from, part.bytes, Completion::Deferred)? };
                 continue;
             }
-            let (pe, state) = (from.pe as u32, self.enter_at(from)?);
-            let (mut state, ()) =
-                self.wait(state, |e| Ok((e.channel(channel).lane(pe).requests < ASKED).then_some(())))?;
+            let state = self.enter_at(from)?;
+            // SAFETY: as above.
+            unsafe { self.ask_for(state, channel, to, from, part, Completion::Deferred)? };
+        }
+        Ok(())
+    }
+
+    /// Asks for blocks that fit into a reply, with others where that is possible.
+    ///
+    /// # Safety
+    /// As [`Self::get_blocks`].
+    unsafe fn ask_for<'a>(
+        &'a self,
+        mut state: Guard<'a>,
+        channel: u32,
+        dest: *mut u8,
+        from: RemoteAddress,
+        blocks: Blocks,
+        when: Completion,
+    ) -> Result<(), Fault> {
+        let pe = from.pe as u32;
+        if state.channel(channel).lane(pe).requests >= ASKED {
+            (state, ()) = self.wait(state, |e| Ok((e.channel(channel).lane(pe).requests < ASKED).then_some(())))?;
             if state.is_lost(pe) {
                 return Err(state.lost_fault(pe));
             }
-            state.add_get(channel, to, from, part)?;
-            state.flush_if_idle(channel, pe);
         }
+        // SAFETY: the record is being filled.
+        unsafe { (*state.add_get(channel, dest, from, blocks)?).count_for(when) };
+        state.flush_or_leave(channel, pe, when);
         Ok(())
     }
 
