@@ -260,7 +260,7 @@ fn a_pe_that_replaces_its_program_is_named() {
     }
 }
 
-/// Who waits for answers does so for two seconds and more, beside what it takes to start: 0.2 s a PE of a core.
+/// Who waits for answers does so for two seconds and more, beside what it takes to start: 0.1 to 0.2 s of a core a PE.
 fn soon(pes: usize) -> Duration {
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     Duration::from_millis(1800) + Duration::from_millis(140) * pes as u32 / cores as u32

@@ -75,6 +75,18 @@ pub struct Blocks {
     pub there: isize,
 }
 
+impl Blocks {
+    /// The same in parts of at most `most` (not 0): each with the bytes from the first of all to its first, there and
+    /// here. There is none of blocks without bytes.
+    pub fn parts(self, most: usize) -> impl Iterator<Item = (Blocks, isize, isize)> {
+        let count = if self.bytes == 0 { 0 } else { self.count };
+        (0..count).step_by(most).map(move |first| {
+            let part = Blocks { count: most.min(count - first), ..self };
+            (part, self.there.wrapping_mul(first as isize), self.here.wrapping_mul(first as isize))
+        })
+    }
+}
+
 /// What is ordered and completed together: each context has one, the default context [`Channel::DEFAULT`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Channel(pub u32);
@@ -279,10 +291,9 @@ pub trait Transport: Send + Sync + Debug {
     ) -> Result<(), Fault> {
         // A small block is copied at once, and several travel together.
         let when = if blocks.bytes <= COPIED { Completion::Deferred } else { Completion::Local };
-        for i in 0..blocks.count as isize {
-            let from = source.wrapping_offset(i.wrapping_mul(blocks.here));
+        for (block, there, here) in blocks.parts(1) {
             // SAFETY: the caller's.
-            unsafe { self.put(channel, to.after(i.wrapping_mul(blocks.there)), from, blocks.bytes, when)? };
+            unsafe { self.put(channel, to.after(there), source.wrapping_offset(here), block.bytes, when)? };
         }
         Ok(())
     }
@@ -298,12 +309,10 @@ pub trait Transport: Send + Sync + Debug {
         from: RemoteAddress,
         blocks: Blocks,
     ) -> Result<(), Fault> {
-        for i in 0..blocks.count as isize {
-            let to = dest.wrapping_offset(i.wrapping_mul(blocks.here));
+        for (block, there, here) in blocks.parts(1) {
+            let (to, from) = (dest.wrapping_offset(here), from.after(there));
             // SAFETY: the caller's.
-            unsafe {
-                self.get(channel, to, from.after(i.wrapping_mul(blocks.there)), blocks.bytes, Completion::Deferred)?
-            };
+            unsafe { self.get(channel, to, from, block.bytes, Completion::Deferred)? };
         }
         Ok(())
     }

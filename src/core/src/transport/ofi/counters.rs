@@ -46,15 +46,15 @@ counters! {
     writes, "RMA writes posted.";
     reads, "RMA reads posted.";
     nic_atomics, "Atomics posted to the provider.";
-    requests, "Active messages with puts, atomics, signals or strided gets sent.";
-    request_entries, "Puts, atomics, signals and strided transfers in these.";
+    requests, "Active messages with puts, gets, atomics or signals sent.";
+    request_entries, "Puts, gets, atomics and signals in these.";
     replies, "Replies to active messages sent.";
     messages, "Messages of collectives sent.";
     active_sent, "Active messages sent.";
     active_received, "Active messages received.";
     received, "Messages of all kinds received.";
     strangers, "Messages dropped that came from outside the job.";
-    served, "Puts, atomics, signals and strided transfers of others carried out here.";
+    served, "Puts, gets, atomics and signals of others carried out here.";
     injects, "Operations whose data the provider copied at once.";
     retries, "Times the provider had no room and an operation was posted again.";
     bytes_out, "Bytes of data and messages sent.";

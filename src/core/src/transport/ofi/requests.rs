@@ -1,4 +1,4 @@
-//! Requests: puts, atomics, signals and strided gets that the target's CPU carries out, in messages that hold many.
+//! Requests: puts, gets, atomics and signals that the target's CPU carries out, in messages that hold many of them.
 //!
 //! A request to a PE goes at once where nothing is under way to it on the same channel. Otherwise what comes is
 //! collected, and goes when the reply to the one before has come, when a message is full, or when somebody waits for

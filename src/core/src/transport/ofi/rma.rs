@@ -32,17 +32,6 @@ fn write_flags(delivery: bool, inject: bool) -> u64 {
     fi::FI_COMPLETION | complete | if inject { fi::FI_INJECT } else { 0 }
 }
 
-/// Blocks in parts of that many bytes or one block: each with the bytes from the first of all to its first, there and
-/// here. There is none of blocks without bytes.
-fn parts(blocks: Blocks, bytes: usize) -> impl Iterator<Item = (Blocks, isize, isize)> {
-    let count = if blocks.bytes == 0 { 0 } else { blocks.count };
-    let most = (bytes / blocks.bytes.max(1)).max(1);
-    (0..count).step_by(most).map(move |first| {
-        let part = Blocks { count: most.min(blocks.count - first), ..blocks };
-        (part, blocks.there.wrapping_mul(first as isize), blocks.here.wrapping_mul(first as isize))
-    })
-}
-
 impl Endpoint {
     /// See [`crate::transport::Transport::put`].
     ///
@@ -207,8 +196,7 @@ impl Endpoint {
         blocks: Blocks,
     ) -> Result<(), Fault> {
         let small = blocks.bytes <= SMALL;
-        let together = small || self.travel_together(blocks)?;
-        for (part, there, here) in parts(blocks, if together { ENTRIES - AMO_BYTES } else { 0 }) {
+        for (part, there, here) in blocks.parts(self.at_once(blocks, SMALL, ENTRIES - AMO_BYTES)?) {
             let (to, source) = (to.after(there), source.wrapping_offset(here));
             if part.count == 1 {
                 let when = if small { Completion::Deferred } else { Completion::Local };
@@ -237,8 +225,7 @@ impl Endpoint {
         from: RemoteAddress,
         blocks: Blocks,
     ) -> Result<(), Fault> {
-        let together = self.travel_together(blocks)?;
-        for (part, there, here) in parts(blocks, if together { RESULTS } else { 0 }) {
+        for (part, there, here) in blocks.parts(self.at_once(blocks, 0, RESULTS)?) {
             let (to, from) = (dest.wrapping_offset(here), from.after(there));
             if part.count == 1 {
                 // SAFETY: a part of what the caller vouches for.
@@ -278,9 +265,12 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Whether blocks share messages.
-    fn travel_together(&self, blocks: Blocks) -> Result<bool, Fault> {
-        Ok(blocks.bytes <= BLOCK && (blocks.count >= MANY_BLOCKS || self.lock()?.domain.by_cpu))
+    /// How many blocks share a message with so much room for them: one where each travels by itself. Those of up to
+    /// `small` bytes always share.
+    fn at_once(&self, blocks: Blocks, small: usize, room: usize) -> Result<usize, Fault> {
+        let share = blocks.bytes <= small
+            || blocks.bytes <= BLOCK && (blocks.count >= MANY_BLOCKS || self.lock()?.domain.by_cpu);
+        Ok(if share { room / blocks.bytes.max(1) } else { 1 })
     }
 
     /// # Safety
