@@ -49,6 +49,7 @@ pub mod model;
 pub mod op;
 pub mod order;
 pub mod output;
+mod pages;
 pub mod recorder;
 #[cfg(feature = "report")]
 pub mod report;

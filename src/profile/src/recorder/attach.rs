@@ -119,6 +119,9 @@ pub fn set_level(level: i32) {
     if head.max_level.load(Relaxed) > 0 && head.level.load(Relaxed) != level {
         head.level_changes.fetch_add(1, Relaxed);
     }
+    if level > 0 && head.state.load(Relaxed) == PE_ATTACHED {
+        super::early::make(&region.slots[0]);
+    }
     head.level.store(level, Relaxed);
     head.max_level.fetch_max(level, Relaxed);
     arm::set_level(level);

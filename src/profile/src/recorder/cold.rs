@@ -174,7 +174,7 @@ fn counters<'a>(
     if number == ROW_OVERFLOW {
         return (&cell.calls[distance], &cell.bytes[distance]);
     }
-    let size = &slot.row(number).sizes[size_class(bytes)][distance];
+    let size = slot.row(number).size(size_class(bytes), distance);
     (&size.calls, &size.bytes)
 }
 

@@ -55,7 +55,7 @@ pub fn sized<const WITH_SITES: bool>(op: impl Operation, peer: i32, addr: usize,
     if !enter(slot, op, peer) {
         return false;
     }
-    let size = &slot.row(row).sizes[size_class(bytes)][distance];
+    let size = slot.row(row).size(size_class(bytes), distance);
     bump(&size.calls, 1);
     bump(&size.bytes, bytes as u64);
     rows.count(slot, op, (peer, addr, bytes));

@@ -66,7 +66,7 @@ pub(super) fn note(slot: &'static Slot, (word, chosen): (u64, Option<u8>), bytes
     last.return_address.set(return_address);
     last.region_key.set(slot.head.region_key.load(Relaxed));
     let cell = slot.cell(op);
-    let size = || &slot.row(cell.row.load(Relaxed)).sizes[size_class(bytes)][Distance::None as usize];
+    let size = || slot.row(cell.row.load(Relaxed)).size(size_class(bytes), Distance::None as usize);
     last.rows.set(is_plain.then(|| Rows {
         cell,
         size: (bytes != 0).then(size),

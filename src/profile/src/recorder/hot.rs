@@ -243,7 +243,7 @@ pub(super) fn count_sized(slot: &Slot, op: u16, peer: i32, bytes: usize) {
     if row <= ROW_OVERFLOW {
         return cold::count_sized(slot, op, peer, bytes);
     }
-    let size = &slot.row(row).sizes[size_class(bytes)][slot.head.distance(peer)];
+    let size = slot.row(row).size(size_class(bytes), slot.head.distance(peer));
     bump(&size.calls, 1);
     bump(&size.bytes, bytes as u64);
 }

@@ -17,6 +17,7 @@ mod cost;
 pub mod count;
 mod counted;
 mod counting;
+mod early;
 mod heap;
 mod hot;
 mod limit;

@@ -18,20 +18,23 @@ use super::locks::Releases;
 use super::tables::{Names, ThreadTables};
 use crate::histogram::BUCKETS;
 use crate::op::{self, MAX_OPS, SAMPLED_BYTES, SAMPLED_BYTES_ON_HOST};
-use crate::size::{DISTANCES, Distance, SIZE_CLASSES};
+use crate::size::{DISTANCES, Distance, SIZE_CLASSES, size_class};
 
 /// First eight bytes of a segment.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"PELLPROF");
 /// Version of this layout. Readers and writers of another version refuse the segment.
-pub const VERSION: u32 = 23;
+pub const VERSION: u32 = 24;
 
 /// Threads of a PE that can record into a slot of their own at the same time.
 pub const SLOTS: usize = 256;
 /// Bytes of a slot: what profiling one thread can take at most.
 pub const SLOT_BYTES: usize = 9 << 19;
-/// Bytes before the rows of a slot, which begin at a page.
-const BEFORE_ROWS: usize = (size_of::<SlotHead>() + MAX_OPS * size_of::<Cell>() + size_of::<ThreadTables>())
-    .next_multiple_of(align_of::<Row>());
+/// Bytes of a page on most machines.
+const PAGE: usize = 4096;
+/// Bytes of a slot before what keeps its rows where pages begin.
+const BEFORE_PAD: usize = size_of::<SlotHead>() + MAX_OPS * size_of::<Cell>() + size_of::<ThreadTables>();
+/// Bytes before the rows of a slot: see [`Row`].
+const BEFORE_ROWS: usize = (BEFORE_PAD + Row::BEFORE_PAGE).next_multiple_of(PAGE) - Row::BEFORE_PAGE;
 /// Histogram rows of a slot.
 pub const ROWS: usize = (SLOT_BYTES - BEFORE_ROWS) / size_of::<Row>();
 
@@ -328,10 +331,14 @@ pub struct Size {
     pub bytes: AtomicU64,
 }
 
-/// What an operation needs beyond its cell once it is timed or has sizes. It begins at a page: the first call of most
-/// routines meets one new page then, where the calls of some microseconds are, too.
-#[repr(C, align(4096))]
+/// What an operation needs beyond its cell once it is timed or has sizes.
+///
+/// A page begins within it, and has what most calls need: sizes below [`Self::COMMON_SIZES`], and times of up to some
+/// milliseconds. The first calls of a routine meet that page only. For this, the largest sizes are first.
+#[repr(C)]
 pub struct Row {
+    /// Calls and bytes by size class, from the last one to the first, and by distance: see [`Self::size`].
+    sizes: [[Size; DISTANCES]; SIZE_CLASSES],
     /// Longest timed call in nanoseconds.
     pub max_ns: AtomicU64,
     /// Sum of `w * (w - 1)` over the samples, where a sample stands for `w` calls: what their error grows with.
@@ -344,12 +351,27 @@ pub struct Row {
     pub claimed_at: AtomicU64,
     /// What samples would have claimed beyond the time that has passed, in nanoseconds.
     pub denied_ns: AtomicU64,
-    /// Keeps what follows aligned.
+    /// Keeps what follows at a cache line.
     pub reserved: [AtomicU64; 2],
     /// Timed calls by latency bucket; a sample counts for the calls it stands for.
     pub latency: [AtomicU64; BUCKETS],
-    /// Calls and bytes by size class and distance.
-    pub sizes: [[Size; DISTANCES]; SIZE_CLASSES],
+    /// Keeps the next row as far from a page as this one.
+    pad: [u64; 168],
+}
+
+impl Row {
+    /// Bytes of a message that has its size counted in the page that most calls meet: fewer than these.
+    const COMMON_SIZES: usize = 2 << 20;
+
+    /// Bytes before that page.
+    const BEFORE_PAGE: usize =
+        std::mem::offset_of!(Row, max_ns) - size_class(Self::COMMON_SIZES) * size_of::<[Size; DISTANCES]>();
+
+    /// Calls and bytes of a size class at a distance.
+    #[inline(always)]
+    pub fn size(&self, class: usize, distance: usize) -> &Size {
+        &self.sizes[SIZE_CLASSES - 1 - class][distance]
+    }
 }
 
 /// What one thread records.
@@ -361,6 +383,7 @@ pub struct Slot {
     pub cells: [Cell; MAX_OPS],
     /// Peers, call sites and all else that is not by operation.
     pub tables: ThreadTables,
+    before_rows: [u8; BEFORE_ROWS - BEFORE_PAD],
     /// Rows; the first is the overflow row.
     pub rows: [Row; ROWS],
     pad: [u8; SLOT_BYTES - BEFORE_ROWS - ROWS * size_of::<Row>()],
@@ -395,7 +418,9 @@ const _: () = {
     assert!(size_of::<Current>() == 32);
     assert!(size_of::<SlotHead>() == 128);
     assert!(size_of::<Cell>() == 128);
-    assert!(size_of::<Row>() == 3 * 4096);
+    assert!(size_of::<Row>() == 3 * PAGE);
+    assert!((std::mem::offset_of!(Slot, rows) + Row::BEFORE_PAGE).is_multiple_of(PAGE));
+    assert!(SLOT_BYTES.is_multiple_of(PAGE) && std::mem::offset_of!(Region, slots).is_multiple_of(PAGE));
     assert!(size_of::<Slot>() == SLOT_BYTES);
     assert!(REGION_BYTES == 4096 + size_of::<Names>() + size_of::<Releases>() + (SLOTS + 1) * SLOT_BYTES);
     assert!(ROWS >= 224);

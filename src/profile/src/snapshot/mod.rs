@@ -328,7 +328,8 @@ fn read_row(routine: &mut Routine, row: &Row, timing: Timing) {
     let classes = if timing == Timing::Sampled { 0 } else { SIZE_CLASSES };
     for class in 0..classes {
         for d in 0..DISTANCES {
-            let (calls, bytes) = (get(&row.sizes[class][d].calls), get(&row.sizes[class][d].bytes));
+            let size = row.size(class, d);
+            let (calls, bytes) = (get(&size.calls), get(&size.bytes));
             if calls > 0 {
                 routine.calls[d] += calls;
                 routine.bytes[d] += bytes;

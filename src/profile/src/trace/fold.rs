@@ -210,8 +210,9 @@ fn total(slot: &Slot, op: u16) -> u64 {
     let mut bytes: u64 = (0..DISTANCES).map(|distance| cell.total_bytes(op, distance)).sum();
     let row = cell.row.load(Relaxed);
     if row > ROW_OVERFLOW && is_sized(op) {
-        let classes = &slot.row(row).sizes[..=LAST_CLASS];
-        bytes += classes.iter().flatten().map(|size| size.bytes.load(Relaxed)).sum::<u64>();
+        let row = slot.row(row);
+        let of_class = |class| (0..DISTANCES).map(move |distance| row.size(class, distance).bytes.load(Relaxed));
+        bytes += (0..=LAST_CLASS).flat_map(of_class).sum::<u64>();
     }
     bytes
 }

@@ -7,6 +7,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use super::format::{CHUNK_BYTES, HEAD_BYTES};
 use super::guard::{self, Ground};
 use crate::output::OutputDir;
+use crate::pages::populate;
 
 /// Chunks that are reserved at a time: a tradeoff between how often and how long a call is held up.
 const STEP: u32 = 4;
@@ -123,18 +124,5 @@ fn reserve(fd: libc::c_int, at: usize, bytes: usize) -> io::Result<()> {
     match unsafe { libc::posix_fallocate(fd, at as libc::off_t, bytes as libc::off_t) } {
         0 => Ok(()),
         error => Err(io::Error::from_raw_os_error(error)),
-    }
-}
-
-/// Has the kernel map the pages now, and say so where it cannot instead of sending a signal later. Older kernels
-/// (before 5.14) map page by page at the first store.
-fn populate(at: *mut u8, bytes: usize) -> io::Result<()> {
-    // SAFETY: within a mapping that is ours.
-    if unsafe { libc::madvise(at.cast(), bytes, libc::MADV_POPULATE_WRITE) } == 0 {
-        return Ok(());
-    }
-    match io::Error::last_os_error() {
-        error if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::EINTR | libc::EAGAIN)) => Ok(()),
-        error => Err(error),
     }
 }
