@@ -18,8 +18,9 @@ use crate::types::Team;
 ///
 /// `short` functions have two more in front of the probe, which most calls need not go beyond: where the profile has
 /// counts only, and where it has call sites. They are given the peer without what noting it does, and what notes the
-/// call besides. Those of a `query`, which takes no arguments and a few instructions, evaluate the expression
-/// themselves.
+/// call besides. They count the call and jump to `imp`. Those of `near` ones do it themselves where memory is mapped
+/// here, by an expression of their own, and those of `whole` ones evaluate the expression of `imp`: both before they
+/// count, since another PE may wait for it.
 ///
 /// The probes of calls that may be `unstamped` begin with the way of most of them: of waits, and of collectives on a
 /// team that the thread has called one on before.
@@ -82,36 +83,49 @@ macro_rules! routine {
      $first:literal, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
      $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr) => {
         // A jump: the routine would save registers here that the count leaves alone.
-        // SAFETY: the arguments are the caller's.
         routine!(@in_front $count, $count_site, [$known, $noted], $imp, $probe, $first, $number, $timing,
-                 ($($arg: $type),*) $(-> $ret)?, $(|$m|)? [$peer, $addr, $bytes] $call, unsafe { $imp($($arg),*) });
+                 ($($arg: $type),*) $(-> $ret)?, $(|$m|)? [$peer, $addr, $bytes] $call,
+                 // SAFETY: the arguments are the caller's.
+                 (), |()| unsafe { $imp($($arg),*) });
     };
-    (query $count:ident, $count_site:ident, [$known:expr, $noted:expr], $imp:ident, $probe:ident,
-     $first:literal, $number:expr, $timing:ident, () -> $ret:ty,
+    (near $near:expr, $count:ident, $count_site:ident, [$known:expr, $noted:expr], $imp:ident, $probe:ident,
+     $first:literal, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
      $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr) => {
         routine!(@in_front $count, $count_site, [$known, $noted], $imp, $probe, $first, $number, $timing,
-                 () -> $ret, $(|$m|)? [$peer, $addr, $bytes] $call, or_end(op($number), $call));
+                 ($($arg: $type),*) $(-> $ret)?, $(|$m|)? [$peer, $addr, $bytes] $call,
+                 $near, |done| match done {
+                     Some(result) => result,
+                     // SAFETY: the arguments are the caller's.
+                     None => unsafe { $imp($($arg),*) },
+                 });
+    };
+    (whole $count:ident, $count_site:ident, [$known:expr, $noted:expr], $imp:ident, $probe:ident,
+     $first:literal, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
+     $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr) => {
+        routine!(@in_front $count, $count_site, [$known, $noted], $imp, $probe, $first, $number, $timing,
+                 ($($arg: $type),*) $(-> $ret)?, $(|$m|)? [$peer, $addr, $bytes] $call,
+                 or_end(op($number), $call), |result| result);
     };
     (@in_front $count:ident, $count_site:ident, [$known:expr, $noted:expr], $imp:ident, $probe:ident,
      $first:literal, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
-     $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr, $counted:expr) => {
+     $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr, $made:expr, $answer:expr) => {
         routine!(@counts false, $count, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
-                 $(|$m|)? [$known, $addr, $bytes, $noted], $counted);
+                 $(|$m|)? [$known, $addr, $bytes, $noted], $made, $answer);
         routine!(@counts true, $count_site, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
-                 $(|$m|)? [$known, $addr, $bytes, $noted], $counted);
+                 $(|$m|)? [$known, $addr, $bytes, $noted], $made, $answer);
         routine!($imp, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
                  $(|$m|)? [$peer, $addr, $bytes] $call);
     };
     (@counts $with_site:literal, $name:ident, $probe:ident, $first:literal, $number:expr, $timing:ident,
      ($($arg:ident: $type:ty),*) $(-> $ret:ty)?, $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr, $noted:expr],
-     $counted:expr) => {
+     $made:expr, $answer:expr) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name($($arg: $type),*) $(-> $ret)? {
             $(let $m = map();)?
             let op = With::<{ traits($first) }>(word_of($number));
-            if recorder::count::$timing::<$with_site>(op, $peer, $addr, $bytes) {
+            if let Some(result) = recorder::count::$timing::<$with_site, _>(op, ($peer, $addr, $bytes), || $made) {
                 let () = $noted;
-                return $counted;
+                return ($answer)(result);
             }
             // SAFETY: the arguments are the caller's.
             unsafe { $probe($($arg),*) }
@@ -268,7 +282,7 @@ pub mod prelude {
         c_char, c_int, c_long, c_longlong, c_schar, c_short, c_uchar, c_uint, c_ulong, c_ulonglong, c_ushort, c_void,
     };
 
-    pub use pellucid_core::context::{Ctx, bytes, world_pe};
+    pub use pellucid_core::context::{Ctx, bytes, near, world_pe};
     pub use pellucid_core::runtime::world as map;
     pub use pellucid_profile::op::{Operation, With, elem, traits};
     pub use pellucid_profile::recorder;

@@ -41,8 +41,8 @@ unsafe extern "C" {
 }
 
 routine!(pellucid_imp_shmem_init, pellucid_probe_shmem_init, 0, 0_u16, timed, (), [-1, 0, 0] init::init());
-routine!(query pellucid_count_shmem_my_pe, pellucid_count_site_shmem_my_pe, [-1, ()], pellucid_imp_shmem_my_pe, pellucid_probe_shmem_my_pe, 1, 1_u16, sampled, () -> c_int, [-1, 0, 0] runtime::my_pe());
-routine!(query pellucid_count_shmem_n_pes, pellucid_count_site_shmem_n_pes, [-1, ()], pellucid_imp_shmem_n_pes, pellucid_probe_shmem_n_pes, 2, 2_u16, sampled, () -> c_int, [-1, 0, 0] runtime::n_pes());
+routine!(whole pellucid_count_shmem_my_pe, pellucid_count_site_shmem_my_pe, [-1, ()], pellucid_imp_shmem_my_pe, pellucid_probe_shmem_my_pe, 1, 1_u16, sampled, () -> c_int, [-1, 0, 0] runtime::my_pe());
+routine!(whole pellucid_count_shmem_n_pes, pellucid_count_site_shmem_n_pes, [-1, ()], pellucid_imp_shmem_n_pes, pellucid_probe_shmem_n_pes, 2, 2_u16, sampled, () -> c_int, [-1, 0, 0] runtime::n_pes());
 routine!(pellucid_imp_shmem_finalize, pellucid_probe_shmem_finalize, 3, 3_u16, timed, (), [-1, 0, 0] init::finalize());
 routine!(short pellucid_count_shmem_query_initialized, pellucid_count_site_shmem_query_initialized, [-1, ()], pellucid_imp_shmem_query_initialized, pellucid_probe_shmem_query_initialized, 4, 4_u16, sampled, (initialized: *mut c_int), [-1, 0, 0] info::initialized(initialized));
 routine!(never pellucid_intercepted_shmem_global_exit, pellucid_imp_shmem_global_exit, pellucid_probe_shmem_global_exit, 5, 5_u16, timed, (status: c_int) -> !, [-1, 0, 0] runtime::global_exit(status), args [0, 0, 0, 0]);
@@ -53,5 +53,5 @@ routine!(short pellucid_count_shmem_team_ptr, pellucid_count_site_shmem_team_ptr
 routine!(short pellucid_count_shmem_info_get_version, pellucid_count_site_shmem_info_get_version, [-1, ()], pellucid_imp_shmem_info_get_version, pellucid_probe_shmem_info_get_version, 10, 10_u16, sampled, (major: *mut c_int, minor: *mut c_int), [-1, 0, 0] info::version(major, minor));
 routine!(short pellucid_count_shmem_info_get_name, pellucid_count_site_shmem_info_get_name, [-1, ()], pellucid_imp_shmem_info_get_name, pellucid_probe_shmem_info_get_name, 11, 11_u16, sampled, (name: *mut c_char), [-1, 0, 0] info::name(name));
 routine!(pellucid_imp_start_pes, pellucid_probe_start_pes, 12, 12_u16, timed, (npes: c_int), [-1, 0, 0] init::start_pes(npes));
-routine!(query pellucid_count__my_pe, pellucid_count_site__my_pe, [-1, ()], pellucid_imp__my_pe, pellucid_probe__my_pe, 13, 13_u16, sampled, () -> c_int, [-1, 0, 0] runtime::my_pe());
-routine!(query pellucid_count__num_pes, pellucid_count_site__num_pes, [-1, ()], pellucid_imp__num_pes, pellucid_probe__num_pes, 14, 14_u16, sampled, () -> c_int, [-1, 0, 0] runtime::n_pes());
+routine!(whole pellucid_count__my_pe, pellucid_count_site__my_pe, [-1, ()], pellucid_imp__my_pe, pellucid_probe__my_pe, 13, 13_u16, sampled, () -> c_int, [-1, 0, 0] runtime::my_pe());
+routine!(whole pellucid_count__num_pes, pellucid_count_site__num_pes, [-1, ()], pellucid_imp__num_pes, pellucid_probe__num_pes, 14, 14_u16, sampled, () -> c_int, [-1, 0, 0] runtime::n_pes());

@@ -41,7 +41,7 @@ fn is_counted(op: impl Operation, briefly: impl FnOnce() -> bool) -> bool {
 /// Whether a short call needs nothing recorded but that there was one, which is so now. False: nothing was recorded.
 #[inline(always)]
 pub fn is_only_counted(op: impl Operation, peer: i32, addr: usize, bytes: usize) -> bool {
-    is_counted(op, || count::sampled::<false>(op, peer, addr, bytes))
+    is_counted(op, || count::sampled::<false, _>(op, (peer, addr, bytes), || ()).is_some())
 }
 
 /// Runs a short call that moves nothing, or one element.
@@ -65,7 +65,7 @@ pub fn sized<R>(op: impl Operation, peer: i32, addr: usize, bytes: usize, f: imp
 /// As [`is_only_counted`], of what [`sized`] runs.
 #[inline(always)]
 pub fn is_only_sized(op: impl Operation, peer: i32, addr: usize, bytes: usize) -> bool {
-    is_counted(op, || count::sized::<false>(op, peer, addr, bytes))
+    is_counted(op, || count::sized::<false, _>(op, (peer, addr, bytes), || ()).is_some())
 }
 
 #[inline(never)]

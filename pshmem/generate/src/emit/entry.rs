@@ -134,6 +134,19 @@ fn is_query(routine: &Routine) -> bool {
     routine.row.class == "Query" && routine.params.is_empty() && routine.row.ret != "void"
 }
 
+/// Whether another PE may wait for what a routine does, at once: on the default context.
+fn is_waited_for(routine: &Routine, call: &str) -> bool {
+    let row = routine.row;
+    let is_update = matches!(row.class, "Amo" | "Signal") || row.class == "Put" && routine.timing() == "sampled";
+    is_update && row.ret == "void" && call.contains("Ctx::DEFAULT") && !call.contains("_nbi")
+}
+
+/// What does the same as this call where an element is in memory that is mapped here, if there is such a function.
+fn near(call: &str) -> Option<String> {
+    let rest = call.strip_prefix("amo::").or_else(|| call.strip_prefix("rma::"))?;
+    Some(format!("near::{rest}"))
+}
+
 /// The team that a routine is called on by all its members, as the `peer` of its record.
 fn team(routine: &Routine) -> Option<&'static str> {
     let params = routine.row.params;
@@ -215,7 +228,13 @@ fn routine(body: &Body) -> String {
             let known = routine.expression(row.peer);
             let is_noted = peer.starts_with("on(");
             let noted = if is_noted { format!("note_if_kept(ctx, {first}, {bytes})") } else { "()".to_owned() };
-            let kind = if is_query(routine) { "query" } else { "short" };
+            let kind = match near(&call) {
+                Some(near) if is_waited_for(routine, &call) => format!("near {near},"),
+                None if is_query(routine) || row.class == "Signal" && is_waited_for(routine, &call) => {
+                    "whole".to_owned()
+                }
+                _ => "short".to_owned(),
+            };
             format!("{kind} pellucid_count_{name}, pellucid_count_site_{name}, [{known}, {noted}], ")
         }
         () if let Some(again) = again(routine, &op) => format!("unstamped {again}, "),

@@ -4,7 +4,7 @@
 //! which PEs of other hosts reach by active messages; or, with `SHMEM_ATOMICS=nic`, the network card, for all PEs.
 #![allow(unsafe_code)]
 
-use super::{Ctx, remote};
+use super::{Ctx, near, remote};
 use crate::base::Fault;
 use crate::memory::Map;
 pub use crate::transport::shm::amo::{Amo, AmoInt};
@@ -24,13 +24,10 @@ pub fn fetch<T: Amo>(m: &Map, ctx: Ctx, source: *const T, pe: i32) -> Result<T, 
 /// Writes a value.
 #[inline(always)]
 pub fn set<T: Amo>(m: &Map, ctx: Ctx, dest: *mut T, value: T, pe: i32) -> Result<(), Fault> {
-    let pe = ctx.world_pe(pe)?;
-    let Some(at) = m.local_mapping_atomic(dest, pe) else {
-        return remote::update(m, ctx, "dest", dest, pe, AmoOp::Set, value);
-    };
-    // SAFETY: see fetch.
-    unsafe { T::store(at, value) };
-    Ok(())
+    match near::set(m, ctx, dest, value, pe) {
+        Some(()) => Ok(()),
+        None => remote::update(m, ctx, "dest", dest, ctx.world_pe(pe)?, AmoOp::Set, value),
+    }
 }
 
 /// Writes a value and gives the one before.
@@ -82,13 +79,10 @@ macro_rules! combine {
         #[doc = concat!($what, ".")]
         #[inline(always)]
         pub fn $plain<T: AmoInt>(m: &Map, ctx: Ctx, dest: *mut T, value: T, pe: i32) -> Result<(), Fault> {
-            let pe = ctx.world_pe(pe)?;
-            let Some(at) = m.local_mapping_atomic(dest, pe) else {
-                return remote::update(m, ctx, "dest", dest, pe, AmoOp::$op_of, value);
-            };
-            // SAFETY: see fetch.
-            let _ = unsafe { T::$op(at, value) };
-            Ok(())
+            match near::$plain(m, ctx, dest, value, pe) {
+                Some(()) => Ok(()),
+                None => remote::update(m, ctx, "dest", dest, ctx.world_pe(pe)?, AmoOp::$op_of, value),
+            }
         }
         #[doc = concat!("Nonblocking [`", stringify!($fetch), "`].")]
         #[inline(always)]

@@ -5,6 +5,7 @@ mod handle;
 pub mod lock;
 mod lock_owners;
 pub mod lost;
+pub mod near;
 pub mod nonblocking;
 pub mod order;
 mod owned_lock;

@@ -3,7 +3,7 @@
 //! On shared memory the nonblocking forms are complete when they return, which the specification allows.
 #![allow(unsafe_code)]
 
-use super::{Ctx, remote};
+use super::{Ctx, near, remote};
 use crate::base::{Cause, Fault};
 use crate::memory::Map;
 use crate::transport::Completion;
@@ -84,11 +84,10 @@ pub(super) fn get_when(
 /// Writes one element on a PE.
 #[inline(always)]
 pub fn p<T: Copy>(m: &Map, ctx: Ctx, dest: *mut T, value: T, pe: i32) -> Result<(), Fault> {
-    let pe = ctx.world_pe(pe)?;
-    let Some(to) = m.local_mapping_one(dest, pe) else { return remote::p(m, ctx, dest, value, pe) };
-    // SAFETY: mapped for the size of T; users may give any alignment.
-    unsafe { to.write_unaligned(value) };
-    Ok(())
+    match near::p(m, ctx, dest, value, pe) {
+        Some(()) => Ok(()),
+        None => remote::p(m, ctx, dest, value, ctx.world_pe(pe)?),
+    }
 }
 
 /// Reads one element from a PE.
@@ -96,7 +95,7 @@ pub fn p<T: Copy>(m: &Map, ctx: Ctx, dest: *mut T, value: T, pe: i32) -> Result<
 pub fn g<T: Copy>(m: &Map, ctx: Ctx, source: *const T, pe: i32) -> Result<T, Fault> {
     let pe = ctx.world_pe(pe)?;
     let Some(from) = m.local_mapping_one(source, pe) else { return remote::g(m, ctx, source, pe) };
-    // SAFETY: as in p.
+    // SAFETY: mapped for the size of T; users may give any alignment.
     Ok(unsafe { from.read_unaligned() })
 }
 

@@ -20,46 +20,60 @@ use crate::segment::tables::{PEERS, Site, Traffic, key, site_index, transfer};
 use crate::size::{DISTANCES, Distance, size_class};
 use crate::trace;
 
-/// Counts a call of a short routine; in a profile that is `WITH_SITES`, by call site and peer too. False: the probe is
-/// to record it.
+/// Makes a call of a short routine and counts it; in a profile that is `WITH_SITES`, by call site and peer too. None:
+/// it is not made, and the probe is to record it.
+///
+/// It is counted when it is through: another PE may wait for what it does.
 ///
 /// `peer` is a world PE, or -1 where the call has none.
 #[inline(always)]
-pub fn sampled<const WITH_SITES: bool>(op: impl Operation, peer: i32, addr: usize, bytes: usize) -> bool {
-    let Some(slot) = tls::slot() else { return false };
+pub fn sampled<const WITH_SITES: bool, R>(
+    op: impl Operation,
+    (peer, addr, bytes): (i32, usize, usize),
+    call: impl FnOnce() -> R,
+) -> Option<R> {
+    let slot = tls::slot()?;
     if op.traits() & COMPLETES != 0 && slot.tables.nbi.open.load(Relaxed) != 0 {
-        return false;
+        return None;
     }
-    let Some((rows, distance)) = Rows::find::<WITH_SITES>(slot, op, peer) else { return false };
+    let (rows, distance) = Rows::find::<WITH_SITES>(slot, op, peer)?;
     if !enter(slot, op, peer) {
-        return false;
+        return None;
     }
+    rows.release(slot, op, (peer, addr, bytes));
+    let result = call();
     let cell = slot.cell(op.id());
     bump(&cell.calls[distance], 1);
     if counted_bytes(op, bytes) != 0 {
         bump(&cell.bytes[distance], bytes as u64);
     }
-    rows.count(slot, op, (peer, addr, bytes));
-    true
+    rows.count(slot, op, bytes);
+    Some(result)
 }
 
-/// Counts a put or get of up to [`SAMPLED_BYTES_ON_HOST`]; as [`sampled`].
+/// As [`sampled`], a put or get of up to [`SAMPLED_BYTES_ON_HOST`].
 #[inline(always)]
-pub fn sized<const WITH_SITES: bool>(op: impl Operation, peer: i32, addr: usize, bytes: usize) -> bool {
-    let Some(slot) = tls::slot() else { return false };
+pub fn sized<const WITH_SITES: bool, R>(
+    op: impl Operation,
+    (peer, addr, bytes): (i32, usize, usize),
+    call: impl FnOnce() -> R,
+) -> Option<R> {
+    let slot = tls::slot()?;
     let row = slot.cell(op.id()).row.load(Relaxed);
     if bytes > SAMPLED_BYTES_ON_HOST || row <= ROW_OVERFLOW {
-        return false;
+        return None;
     }
-    let Some((rows, distance)) = Rows::find::<WITH_SITES>(slot, op, peer) else { return false };
+    let (rows, distance) = Rows::find::<WITH_SITES>(slot, op, peer)?;
     if !enter(slot, op, peer) {
-        return false;
+        return None;
     }
+    rows.release(slot, op, (peer, addr, bytes));
     let size = slot.row(row).size(size_class(bytes), distance);
+    let result = call();
     bump(&size.calls, 1);
     bump(&size.bytes, bytes as u64);
-    rows.count(slot, op, (peer, addr, bytes));
-    true
+    rows.count(slot, op, bytes);
+    Some(result)
 }
 
 /// The distance of a peer of this host; none where it is on another one.
@@ -109,13 +123,20 @@ impl<'a> Rows<'a> {
         (site.key.load(Relaxed) == key).then_some((Rows(Some((site, traffic))), distance))
     }
 
+    /// Notes what another PE may wait for: it looks there once it has seen it.
     #[inline(always)]
-    fn count(&self, slot: &Slot, op: impl Operation, (to, addr, bytes): (i32, usize, usize)) {
+    fn release(&self, slot: &Slot, op: impl Operation, (to, addr, bytes): (i32, usize, usize)) {
+        if let Rows(Some((site, Some(_)))) = self
+            && is_release(op, bytes)
+        {
+            // Its key once more: to keep it until now would cost a register that the caller has something in.
+            release::note(slot, to, addr, site.key.load(Relaxed));
+        }
+    }
+
+    #[inline(always)]
+    fn count(&self, slot: &Slot, op: impl Operation, bytes: usize) {
         if let Rows(Some((site, peer))) = self {
-            if peer.is_some() && is_release(op, bytes) {
-                // Its key once more: to keep it until now would cost a register that the caller has something in.
-                release::note(slot, to, addr, site.key.load(Relaxed));
-            }
             if op.traits() & NONBLOCKING != 0 {
                 tables::issue_more(&slot.tables.nbi, bytes);
             }

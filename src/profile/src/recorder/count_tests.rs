@@ -5,10 +5,12 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::tests::TURN;
-use super::{attach, count, outlined, sampled, set_site, sized};
+use super::{attach, count, outlined, sampled, set_site, sized, tls};
 use crate::model::{Pe, Routine};
 use crate::op::{OPS, SAMPLED_BYTES_ON_HOST, find};
+use crate::segment::layout::Slot;
 use crate::segment::{JobInfo, Segment, create};
+use crate::size::Distance;
 use crate::snapshot::{self, Outcome};
 
 const fn id(name: &str) -> u16 {
@@ -40,14 +42,14 @@ static PROBED: AtomicU64 = AtomicU64::new(0);
 
 /// As the entries of these routines.
 fn p_in<const WITH_SITES: bool>(peer: i32) {
-    if !count::sampled::<WITH_SITES>(P, peer, 0, 4) {
+    if count::sampled::<WITH_SITES, _>(P, (peer, 0, 4), || ()).is_none() {
         PROBED.fetch_add(1, Relaxed);
         sampled(P, peer, 0, 4, || ());
     }
 }
 
 fn put_in<const WITH_SITES: bool>(peer: i32, bytes: usize) {
-    if !count::sized::<WITH_SITES>(PUT, peer, 0, bytes) {
+    if count::sized::<WITH_SITES, _>(PUT, (peer, 0, bytes), || ()).is_none() {
         PROBED.fetch_add(1, Relaxed);
         sized(PUT, peer, 0, bytes, || ());
     }
@@ -143,7 +145,7 @@ fn calls_without_a_peer_are_counted_in_front_of_the_probe_and_a_quiet_only_where
     let pe = profile_of(|| {
         set_site(0x1000);
         let counted = |op: u16| {
-            let in_front = count::sampled::<true>(op, -1, 0, 0);
+            let in_front = count::sampled::<true, _>(op, (-1, 0, 0), || ()).is_some();
             if !in_front {
                 outlined::sampled(op, -1, 0, 0, || ());
             }
@@ -152,7 +154,7 @@ fn calls_without_a_peer_are_counted_in_front_of_the_probe_and_a_quiet_only_where
         let tests: u64 = (0..ROUNDS).map(|_| counted(TEST)).sum();
         let quiets: u64 = (0..ROUNDS).map(|_| counted(QUIET)).sum();
         for _ in 0..ROUNDS {
-            if !count::sized::<true>(NBI, 2, 0, 8) {
+            if count::sized::<true, _>(NBI, (2, 0, 8), || ()).is_none() {
                 outlined::sized(NBI, 2, 0, 8, || ());
             }
         }
@@ -198,13 +200,32 @@ fn the_last_call_is_the_threads_current_one() {
         let before = PROBED.load(Relaxed);
         (0..1000).for_each(|_| p(2));
         // The one that tells is not a sample.
-        while !count::sampled::<false>(P, 4, 0, 4) {
+        while count::sampled::<false, _>(P, (4, 0, 4), || ()).is_none() {
             sampled(P, 4, 0, 4, || ());
         }
         PROBED.load(Relaxed) > before
     });
     let last = pe.last.as_ref().expect("the thread's last call");
     assert_eq!((last.routine.as_str(), last.peer), ("shmem_int_p", Some(4)));
+}
+
+#[test]
+fn a_call_is_the_current_one_while_it_is_made_and_counted_after_that() {
+    let pe = profile_of(|| {
+        (0..1000).for_each(|_| p(4));
+        let counted = |slot: &Slot| slot.cell(P).calls[Distance::Host as usize].load(Relaxed);
+        let slot = tls::slot().expect("a thread that has called");
+        let before = counted(slot);
+        let within = || (slot.head.current.word.load(Relaxed) as u16, counted(slot));
+        let found = loop {
+            match count::sampled::<false, _>(P, (4, 0, 4), within) {
+                Some(found) => break found,
+                None => sampled(P, 4, 0, 4, || ()),
+            }
+        };
+        found.0 == P && counted(slot) == found.1 + 1 && found.1 - before < 1000
+    });
+    assert!(routine(&pe, P).calls[Distance::Host as usize] > 1000);
 }
 
 /// Only optimized code keeps each addition of the probe in one instruction: see the profile of this package in

@@ -1,5 +1,5 @@
-//! Pages of the profile's memory that nearly every program meets. Each takes the system some time at its first use, which
-//! would be in the first calls of routines: a PE makes them while it begins.
+//! Pages of the profile's memory that nearly every program meets. Each takes the system some time at its first use,
+//! which would be in the first calls of routines: a PE makes them while it begins.
 
 use crate::pages;
 use crate::segment::layout::{ROW_OVERFLOW, Slot};

@@ -35,8 +35,8 @@ fn begin(call_ns: u64) -> Fixture {
 fn call(op: u16, peer: i32, from: u64) {
     tls::set_site(from);
     let is_counted = match arm::flag(&ARM, op) {
-        SITE => count::sampled::<true>(op, peer, 0x1000, 8),
-        SAMPLED_SITE => count::sampled::<false>(op, peer, 0x1000, 8),
+        SITE => count::sampled::<true, _>(op, (peer, 0x1000, 8), || ()).is_some(),
+        SAMPLED_SITE => count::sampled::<false, _>(op, (peer, 0x1000, 8), || ()).is_some(),
         other => panic!("{other}"),
     };
     if !is_counted {
