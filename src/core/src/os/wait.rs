@@ -18,6 +18,10 @@ const SPINS: u32 = 2000;
 const YIELDS: u32 = 64;
 /// A wait of this length begins to sleep: whoever waits so long has a partner that computes.
 const PATIENCE: Duration = Duration::from_millis(20);
+/// A yield that takes so long has given a time slice to somebody who computes, on the same core.
+const SLICE: Duration = Duration::from_micros(500);
+/// Naps in place of yields before one of these is tried again: at first, and after many that took long.
+const NAPS: (u32, u32) = (16, 1024);
 const FIRST_NAP: Duration = Duration::from_micros(50);
 const LONGEST_NAP: Duration = Duration::from_millis(1);
 
@@ -30,6 +34,41 @@ static HOOK: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
 /// Has every waiter call this at each turn: whoever waits for the network moves it on.
 pub fn set_hook(hook: fn()) {
     HOOK.store(hook as *mut (), Ordering::Release);
+}
+
+/// Whether waiters nap where they would yield. Beside somebody who computes on the same core, a yield ends with their
+/// time slice, some milliseconds; after a nap the system prefers whoever has slept.
+struct Naps {
+    /// So many more, then a yield is tried again.
+    left: AtomicU32,
+    /// So many after the next yield that takes long.
+    next: AtomicU32,
+}
+
+static IN_PLACE_OF_YIELDS: Naps = Naps::new();
+
+impl Naps {
+    const fn new() -> Self {
+        Self { left: AtomicU32::new(0), next: AtomicU32::new(NAPS.0) }
+    }
+
+    /// Whether to nap now. Threads that ask at once may take one of these twice.
+    fn take(&self) -> bool {
+        let left = self.left.load(Ordering::Relaxed);
+        self.left.store(left.saturating_sub(1), Ordering::Relaxed);
+        left > 0
+    }
+
+    /// A yield took so long.
+    fn yielded(&self, took: Duration) {
+        let next = self.next.load(Ordering::Relaxed);
+        if took >= SLICE {
+            self.left.store(next, Ordering::Relaxed);
+            self.next.store((2 * next).min(NAPS.1), Ordering::Relaxed);
+        } else if next != NAPS.0 {
+            self.next.store(NAPS.0, Ordering::Relaxed);
+        }
+    }
 }
 
 /// Whether waiters have a reason to look around at every yield: on a busy machine each may take long.
@@ -101,6 +140,8 @@ pub struct Backoff {
     meanwhile_at: u32,
     since: Option<Instant>,
     nap: Duration,
+    /// The next nap in place of a yield.
+    rest: Duration,
     /// The PE that is waited for, where it is one alone.
     pe: Option<u32>,
     /// Since when, whatever has moved on meanwhile.
@@ -115,7 +156,8 @@ impl Backoff {
     pub fn new(oversubscribed: bool) -> Self {
         let spins = if oversubscribed { 1 } else { SPINS };
         let meanwhile_at = FIRST_AT.load(Ordering::Acquire);
-        Self { turns: 0, spins, meanwhile_at, since: None, nap: FIRST_NAP, pe: None, begun: None, noted: None }
+        let (nap, rest) = (FIRST_NAP, FIRST_NAP);
+        Self { turns: 0, spins, meanwhile_at, since: None, nap, rest, pe: None, begun: None, noted: None }
     }
 
     /// Whether the wait is about to be noted as a long one, and it is time for [`Self::waits_for`].
@@ -134,7 +176,7 @@ impl Backoff {
         self.turns = 0;
         self.spins = if oversubscribed { 1 } else { SPINS };
         self.since = None;
-        self.nap = FIRST_NAP;
+        (self.nap, self.rest) = (FIRST_NAP, FIRST_NAP);
     }
 
     /// The first turns: the fewer instructions between two looks, the sooner one sees what has come.
@@ -198,14 +240,14 @@ impl Backoff {
     #[cold]
     fn slow(&mut self) -> bool {
         if !self.turns.is_multiple_of(YIELDS) {
-            cpu::yield_now();
+            self.give_way();
             return HURRY.load(Ordering::Relaxed);
         }
         let since = *self.since.get_or_insert_with(Instant::now);
         let begun = *self.begun.get_or_insert(since);
         let waited = since.elapsed();
         if waited < PATIENCE {
-            cpu::yield_now();
+            self.give_way();
         } else {
             if self.becomes_long() {
                 self.noted = Some(Noted::since(begun, self.pe));
@@ -216,6 +258,18 @@ impl Backoff {
             self.nap = (self.nap * 2).min(LONGEST_NAP);
         }
         true
+    }
+
+    /// Lets others have the core.
+    fn give_way(&mut self) {
+        if IN_PLACE_OF_YIELDS.take() {
+            std::thread::sleep(self.rest);
+            self.rest = (self.rest * 2).min(LONGEST_NAP);
+        } else {
+            let begin = Instant::now();
+            cpu::yield_now();
+            IN_PLACE_OF_YIELDS.yielded(begin.elapsed());
+        }
     }
 }
 
@@ -267,5 +321,21 @@ mod tests {
         let start = Instant::now();
         until(true, || (start.elapsed() > PATIENCE + Duration::from_millis(10)).then_some(()));
         assert!(start.elapsed() >= PATIENCE);
+    }
+
+    #[test]
+    fn naps_follow_yields_that_take_long_and_more_of_them_the_more_do() {
+        let naps = Naps::new();
+        let taken = || (0..).take_while(|_| naps.take()).count() as u32;
+        naps.yielded(SLICE - Duration::from_nanos(1));
+        assert_eq!(taken(), 0);
+        for times in 0..12 {
+            naps.yielded(SLICE);
+            assert_eq!(taken(), (NAPS.0 << times).min(NAPS.1));
+        }
+        naps.yielded(Duration::ZERO);
+        assert_eq!(taken(), 0);
+        naps.yielded(Duration::from_secs(1));
+        assert_eq!(taken(), NAPS.0);
     }
 }
