@@ -162,8 +162,9 @@ fn single_pes_are_named_where_asked() {
 /// Of a host with one job at a time, only one metric says which job it is.
 #[test]
 fn series_of_a_node_do_not_name_the_job() {
-    let exporter = Exporter::start_alone("metrics-node", &["--labels", "node"]);
-    // The series are those of one job: where one of another program of tests runs by then, of that.
+    // The series are those of one job: where one of another program of tests runs as the exporter begins, of that at
+    // first, but not for long.
+    let exporter = Exporter::start_alone("metrics-node", &["--labels", "node", "--linger", "1s"]);
     let shown = |id: &str| {
         wait_for(id, || {
             job(&exporter, id, 2, "").run().expect_code(0);
