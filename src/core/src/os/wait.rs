@@ -65,8 +65,9 @@ impl Naps {
         if took >= SLICE {
             self.left.store(next, Ordering::Relaxed);
             self.next.store((2 * next).min(NAPS.1), Ordering::Relaxed);
-        } else if next != NAPS.0 {
-            self.next.store(NAPS.0, Ordering::Relaxed);
+        } else if next > NAPS.0 {
+            // It may have met another PE that waits.
+            self.next.store(next / 2, Ordering::Relaxed);
         }
     }
 }
@@ -324,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn naps_follow_yields_that_take_long_and_more_of_them_the_more_do() {
+    fn naps_follow_yields_that_take_long_and_the_more_do_the_more() {
         let naps = Naps::new();
         let taken = || (0..).take_while(|_| naps.take()).count() as u32;
         naps.yielded(SLICE - Duration::from_nanos(1));
@@ -333,8 +334,11 @@ mod tests {
             naps.yielded(SLICE);
             assert_eq!(taken(), (NAPS.0 << times).min(NAPS.1));
         }
+        for times in (0..6).rev() {
+            naps.yielded(Duration::ZERO);
+            assert_eq!((taken(), naps.next.load(Ordering::Relaxed)), (0, NAPS.0 << times));
+        }
         naps.yielded(Duration::ZERO);
-        assert_eq!(taken(), 0);
         naps.yielded(Duration::from_secs(1));
         assert_eq!(taken(), NAPS.0);
     }
