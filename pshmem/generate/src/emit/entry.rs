@@ -134,14 +134,13 @@ fn is_query(routine: &Routine) -> bool {
     routine.row.class == "Query" && routine.params.is_empty() && routine.row.ret != "void"
 }
 
-/// Whether another PE may wait for what a routine does, at once: on the default context.
+/// Whether another PE may wait for what this call does, which it does at once and on the default context.
 fn is_waited_for(routine: &Routine, call: &str) -> bool {
-    let row = routine.row;
-    let is_update = matches!(row.class, "Amo" | "Signal") || row.class == "Put" && routine.timing() == "sampled";
-    is_update && row.ret == "void" && call.contains("Ctx::DEFAULT") && !call.contains("_nbi")
+    let is_update = ["amo::", "rma::p::", "signaling::"].iter().any(|path| call.starts_with(path));
+    is_update && routine.row.ret == "void" && call.contains("Ctx::DEFAULT") && !call.contains("_nbi")
 }
 
-/// What does the same as this call where an element is in memory that is mapped here, if there is such a function.
+/// What does the same as this update where an element is in memory that is mapped here, if there is such a function.
 fn near(call: &str) -> Option<String> {
     let rest = call.strip_prefix("amo::").or_else(|| call.strip_prefix("rma::"))?;
     Some(format!("near::{rest}"))
@@ -229,11 +228,9 @@ fn routine(body: &Body) -> String {
             let is_noted = peer.starts_with("on(");
             let noted = if is_noted { format!("note_if_kept(ctx, {first}, {bytes})") } else { "()".to_owned() };
             let kind = match near(&call) {
-                Some(near) if is_waited_for(routine, &call) => format!("near {near},"),
-                None if is_query(routine) || row.class == "Signal" && is_waited_for(routine, &call) => {
-                    "whole".to_owned()
-                }
-                _ => "short".to_owned(),
+                _ if !is_query(routine) && !is_waited_for(routine, &call) => "short".to_owned(),
+                Some(near) => format!("near {near},"),
+                None => "whole".to_owned(),
             };
             format!("{kind} pellucid_count_{name}, pellucid_count_site_{name}, [{known}, {noted}], ")
         }

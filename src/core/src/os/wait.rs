@@ -255,8 +255,7 @@ impl Backoff {
             }
             // From here each turn is a nap: a twentieth of the time waited so far at most.
             self.turns -= 1;
-            std::thread::sleep(self.nap);
-            self.nap = (self.nap * 2).min(LONGEST_NAP);
+            doze(&mut self.nap);
         }
         true
     }
@@ -264,14 +263,19 @@ impl Backoff {
     /// Lets others have the core.
     fn give_way(&mut self) {
         if IN_PLACE_OF_YIELDS.take() {
-            std::thread::sleep(self.rest);
-            self.rest = (self.rest * 2).min(LONGEST_NAP);
+            doze(&mut self.rest);
         } else {
             let begin = Instant::now();
             cpu::yield_now();
             IN_PLACE_OF_YIELDS.yielded(begin.elapsed());
         }
     }
+}
+
+/// Naps, the next time for longer.
+fn doze(nap: &mut Duration) {
+    std::thread::sleep(*nap);
+    *nap = (*nap * 2).min(LONGEST_NAP);
 }
 
 /// Waits until `ready` gives a value.

@@ -25,22 +25,19 @@ use crate::trace;
 ///
 /// It is counted when it is through: another PE may wait for what it does.
 ///
-/// `peer` is a world PE, or -1 where the call has none.
+/// `place` is a world PE, or -1 where the call has none, the address there and the bytes.
 #[inline(always)]
 pub fn sampled<const WITH_SITES: bool, R>(
     op: impl Operation,
-    (peer, addr, bytes): (i32, usize, usize),
+    place: (i32, usize, usize),
     call: impl FnOnce() -> R,
 ) -> Option<R> {
     let slot = tls::slot()?;
+    let bytes = place.2;
     if op.traits() & COMPLETES != 0 && slot.tables.nbi.open.load(Relaxed) != 0 {
         return None;
     }
-    let (rows, distance) = Rows::find::<WITH_SITES>(slot, op, peer)?;
-    if !enter(slot, op, peer) {
-        return None;
-    }
-    rows.release(slot, op, (peer, addr, bytes));
+    let (rows, distance) = Rows::begin::<WITH_SITES>(slot, op, place)?;
     let result = call();
     let cell = slot.cell(op.id());
     bump(&cell.calls[distance], 1);
@@ -55,19 +52,16 @@ pub fn sampled<const WITH_SITES: bool, R>(
 #[inline(always)]
 pub fn sized<const WITH_SITES: bool, R>(
     op: impl Operation,
-    (peer, addr, bytes): (i32, usize, usize),
+    place: (i32, usize, usize),
     call: impl FnOnce() -> R,
 ) -> Option<R> {
     let slot = tls::slot()?;
+    let bytes = place.2;
     let row = slot.cell(op.id()).row.load(Relaxed);
     if bytes > SAMPLED_BYTES_ON_HOST || row <= ROW_OVERFLOW {
         return None;
     }
-    let (rows, distance) = Rows::find::<WITH_SITES>(slot, op, peer)?;
-    if !enter(slot, op, peer) {
-        return None;
-    }
-    rows.release(slot, op, (peer, addr, bytes));
+    let (rows, distance) = Rows::begin::<WITH_SITES>(slot, op, place)?;
     let size = slot.row(row).size(size_class(bytes), distance);
     let result = call();
     bump(&size.calls, 1);
@@ -121,6 +115,21 @@ impl<'a> Rows<'a> {
         let key = key(tls::site(), op.id(), slot.head.region_key.load(Relaxed));
         let site = &slot.tables.sites[site_index(key)];
         (site.key.load(Relaxed) == key).then_some((Rows(Some((site, traffic))), distance))
+    }
+
+    /// Makes the call the thread's current one, and finds what it is counted by. None: it is for the probe.
+    #[inline(always)]
+    fn begin<const WITH_SITES: bool>(
+        slot: &'a Slot,
+        op: impl Operation,
+        (peer, addr, bytes): (i32, usize, usize),
+    ) -> Option<(Rows<'a>, usize)> {
+        let (rows, distance) = Self::find::<WITH_SITES>(slot, op, peer)?;
+        if !enter(slot, op, peer) {
+            return None;
+        }
+        rows.release(slot, op, (peer, addr, bytes));
+        Some((rows, distance))
     }
 
     /// Notes what another PE may wait for: it looks there once it has seen it.
