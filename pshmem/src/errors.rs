@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pellucid_core::base::{Cause, Fault};
 use pellucid_core::runtime;
-use pellucid_core::team::World;
+use pellucid_core::team::{self, World};
 use pellucid_profile::op::{Class, OPS};
 use pellucid_profile::recorder;
 
@@ -84,6 +84,18 @@ fn handler(team: Team) -> (ErrorHandler, *mut c_void) {
     let of = |team: Team| handlers.iter().find(|set| set.team == team);
     let set = of(team).or_else(|| of(Team::INVALID));
     set.map_or((FATAL, ptr::null_mut()), |set| (set.handler, ptr::with_exposed_provenance_mut(set.data)))
+}
+
+/// `shmem_team_destroy`: ends a team, and what was set for it; another team may have its handle later.
+///
+/// # Errors
+/// See [`team::destroy`].
+pub fn destroy_team(w: &World, team: Team) -> Result<(), Fault> {
+    team::destroy(w, team)?;
+    if team != Team::INVALID {
+        handlers().retain(|set| set.team != team);
+    }
+    Ok(())
 }
 
 /// The last finalize ends teams, and what was set for them.

@@ -19,6 +19,12 @@ fn threads_with_private_contexts() {
 }
 
 #[test]
+fn threads_that_make_teams_at_the_same_time() {
+    check("thread_teams", &[], &[1, 2, 3, 5]);
+    check("thread_teams", &["--check"], &[3]);
+}
+
+#[test]
 fn a_bucket_sort_on_more_pes_than_cores() {
     check("buckets", &[], &[1, 3, 16]);
     check("buckets", &["--check"], &[5]);

@@ -2,6 +2,7 @@
 //! Team management (9.4).
 
 use crate::routine::prelude::*;
+use crate::errors;
 use pellucid_core::team;
 
 unsafe extern "C" {
@@ -27,4 +28,4 @@ routine!(pellucid_imp_shmem_team_get_config, pellucid_probe_shmem_team_get_confi
 routine!(short pellucid_count_shmem_team_translate_pe, pellucid_count_site_shmem_team_translate_pe, [-1, ()], pellucid_imp_shmem_team_translate_pe, pellucid_probe_shmem_team_translate_pe, 30, 30_u16, sampled, (src_team: Team, src_pe: c_int, dest_team: Team) -> c_int, |m| [-1, 0, 0] on_team(src_team, team::translate_pe(m, src_team, src_pe, dest_team)));
 routine!(pellucid_imp_shmem_team_split_strided, pellucid_probe_shmem_team_split_strided, 31, 31_u16, timed, (parent_team: Team, start: c_int, stride: c_int, size: c_int, config: *const TeamConfig, config_mask: c_long, new_team: *mut Team) -> c_int, |m| [-1, 0, 0] on_team(parent_team, team::split_strided(m, parent_team, start, stride, size, config, config_mask, new_team)), failed |r: c_int| r != 0);
 routine!(pellucid_imp_shmem_team_split_2d, pellucid_probe_shmem_team_split_2d, 32, 32_u16, timed, (parent_team: Team, xrange: c_int, xaxis_config: *const TeamConfig, xaxis_mask: c_long, xaxis_team: *mut Team, yaxis_config: *const TeamConfig, yaxis_mask: c_long, yaxis_team: *mut Team) -> c_int, |m| [-1, 0, 0] on_team(parent_team, team::split_2d(m, parent_team, xrange, xaxis_config, xaxis_mask, xaxis_team, yaxis_config, yaxis_mask, yaxis_team)), failed |r: c_int| r != 0);
-routine!(pellucid_imp_shmem_team_destroy, pellucid_probe_shmem_team_destroy, 33, 33_u16, timed, (team: Team), |m| [-1, 0, 0] on_team(team, team::destroy(m, team)));
+routine!(pellucid_imp_shmem_team_destroy, pellucid_probe_shmem_team_destroy, 33, 33_u16, timed, (team: Team), |m| [-1, 0, 0] on_team(team, errors::destroy_team(m, team)));

@@ -10,7 +10,7 @@ const SPLIT: Row = Row { ret: "int", class: "Team", timing: Timed, failed: "r !=
 pub const GROUP: Group = Group {
     name: "team",
     title: "Team management (9.4)",
-    uses: &["pellucid_core::team"],
+    uses: &["crate::errors", "pellucid_core::team"],
     rows: &[
         Row {
             name: "shmem_team_my_pe",
@@ -66,7 +66,7 @@ pub const GROUP: Group = Group {
             section: "9.4.8",
             class: "Team",
             timing: Timed,
-            call: "team::destroy(m, team)",
+            call: "errors::destroy_team(m, team)",
             state: Ready,
             ..ROW
         },

@@ -8,6 +8,7 @@ pub mod report;
 pub mod size;
 pub mod slab;
 pub mod text;
+pub mod threads;
 pub mod unknown_env;
 pub mod word;
 

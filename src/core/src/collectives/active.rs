@@ -1,7 +1,7 @@
 //! Collectives on active sets: the deprecated ones with `PE_start`, `logPE_stride`, `PE_size` and a `pSync` array, and
 //! those on explicit sets of any PEs.
 //!
-//! A set that is the whole world uses the world team. Any other meets in the caller's `pSync`, whose words are zero
+//! A set that is the whole world uses the world team, unless several threads may be in calls. Any other meets in the caller's `pSync`, whose words are zero
 //! (`SHMEM_SYNC_VALUE`) between calls: word 0 on the set's first PE counts arrivals, word 1 on each PE lets it go, word
 //! 2 carries a size. A set with PEs on several hosts meets by messages.
 #![allow(unsafe_code)]
@@ -13,7 +13,7 @@ use super::inter_host::{FlatCall, Strided};
 use super::kernel::Kernel;
 use super::nonblocking;
 use super::{alltoall as team_alltoall, broadcast as team_broadcast, gather, reduce as team_reduce};
-use crate::base::{Cause, Fault};
+use crate::base::{Cause, Fault, threads};
 use crate::context::order;
 use crate::os::wait;
 use crate::team::aset::Aset;
@@ -70,6 +70,12 @@ impl ActiveSet<'_> {
     }
 }
 
+/// Whether a set of all PEs can be the world team: with several threads, each has a `pSync` of its own, and none of them
+/// may be mixed up with another or with a call on the world.
+fn is_world_team() -> bool {
+    !threads::are_several()
+}
+
 /// `None`: the set is the world.
 fn check<'w>(w: &'w World, set: ActiveSet<'_>) -> Result<Option<Set<'w>>, Fault> {
     w.map.ready()?;
@@ -98,7 +104,7 @@ fn triplet(w: &World, start: i32, log_stride: i32, size: i32, psync: *mut i64) -
     if start < 0 || last >= i64::from(w.map.npes) {
         return Err(Fault::from(Cause::BadPe { arg: "last PE of the active set", pe: last, npes: w.map.npes.into() }));
     }
-    if size == w.map.npes {
+    if size == w.map.npes && is_world_team() {
         // The work array is not used: programs that have it on the stack run, unless checks are asked for.
         if w.map.check {
             w.map.local("pSync", psync, PSYNC_BYTES)?;
@@ -120,7 +126,7 @@ fn triplet(w: &World, start: i32, log_stride: i32, size: i32, psync: *mut i64) -
         me: (offset / stride) as i32,
         psync,
         spans_hosts: !(local(start.into()) && local(last)),
-        key: 1 << 63 | (start as u64) << 32 | shape,
+        key: 1 << 63 | nonblocking::with_psync(w, (start as u64) << 32 | shape, psync) >> 1,
     }))
 }
 
@@ -128,7 +134,7 @@ fn explicit<'w>(w: &'w World, aset: &Aset, psync: *mut i64) -> Result<Option<Set
     w.map.local("pSync", psync, PSYNC_BYTES)?;
     let size = aset.pes.size();
     let me = aset.me.ok_or_else(|| Fault::from(Cause::NotInSet { size, pe: w.map.me }))?;
-    if aset.is_world {
+    if aset.is_world && is_world_team() {
         return Ok(None);
     }
     Ok(Some(Set {

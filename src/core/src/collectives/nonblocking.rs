@@ -46,9 +46,14 @@ const EXPLICIT: u64 = 0b11 << 62;
 
 /// Names a set together with a work array.
 pub(super) fn key_of_set(w: &World, aset: &Aset, psync: *const i64) -> u64 {
-    let place = if psync.is_null() { 0 } else { super::check::place(&w.map, psync) };
     let name = (aset.name as u64) ^ ((aset.name >> 64) as u64).rotate_left(17);
-    EXPLICIT | (name ^ place.wrapping_mul(0x9e37_79b9_7f4a_7c15)).rotate_left(7) >> 2
+    EXPLICIT | with_psync(w, name, psync) >> 2
+}
+
+/// What tells calls with this work array from others of the same set, which other threads may be in.
+pub(super) fn with_psync(w: &World, set: u64, psync: *const i64) -> u64 {
+    let place = if psync.is_null() { 0 } else { super::check::place(&w.map, psync) };
+    (set ^ place.wrapping_mul(0x9e37_79b9_7f4a_7c15)).rotate_left(7)
 }
 
 impl Group<'_> {

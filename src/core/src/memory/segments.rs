@@ -16,6 +16,8 @@ use std::sync::atomic::AtomicBool;
 
 /// Where the heap is asked for: free in ordinary processes and under AddressSanitizer.
 const HEAP_AT: usize = 0x2a00_0000_0000;
+/// Where it cannot be there, it begins at a multiple of this: `shmem_align` aligns offsets in it.
+const HEAP_ALIGN: usize = 1 << 30;
 /// Segments begin at multiples of this, so that huge pages can be used.
 const ALIGN: usize = 2 << 20;
 /// Bytes a PE of internal area: never-touched pages cost nothing.
@@ -96,7 +98,7 @@ pub fn establish(job: &Job, pe: u32, heap_len: usize, symmetric_data: bool) -> R
     mmap::grow(job.fd(), layout.total())?;
     let view = mmap::shared(job.fd(), 0, layout.total(), None)?;
     let mine = (pe - job.pes().start) as usize;
-    let heap = mmap::shared(job.fd(), layout.heap(mine), heap_len + BEHIND, Some(HEAP_AT))?;
+    let heap = mmap::shared_aligned(job.fd(), layout.heap(mine), heap_len + BEHIND, (HEAP_AT, HEAP_ALIGN))?;
     if heap as usize != HEAP_AT {
         notes.push(format!("the symmetric heap is at {heap:p}, not at the common address {HEAP_AT:#x}"));
     }

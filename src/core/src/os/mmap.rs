@@ -95,31 +95,68 @@ pub fn shared(fd: RawFd, offset: usize, len: usize, at: Option<usize>) -> Result
     map(fd, offset, len, at, libc::MAP_NORESERVE).map_err(|error| Fault::from(Cause::Os { what, error }))
 }
 
+/// As [`shared`]; where the address is taken, at a multiple of `align`, a power of two, as long as there are addresses
+/// for so much more.
+pub fn shared_aligned(fd: RawFd, offset: usize, len: usize, (at, align): (usize, usize)) -> Result<*mut u8, Fault> {
+    if let Some(mapped) = map_at(fd, offset, len, at, libc::MAP_NORESERVE) {
+        return Ok(mapped);
+    }
+    let Some(whole) = len.checked_add(align) else { return shared(fd, offset, len, None) };
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    // SAFETY: the kernel chooses a free range, in which nothing can be read or written.
+    let range = unsafe { libc::mmap(std::ptr::null_mut(), whole, libc::PROT_NONE, flags, -1, 0) };
+    if range == libc::MAP_FAILED {
+        return shared(fd, offset, len, None);
+    }
+    let (begin, at) = (range as usize, (range as usize).next_multiple_of(align));
+    let end = round_up(at + len, PAGE).min(begin + whole);
+    // SAFETY: parts of the range, which is this function's: what is left before and behind goes, and the file replaces
+    // the rest.
+    let mapped = unsafe {
+        for (from, to) in [(begin, at), (end, round_up(begin + whole, PAGE))] {
+            if to > from {
+                libc::munmap(from as *mut _, to - from);
+            }
+        }
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_SHARED | libc::MAP_NORESERVE | libc::MAP_FIXED;
+        libc::mmap(at as *mut _, len, access, flags, fd, offset as libc::off_t)
+    };
+    if mapped != libc::MAP_FAILED {
+        return Ok(mapped.cast());
+    }
+    // SAFETY: what is left of the range.
+    unsafe { libc::munmap(at as *mut _, end - at) };
+    shared(fd, offset, len, None)
+}
+
 /// As [`shared`], where pages that there are few of are kept for the mapping at once. Error: of the system.
 pub fn reserved(fd: RawFd, offset: usize, len: usize, at: Option<usize>) -> Result<*mut u8, i32> {
     map(fd, offset, len, at, 0)
 }
 
+/// At an address, if that is free.
+fn map_at(fd: RawFd, offset: usize, len: usize, at: usize, flags: i32) -> Option<*mut u8> {
+    if leaves_no_choice() {
+        return None;
+    }
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    let flags = libc::MAP_SHARED | flags | libc::MAP_FIXED_NOREPLACE;
+    // SAFETY: MAP_FIXED_NOREPLACE never replaces a mapping that exists.
+    let p = unsafe { libc::mmap(at as *mut _, len, access, flags, fd, offset as libc::off_t) };
+    if p as usize == at {
+        return Some(p.cast());
+    }
+    if p != libc::MAP_FAILED {
+        // SAFETY: p was mapped just now by this call (an old kernel took the address as a hint) and is not used.
+        unsafe { libc::munmap(p, len) };
+    }
+    None
+}
+
 fn map(fd: RawFd, offset: usize, len: usize, at: Option<usize>, flags: i32) -> Result<*mut u8, i32> {
-    if let Some(addr) = at.filter(|_| !leaves_no_choice()) {
-        // SAFETY: MAP_FIXED_NOREPLACE never replaces a mapping that exists.
-        let p = unsafe {
-            libc::mmap(
-                addr as *mut _,
-                len,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_SHARED | flags | libc::MAP_FIXED_NOREPLACE,
-                fd,
-                offset as libc::off_t,
-            )
-        };
-        if p as usize == addr {
-            return Ok(p.cast());
-        }
-        if p != libc::MAP_FAILED {
-            // SAFETY: p was mapped just now by this call (an old kernel took the address as a hint) and is not used.
-            unsafe { libc::munmap(p, len) };
-        }
+    if let Some(mapped) = at.and_then(|at| map_at(fd, offset, len, at, flags)) {
+        return Ok(mapped);
     }
     // SAFETY: the kernel chooses a free range.
     let p = unsafe {

@@ -1,6 +1,6 @@
 //! Thread levels (Section 9.2). The library supports every level at no cost, so it provides what is asked for.
 
-use crate::base::{Cause, Fault};
+use crate::base::{Cause, Fault, threads};
 use std::sync::atomic::{AtomicI32, Ordering};
 
 /// `SHMEM_THREAD_*`, in increasing order.
@@ -37,6 +37,7 @@ pub fn check_thread(requested: i32) -> Result<(), Fault> {
 pub fn set_thread(asked: i32, nested: bool) -> i32 {
     let level = if nested { asked.max(query_thread()) } else { asked };
     PROVIDED.store(level, Ordering::Relaxed);
+    threads::set_several(level == Level::Multiple as i32);
     level
 }
 

@@ -8,6 +8,7 @@ use super::{Team, World};
 use crate::base::Fault;
 use crate::inter_host::{self, Buffer, Fold};
 use crate::memory::segments::INTERNAL;
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The words of team ids that members on this host have in use.
@@ -19,41 +20,128 @@ pub(super) fn used_ids(w: &World, team: &Team) -> [u64; TEAMS / 64] {
     })
 }
 
-/// The lowest team id that no member has in use.
-pub(super) fn common_free_id(w: &World, parent: &Team) -> Result<Option<usize>, Fault> {
-    let used = match &parent.hierarchy {
-        Some(hierarchy) => return inter_host_free_id(w, parent, hierarchy),
-        None => used_ids(w, parent),
-    };
-    Ok(lowest_free(&used))
-}
-
+/// The lowest id that is free in these words.
 pub(super) fn lowest_free(used: &[u64]) -> Option<usize> {
-    used.iter().position(|word| *word != u64::MAX).map(|word| word * 64 + used[word].trailing_ones() as usize)
+    lowest_free_from(used, 0)
 }
 
-/// As [`common_free_id`]: the first members of the hosts find it together and tell the others.
-fn inter_host_free_id(w: &World, parent: &Team, hierarchy: &Hierarchy) -> Result<Option<usize>, Fault> {
-    let call = InterHostCall::begin(w, parent, hierarchy, signature(Kind::Split, 0))?;
-    let local_call = HostCall::begin(w, &hierarchy.local, signature(Kind::Split, 0))?;
-    if call.leads() {
-        let free = lowest_free(&or_of_hosts(&call, used_ids(w, &hierarchy.local))?);
-        local_call.contribute(&[free.map_or(NONE, |id| id as u64)]);
+/// As [`lowest_free`], at least `least`.
+fn lowest_free_from(used: &[u64], least: usize) -> Option<usize> {
+    let first = least / 64;
+    let free = used.iter().enumerate().skip(first).map(|(at, word)| match at == first {
+        true => (at, !word & (u64::MAX << (least % 64))),
+        false => (at, !word),
+    });
+    let (at, free) = free.into_iter().find(|(_, free)| *free != 0)?;
+    Some(64 * at + free.trailing_zeros() as usize)
+}
+
+/// How often the search for an id begins anew where the ids ran out above others that are free.
+const SEARCHES: u32 = 4;
+/// After so many tries, and then three times as many, the search goes on elsewhere.
+const ELSEWHERE: usize = 8;
+
+/// Takes an id that is free on all members that want one (`None`: not on all, or on none at all), and gives them clean
+/// sync blocks of it. Collective over the parent.
+///
+/// Other threads of the members may be about the same with other teams. So each member holds an id first, which nobody
+/// else of its PE can have then, and shows it to the others: it is theirs where all hold the same one, and else all let
+/// go and hold one that is no lower than any of these.
+pub(super) fn take_common_id(w: &World, parent: &Team, wants: bool) -> Result<Option<usize>, Fault> {
+    let (mut least, mut searches, mut tries, mut elsewhere) = (0, 0, 0, ELSEWHERE);
+    loop {
+        let held = if wants { hold_id(w, least) } else { None };
+        // A clean sync block before anyone can write to it: members do so once they know that it is this one.
+        held.inspect(|id| clean(w, *id));
+        let shown = match (wants, held) {
+            (true, held) => held.map_or(NONE..=NONE, |id| id as u64..=id as u64),
+            (false, _) => u64::MAX..=0,
+        };
+        let all = range_of_all(w, parent, shown);
+        if let Ok(all) = &all
+            && (all.start() == all.end() && *all.start() != NONE || all.is_empty())
+        {
+            return Ok(Some(held.unwrap_or(0)));
+        }
+        held.inspect(|id| release_id(w, *id));
+        let all = all?;
+        if *all.start() != NONE {
+            (least, tries) = (*all.end() as usize, tries + 1);
+            // Two threads could chase each other for ever, from one id to the next; their parents' ids differ.
+            if tries == elsewhere && searches + 1 < SEARCHES {
+                (least, elsewhere) = ((61 * parent.id + 17 * tries) % TEAMS, 3 * elsewhere);
+            }
+            continue;
+        }
+        // Somebody found none; all begin anew, unless all had looked at all ids.
+        searches += 1;
+        if least == 0 || searches == SEARCHES {
+            return Ok(None);
+        }
+        least = 0;
     }
-    let free = local_call.contributed_word(0)?;
-    local_call.done();
-    call.all_synchronized();
-    Ok((free != NONE).then_some(free as usize))
 }
 
-/// The bitwise or of words of all hosts, each given by the first of its members.
-pub(super) fn or_of_hosts<const N: usize>(call: &InterHostCall, words: [u64; N]) -> Result<[u64; N], Fault> {
+/// In place of an id: none is free. It is that of the world, which no other team gets.
+const NONE: u64 = 0;
+
+/// The least and the greatest of what the members show; an empty range shows nothing.
+fn range_of_all(w: &World, team: &Team, shown: RangeInclusive<u64>) -> Result<RangeInclusive<u64>, Fault> {
+    let what = signature(Kind::Split, 0);
+    let mine = [!shown.start(), *shown.end()];
+    let greatest = match &team.hierarchy {
+        Some(hierarchy) => greatest_over_hosts(w, team, hierarchy, mine)?,
+        None => {
+            let call = HostCall::begin(w, team, what)?;
+            let greatest = greatest_on_host(&call, mine)?;
+            call.done();
+            call.all_synchronized();
+            greatest
+        }
+    };
+    Ok(!greatest[0]..=greatest[1])
+}
+
+/// The greatest of two words of each member.
+fn greatest_on_host(call: &HostCall, mine: [u64; 2]) -> Result<[u64; 2], Fault> {
+    call.contribute(&mine);
+    let mut greatest = mine;
+    for member in 0..call.team.size {
+        let slot = call.contribution(member)?;
+        for (word, theirs) in greatest.iter_mut().zip(&slot.words) {
+            *word = (*word).max(theirs.load(Ordering::Relaxed));
+        }
+    }
+    Ok(greatest)
+}
+
+/// As [`greatest_on_host`], of a team on several hosts: the first members of the hosts tell each other, and then those
+/// of their hosts.
+fn greatest_over_hosts(w: &World, team: &Team, hierarchy: &Hierarchy, mine: [u64; 2]) -> Result<[u64; 2], Fault> {
+    let what = signature(Kind::Split, 0);
+    let call = InterHostCall::begin(w, team, hierarchy, what)?;
+    let told = HostCall::begin(w, &hierarchy.local, what)?;
+    let here = greatest_on_host(&told, mine)?;
+    told.done();
+    let answered = HostCall::begin(w, &hierarchy.local, what)?;
+    if call.leads() {
+        answered.contribute(&over_hosts(&call, here, greatest)?);
+    }
+    let slot = answered.contribution(0)?;
+    let all = [0, 1].map(|at: usize| slot.words[at].load(Ordering::Relaxed));
+    answered.done();
+    call.all_synchronized();
+    Ok(all)
+}
+
+/// Words of all hosts put together, each given by the first of its members.
+fn over_hosts<const N: usize>(call: &InterHostCall, words: [u64; N], combine: Combine) -> Result<[u64; N], Fault> {
     let mut buffer = Buffer::new(8 * N);
     for (to, word) in buffer.bytes().chunks_exact_mut(8).zip(words) {
         to.copy_from_slice(&word.to_ne_bytes());
     }
     let hosts = call.hosts()?;
-    hosts.run(inter_host::fold_doubling(&hosts, &buffer.object(), Fold { elem: 8, combine: or }))?;
+    hosts.run(inter_host::fold_doubling(&hosts, &buffer.object(), Fold { elem: 8, combine }))?;
     let mut all = [u64::MAX; N];
     for (to, word) in all.iter_mut().zip(buffer.bytes().chunks_exact(8)) {
         *to = u64::from_ne_bytes(word.try_into().unwrap_or([0xff; 8]));
@@ -61,16 +149,34 @@ pub(super) fn or_of_hosts<const N: usize>(call: &InterHostCall, words: [u64; N])
     Ok(all)
 }
 
-/// No team id is free.
-const NONE: u64 = u64::MAX;
+/// The bitwise or of words of all hosts, each given by the first of its members.
+pub(super) fn or_of_hosts<const N: usize>(call: &InterHostCall, words: [u64; N]) -> Result<[u64; N], Fault> {
+    over_hosts(call, words, or)
+}
+
+/// See [`Fold::combine`].
+type Combine = unsafe fn(*mut u8, *const u8, usize);
 
 /// Bitwise or of words.
 unsafe fn or(acc: *mut u8, src: *const u8, n: usize) {
+    // SAFETY: so says the caller.
+    unsafe { each_word(acc, src, n, |a, b| a | b) }
+}
+
+/// Greater words.
+unsafe fn greatest(acc: *mut u8, src: *const u8, n: usize) {
+    // SAFETY: so says the caller.
+    unsafe { each_word(acc, src, n, u64::max) }
+}
+
+/// # Safety
+/// Both have `n` words, wherever they lie.
+unsafe fn each_word(acc: *mut u8, src: *const u8, n: usize, combine: impl Fn(u64, u64) -> u64) {
     for i in 0..n {
         // SAFETY: both have n words, says the caller.
         unsafe {
             let at = acc.cast::<u64>().add(i);
-            at.write_unaligned(at.read_unaligned() | src.cast::<u64>().add(i).read_unaligned());
+            at.write_unaligned(combine(at.read_unaligned(), src.cast::<u64>().add(i).read_unaligned()));
         }
     }
 }
@@ -91,8 +197,22 @@ pub(super) fn forget_ids(w: &World) {
         .for_each(|(i, word)| word.store(if i == 0 { ALWAYS } else { 0 }, Ordering::Release));
 }
 
-pub(super) fn take_id(w: &World, id: usize) {
-    w.world.mine().ids[id / 64].fetch_or(1 << (id % 64), Ordering::AcqRel);
+/// Holds an id, unless this PE has it in use.
+pub(super) fn try_hold(w: &World, id: usize) -> bool {
+    w.world.mine().ids[id / 64].fetch_or(1 << (id % 64), Ordering::AcqRel) & 1 << (id % 64) == 0
+}
+
+/// Holds the lowest id from `least` on that this PE does not have in use.
+fn hold_id(w: &World, least: usize) -> Option<usize> {
+    let ids = &w.world.mine().ids;
+    loop {
+        let used: [u64; TEAMS / 64] = std::array::from_fn(|word| ids[word].load(Ordering::Acquire));
+        let id = lowest_free_from(&used, least)?;
+        // Another thread may have been first.
+        if try_hold(w, id) {
+            return Some(id);
+        }
+    }
 }
 
 pub(super) fn release_id(w: &World, id: usize) {

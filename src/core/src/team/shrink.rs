@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::agreement::{For, by_launcher, exchange, over_hosts};
-use super::ids::{clean, lowest_free, take_id, used_ids};
+use super::ids::{clean, lowest_free, release_id, try_hold, used_ids};
 use super::pe_list::PeList;
 use super::split::{Made, begin, duplicate, finish, keep};
 use super::{Handle, Team, World};
@@ -62,30 +62,53 @@ fn look_around(w: &World, parent: &Team, by: Option<&Losses>) -> Result<(Vec<boo
     Ok(((0..parent.size).map(is_here).collect(), outcome.words))
 }
 
+/// Whether all members that are left hold this id (`None`: this one holds none). `by`: who makes the agreement, where
+/// the members do not share memory.
+fn all_hold(w: &World, parent: &Team, by: Option<&Losses>, id: Option<usize>) -> Result<bool, Fault> {
+    let word = id.map_or(0, |id| id as u64);
+    Ok(match by {
+        // What comes together is an or: that is one id and the complement of one only where all hold the same.
+        Some(losses) => {
+            by_launcher(w, losses, parent, For::Team, vec![word, !word])?.words == [word, !word] && word != 0
+        }
+        None => exchange(w, parent, For::Team, word)?.into_iter().flatten().all(|theirs| theirs == word && word != 0),
+    })
+}
+
+/// How often it is tried to find an id that other threads of the members do not take meanwhile.
+const TRIES: usize = 64;
+
 /// `by`: who makes the agreements, where the members do not share memory.
 fn make(w: &World, parent: &Team, by: Option<&Losses>) -> Result<Made, Fault> {
-    // Between the two agreements no member changes its set of ids, so all find the same one free everywhere.
-    let (here, used) = look_around(w, parent, by)?;
-    let members: Vec<i32> = (0..parent.size).filter(|member| here[*member as usize]).collect();
-    let id = lowest_free(&used);
-    if let Some(id) = id {
+    for _ in 0..TRIES {
+        let (here, used) = look_around(w, parent, by)?;
+        let Some(id) = lowest_free(&used) else { return Ok(Made::NoRoom) };
+        let held = Some(id).filter(|id| try_hold(w, *id));
         // A clean sync block before anyone can write to it: members do so after the second agreement only.
-        clean(w, id);
+        held.inspect(|id| clean(w, *id));
+        match all_hold(w, parent, by, held) {
+            Ok(true) => return Ok(of_those_left(w, parent, id, &here)),
+            tried => {
+                held.inspect(|id| release_id(w, *id));
+                tried?;
+            }
+        }
     }
-    match by {
-        Some(losses) => drop(by_launcher(w, losses, parent, For::Team, Vec::new())?),
-        None => drop(exchange(w, parent, For::Team, 1)?),
-    }
-    let (Some(id), Some(rank)) = (id, members.iter().position(|member| *member == parent.me)) else {
-        return Ok(Made::NoRoom);
+    Ok(Made::NoRoom)
+}
+
+/// The team of those members that are left, under an id that all of them hold.
+fn of_those_left(w: &World, parent: &Team, id: usize, here: &[bool]) -> Made {
+    let members: Vec<i32> = (0..parent.size).filter(|member| here[*member as usize]).collect();
+    let Some(rank) = members.iter().position(|member| *member == parent.me) else {
+        release_id(w, id);
+        return Made::NoRoom;
     };
-    take_id(w, id);
     let pes: Vec<i32> = members.iter().map(|member| parent.world(*member)).collect();
     if let Some(losses) = w.map.losses {
         // The program knows of those that the team is made without.
         let lost = (0..parent.size).filter(|member| !here[*member as usize]);
         lost.for_each(|member| losses.acknowledge(parent.world(member), w.map.transport));
     }
-    let team = Team::placed(&w.hosts, w.internal, id, PeList::of(&pes), rank as i32, parent.config);
-    Ok(keep(team))
+    keep(Team::placed(&w.hosts, w.internal, id, PeList::of(&pes), rank as i32, parent.config))
 }

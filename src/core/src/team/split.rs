@@ -5,7 +5,7 @@ use super::aset::{self, Opaque};
 use super::check::{Arg, check_matching};
 use super::contribution::Kind;
 use super::hierarchical;
-use super::ids::{clean, common_free_id, release_id, take_id};
+use super::ids::{release_id, take_common_id};
 use super::pe_list::PeList;
 use super::{Config, Handle, MADE, NUM_CONTEXTS, SLAB, Team, TeamView, World, unknown};
 use crate::base::{Cause, Fault};
@@ -237,24 +237,15 @@ fn discard(w: &World, made: Made) {
 
 /// Makes disjoint teams out of a parent; all of them use one id. Collective over the parent.
 fn make(w: &World, parent: &Team, wanted: &[Wanted]) -> Result<Made, Fault> {
-    // Between the two meetings no member changes its set of ids, so all find the same one free everywhere.
-    synchronize(w, parent)?;
-    let id = common_free_id(w, parent)?;
     let mine = wanted.iter().find_map(|t| {
         let offset = parent.me - t.start;
         let rank = offset / t.stride;
         (offset == rank * t.stride && (rank as u32) < t.size as u32).then_some((t, rank))
     });
-    if let (Some(id), Some(_)) = (id, mine) {
-        // A clean sync block before anyone can write to it: members do so after the second meeting only.
-        clean(w, id);
-    }
-    synchronize(w, parent)?;
-    let Some(id) = id else { return Ok(Made::NoRoom) };
+    let Some(id) = take_common_id(w, parent, mine.is_some())? else { return Ok(Made::NoRoom) };
     let Some((t, rank)) = mine else {
         return Ok(Made::Outside);
     };
-    take_id(w, id);
     let pes = if parent.list.is_some() {
         let pes: Vec<i32> = (0..t.size).map(|member| parent.world(t.start + t.stride * member)).collect();
         PeList::of(&pes)

@@ -206,7 +206,7 @@ fn open_together(
 /// Ends a file on all members. Operations that were begun with it go on.
 pub fn close(w: &'static World, handle: FileHandle) -> Result<i32, Fault> {
     w.map.ready()?;
-    as_one(w, handle, Kind::FileClose, 0, |_| Ok(0))?;
+    as_one(w, handle, Kind::FileClose, 0, |_, _, _| Ok(0))?;
     OPEN.remove(handle.0);
     Ok(0)
 }
@@ -215,15 +215,11 @@ pub fn close(w: &'static World, handle: FileHandle) -> Result<i32, Fault> {
 pub fn sync(w: &'static World, handle: FileHandle) -> Result<i32, Fault> {
     w.map.ready()?;
     // Each host has a memory of its own in front of the disk, if not of this file.
-    let is_first = |file: &File| together::first_on_host(w, file) == file.me;
-    as_one(
-        w,
-        handle,
-        Kind::FileSync,
-        0,
-        move |file| if is_first(file) { os::sync(&file.fd).map(|()| 0) } else { Ok(0) },
-    )
-    .map(|_| 0)
+    let once_a_host = |w: &World, file: &File, _| match together::first_on_host(w, file) == file.me {
+        true => os::sync(&file.fd).map(|()| 0),
+        false => Ok(0),
+    };
+    as_one(w, handle, Kind::FileSync, 0, once_a_host).map(|_| 0)
 }
 
 /// Writes how many bytes a file has, as member 0 sees it, to `*size` of all members.
@@ -233,7 +229,8 @@ pub fn size(w: &'static World, handle: FileHandle, size: *mut i64) -> Result<i32
     if size.is_null() {
         return Err(Fault::from(Cause::Null { arg: "size", bytes: size_of::<i64>() }));
     }
-    let bytes = as_one(w, handle, Kind::FileSize, 0, |file| if file.me == 0 { os::size(&file.fd) } else { Ok(0) })?;
+    let ask = |_: &World, file: &File, _| if file.me == 0 { os::size(&file.fd) } else { Ok(0) };
+    let bytes = as_one(w, handle, Kind::FileSize, 0, ask)?;
     // SAFETY: not null; the caller vouches for a number there.
     unsafe { size.write_unaligned(bytes) };
     Ok(0)
@@ -245,18 +242,21 @@ pub fn truncate(w: &'static World, handle: FileHandle, bytes: i64) -> Result<i32
     if bytes < 0 {
         return Err(Fault::from(Cause::BadValue { arg: "size", value: bytes, expected: "a size of at least 0" }));
     }
-    let cut = move |file: &File| if file.me == 0 { os::truncate(&file.fd, bytes).map(|()| 0) } else { Ok(0) };
-    as_one(w, handle, Kind::FileTruncate, bytes as u64, cut).map(|_| 0)
+    let cut = |_: &World, file: &File, bytes| match file.me {
+        0 => os::truncate(&file.fd, bytes).map(|()| 0),
+        _ => Ok(0),
+    };
+    as_one(w, handle, Kind::FileTruncate, bytes, cut).map(|_| 0)
 }
 
-/// Does something with a file once all members are in the call, and gives what it came to on member 0. An error of one
-/// member is one of all.
+/// Does something with a file, and the argument, once all members are in the call, and gives what it came to on member
+/// 0. An error of one member is one of all.
 fn as_one(
     w: &'static World,
     handle: FileHandle,
     kind: Kind,
-    argument: u64,
-    what: impl FnOnce(&File) -> Result<i64, i32> + 'static,
+    argument: i64,
+    what: fn(&World, &File, i64) -> Result<i64, i32>,
 ) -> Result<i64, Fault> {
     let file = get(handle)?.clone();
     let result = Arc::new(AtomicI64::new(0));
@@ -268,10 +268,10 @@ fn as_one(
         _ => ("shmemx_file_truncate", "truncate"),
     };
     let request = start(w, &file, |call| async move {
-        let name = own.name ^ argument.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let name = own.name ^ (argument as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         // What members have written before they came is there before anything is done.
         same(&own, routine, &call.words(0, kind, &[name]).await?, 1)?;
-        let (value, error) = match what(&own) {
+        let (value, error) = match what(w, &own, argument) {
             Ok(value) => (value, 0),
             Err(error) => (0, error as u64),
         };

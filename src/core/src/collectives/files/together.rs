@@ -112,15 +112,19 @@ fn told(outcomes: &[Outcome], members: &[usize], i: usize) -> [u64; 6] {
     [bytes, error as u64, at, member, first, place]
 }
 
-fn begin(
-    w: &'static World,
-    handle: FileHandle,
-    how: How,
-    want: impl FnOnce() -> Result<Want, Fault>,
-) -> Result<Request, Fault> {
+/// A member's memory, and where its bytes are in the file.
+#[derive(Clone, Copy)]
+struct Place {
+    sym: *mut u8,
+    /// Bytes of a block, how many blocks, and from one block in the file to the next.
+    blocks: (usize, usize, i64),
+    offset: i64,
+}
+
+fn begin(w: &'static World, handle: FileHandle, how: How, place: Place) -> Result<Request, Fault> {
     w.map.ready()?;
     let file = get(handle)?.clone();
-    let want = want()?;
+    let want = checked(&w.map, place.sym, place.blocks, place.offset)?;
     let own = file.clone();
     // A call that waits is over before anybody could use its memory.
     if !uses::are_kept() || !how.in_background {
@@ -134,13 +138,8 @@ fn begin(
 }
 
 /// A call that waits. Gives 0.
-fn wait(
-    w: &'static World,
-    handle: FileHandle,
-    how: How,
-    want: impl FnOnce() -> Result<Want, Fault>,
-) -> Result<i32, Fault> {
-    complete_file(w, begin(w, handle, how, want).map(Some)).map(|()| 0)
+fn wait(w: &'static World, handle: FileHandle, how: How, place: Place) -> Result<i32, Fault> {
+    complete_file(w, begin(w, handle, how, place).map(Some)).map(|()| 0)
 }
 
 macro_rules! directions {
@@ -154,7 +153,7 @@ macro_rules! directions {
             offset: i64,
         ) -> Result<i32, Fault> {
             let how = How { direction: Direction::$direction, ordered: false, in_background: false };
-            wait(w, file, how, || checked(&w.map, sym, (bytes, 1, 0), offset))
+            wait(w, file, how, Place { sym, blocks: (bytes, 1, 0), offset })
         }
 
         #[doc = concat!("Begins [`", stringify!($at_all), "`].")]
@@ -167,13 +166,13 @@ macro_rules! directions {
             request: *mut Request,
         ) -> Result<i32, Fault> {
             let how = How { direction: Direction::$direction, ordered: false, in_background: true };
-            give(request, begin(w, file, how, || checked(&w.map, sym, (bytes, 1, 0), offset)).map(Some))
+            give(request, begin(w, file, how, Place { sym, blocks: (bytes, 1, 0), offset }).map(Some))
         }
 
         #[doc = concat!(stringify!($direction), "s, one member's bytes behind the other's. Gives 0.")]
         pub fn $ordered(w: &'static World, file: FileHandle, sym: *mut u8, bytes: usize) -> Result<i32, Fault> {
             let how = How { direction: Direction::$direction, ordered: true, in_background: false };
-            wait(w, file, how, || checked(&w.map, sym, (bytes, 1, 0), 0))
+            wait(w, file, how, Place { sym, blocks: (bytes, 1, 0), offset: 0 })
         }
 
         #[doc = concat!(stringify!($direction), "s `nblocks` blocks, `stride` bytes apart in the file. Gives 0.")]
@@ -187,7 +186,7 @@ macro_rules! directions {
             offset: i64,
         ) -> Result<i32, Fault> {
             let how = How { direction: Direction::$direction, ordered: false, in_background: false };
-            wait(w, file, how, || checked(&w.map, sym, (block, nblocks, stride), offset))
+            wait(w, file, how, Place { sym, blocks: (block, nblocks, stride), offset })
         }
     )* };
 }
