@@ -110,6 +110,8 @@ pub struct Pe {
     pub shared_calls: u64,
     /// Routines whose latencies and sizes were not kept for lack of room. Their calls, bytes and times were.
     pub overflowed: u32,
+    /// Part of what it recorded is not here: its file is damaged.
+    pub incomplete: bool,
     /// What it did last; only for PEs that did not finalize.
     pub last: Option<LastOp>,
     /// What it called, in the order of the operation table.

@@ -452,6 +452,9 @@ pub struct System {
     pub allowed: u32,
     /// Lives of the threads that call the library, between initialization and finalization, in nanoseconds.
     pub threads_ns: u64,
+    /// How long these threads stood in a run queue, ready to run and without a processor, in nanoseconds; `None` where
+    /// the kernel does not say.
+    pub queued_ns: Option<u64>,
     /// First address and bytes of the symmetric heap, then of the static objects.
     pub memory: [u64; 4],
     /// Bytes in objects of the symmetric heap, and the most there ever were.

@@ -246,8 +246,8 @@ pub const FLAGS: &[Flag] = &[
         id: Id::MetricsFile,
         names: &["--metrics-file"],
         value: Value::Required("FILE"),
-        help: "write the metrics to FILE.prom every 15 s, at snapshots and at the end, for node_exporter's \
-               textfile collector; %h in the name is the host",
+        help: "write the metrics to FILE every 15 s, at snapshots and at the end, for node_exporter's \
+               textfile collector, which reads names that end with .prom; %h in the name is the host",
     },
     Flag {
         id: Id::MetricsPush,

@@ -86,13 +86,22 @@ pub struct Oshprof;
 
 impl Symbols for Oshprof {
     fn frames(&self, path: &str, address: u64) -> Vec<Frame> {
-        // All of them are in one text; what is asked for is the byte before an address that is returned to.
-        let text = line(path, address + 1);
-        text.map(|function| Frame { function, ..Frame::default() }).into_iter().collect()
+        // What is asked for is the byte before an address that is returned to.
+        line(path, address + 1).map(|text| text.split(", inlined in ").map(frame).collect()).unwrap_or_default()
     }
 
     fn object(&self, path: &str, address: u64) -> Option<(String, u64)> {
         object(path, address)
+    }
+}
+
+/// A frame of its text (`Frame::shown`): `main at heat.c:203`, `heat.c:203`, `main`.
+fn frame(text: &str) -> Frame {
+    let (function, place) = text.rsplit_once(" at ").unwrap_or(("", text));
+    let place = place.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?)));
+    match place {
+        Some((file, line)) => Frame { function: function.to_owned(), file: file.to_owned(), line },
+        None => Frame { function: text.to_owned(), ..Frame::default() },
     }
 }
 
@@ -196,6 +205,14 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     /// A script in place of `oshprof`.
+    #[test]
+    fn frames_of_texts() {
+        for text in ["main at heat.c:203", "heat.c:203", "main", "std::a::{closure} at b at c.cpp:7", "at x"] {
+            assert_eq!(frame(text).shown(), text);
+        }
+        assert_eq!(frame("main at heat.c:203").line, 203);
+    }
+
     #[test]
     fn each_address_has_its_answer() {
         let file = std::env::temp_dir().join(format!("oshrun-lines-{}", process::id()));

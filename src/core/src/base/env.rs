@@ -85,7 +85,7 @@ pub const TABLE: &[Var] = &[
         name: "TRACE_SIZE",
         sma: false,
         default: "64M",
-        help: "bytes of trace that are kept of a thread: the newest; suffixes as for SHMEM_SYMMETRIC_SIZE",
+        help: "bytes of trace that are kept of a thread, 1m at least: the newest; suffixes as for SHMEM_SYMMETRIC_SIZE",
         wrong: Wrong::Refused,
     },
     Var {

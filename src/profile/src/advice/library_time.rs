@@ -33,7 +33,8 @@ const KINDS: [Kind; 8] = [
     (
         "atomics",
         |c| c == Class::Amo,
-        "--view matrix says whose variables they are; many on one word wait for each other",
+        "what goes to one PE can travel together: collect it, and send it with one put; --view matrix says whose \
+         variables they are: many on one word wait for each other",
     ),
     (
         "active messages",

@@ -18,6 +18,10 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     if profile.pes.len() < 2 || calls < MANY || share < DOMINATES {
         return None;
     }
+    // Where the locks are known one by one: what is waited for is that they are held, or that they change hands.
+    let held: u64 = profile.locks.iter().map(|(_, sum)| sum.all.held_ns).fold(0, u64::saturating_add);
+    let pes = profile.pes.len().max(1) as f64;
+    let is_handover = held > 0 && (held as f64) * (pes - 1.0) < ns / 2.0;
     Some(Finding {
         what: format!("PEs stand in line for locks: {} in shmem_set_lock", shown_time(ns)),
         evidence: format!(
@@ -26,8 +30,13 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             shown_time(ns / calls.max(1) as f64),
             busiest(profile, symbols, is_set)
         ),
-        try_this: "do less while holding the lock; one lock for each part of the data; an atomic operation \
-                   in place of lock and update",
+        try_this: if is_handover {
+            "they are held for little of it: most is handing them over. Take a lock once for several updates; an \
+             atomic operation in place of lock and update; one lock for each part of the data"
+        } else {
+            "do less while holding the lock; one lock for each part of the data; an atomic operation in place of lock \
+             and update"
+        },
         share,
     })
 }

@@ -93,6 +93,12 @@ const WORTH: f64 = 0.02;
 
 /// Findings with the names of their rules, the most expensive first.
 pub fn findings(profile: &Merged, symbols: &dyn Symbols) -> Vec<(&'static str, Finding)> {
+    // Of PEs whose files are damaged nobody knows what they did.
+    if profile.pes.iter().any(|pe| pe.incomplete) {
+        let mut whole = profile.clone();
+        whole.pes.retain(|pe| !pe.incomplete);
+        return findings(&whole, symbols);
+    }
     let mut found: Vec<_> =
         RULES.iter().filter_map(|rule| (rule.find)(profile, symbols).map(|finding| (rule.name, finding))).collect();
     // What is found has to explain some of it: a heap that is full does not.

@@ -53,16 +53,22 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
             share,
         });
     }
-    // PEs yield where they wait long: only what computes or spins tells of others.
-    let without = (run - on_core).max(0.0).min(waiting) / run;
+    // Who waits long, or for something else than other PEs, is on no core either: the run queue tells.
+    let queued: Option<f64> = known().map(|pe| pe.queued_ns().map(|ns| ns as f64)).sum();
     let often = switches > 100 * profile.pes.len() as u64;
-    (often && without >= WITHOUT).then(|| Finding {
+    let without = match queued {
+        Some(queued) => queued / run,
+        None if often => (run - on_core).max(0.0).min(waiting) / run,
+        None => 0.0,
+    };
+    let stood = queued.map_or_else(String::new, |queued| format!("{} in line for a core, ", shown_time(queued)));
+    (without >= WITHOUT).then(|| Finding {
         what: format!(
             "other programs take the cores of {host}: PEs had to leave theirs {} times",
             shown_count(switches)
         ),
-        evidence: format!("{} on processors in {} of run time", shown_time(on_core), shown_time(run)),
-        try_this: "run where nothing else runs; oshrun --bind-to core keeps PEs from moving",
+        evidence: format!("{stood}{} on processors in {} of run time", shown_time(on_core), shown_time(run)),
+        try_this: "run where nothing else runs; oshrun --bind core keeps PEs from moving",
         share: without,
     })
 }

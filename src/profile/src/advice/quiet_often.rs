@@ -1,4 +1,4 @@
-//! A quiet after every put.
+//! A quiet, or a fence, after every put.
 
 use crate::merge::Merged;
 use crate::op::Class;
@@ -10,12 +10,20 @@ const MANY: u64 = 1000;
 
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+    quiets(profile, symbols).or_else(|| fences(profile, symbols))
+}
+
+/// About as many as there are puts.
+fn is_often(calls: u64, puts: u64) -> bool {
+    calls >= MANY && puts >= MANY && (0.5..=2.0).contains(&(calls as f64 / puts as f64))
+}
+
+fn quiets(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let (quiets, ns) = sum(profile, is_quiet);
     let (puts, put_ns) = sum(profile, |r| r.class == Class::Put);
     // What a quiet costs is in the puts too, which cannot be under way together.
     let share = ((ns + put_ns) / core_ns(profile)).min(1.0);
-    let ratio = quiets as f64 / puts.max(1) as f64;
-    if quiets < MANY || puts < MANY || !(0.5..=2.0).contains(&ratio) || share < WORTH {
+    if !is_often(quiets, puts) || share < WORTH {
         return None;
     }
     Some(Finding {
@@ -28,6 +36,24 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         ),
         try_this: "one quiet after a batch of puts; shmem_fence where only their order matters; \
                    shmem_put_signal to tell the target",
+        share,
+    })
+}
+
+/// Fences that order what nobody looks at in between: where somebody waits for each, another rule speaks.
+fn fences(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+    let (fences, ns) = sum(profile, |r| r.class == Class::Order && r.name.contains("fence"));
+    let (puts, _) = sum(profile, |r| r.class == Class::Put);
+    let (waits, _) = sum(profile, |r| matches!(r.class, Class::Wait | Class::Test));
+    let share = (ns / core_ns(profile)).min(1.0);
+    if !is_often(fences, puts) || share < WORTH || waits >= fences / 2 {
+        return None;
+    }
+    Some(Finding {
+        what: format!("a fence after nearly every put: {} fences for {} puts", shown_count(fences), shown_count(puts)),
+        evidence: format!("{} in fence{}", shown_time(ns), busiest(profile, symbols, |name| name.contains("fence"))),
+        try_this: "one fence between what has to be seen first and what tells of it; none before a quiet or a \
+                   barrier, which complete all puts anyway",
         share,
     })
 }

@@ -51,15 +51,28 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let between = most.map_or_else(String::new, |((from, to), _)| {
         format!(", most of it between {} and {}", place(from.as_ref(), "the start"), place(to.as_ref(), "the end"))
     });
+    let blocked = was_blocked(one, excess);
+    let (does, on_core) = match blocked {
+        true => (
+            "is outside of the library alone",
+            format!(", on a core for {} in all", shown_time(one.on_core_ns() as f64)),
+        ),
+        false => ("works alone", String::new()),
+    };
     Some(Finding {
-        what: format!("PE {} works alone for {} while others wait", one.pe, shown_time(excess)),
+        what: format!("PE {} {does} for {} while others wait", one.pe, shown_time(excess)),
         evidence: format!(
-            "{} outside of the library, {} in the mean of the others, who wait {} together{between}",
+            "{} outside of the library{on_core}, {} in the mean of the others, who wait {} together{between}",
             shown_time(work(one) as f64),
             shown_time(mean),
             shown_time(waiting)
         ),
-        try_this: "give each PE a part of that work; or let the others go on with what does not need it",
+        try_this: if blocked {
+            "it is on no core there: what it reads or waits for can be read by each PE, or while the others have \
+             something to do"
+        } else {
+            "give each PE a part of that work; or let the others go on with what does not need it"
+        },
         share,
     })
 }
@@ -85,8 +98,17 @@ fn work_ns(pe: &PeRow, is_crowded: bool) -> u64 {
     if is_crowded && on_core > 0 { outside.min(on_core.saturating_sub(calls)) } else { outside }
 }
 
-/// Whether the PE was without a processor for a good part of what it seems to have worked more.
+/// Whether the PE stood in line for a processor for a good part of what it seems to have worked more. Where that is not
+/// known, it may have whenever it was on none.
 fn was_without_core(pe: &PeRow, excess_ns: f64) -> bool {
     let on_core = pe.on_core_ns();
-    on_core > 0 && pe.main_ns().saturating_sub(on_core) as f64 > excess_ns / 2.0
+    let without = pe.main_ns().saturating_sub(on_core);
+    on_core > 0 && pe.queued_ns().unwrap_or(without).min(without) as f64 > excess_ns / 2.0
+}
+
+/// Whether the PE was on no processor for most of what it seems to have worked more, and did not stand in line for one:
+/// it read something, slept or waited for something else.
+fn was_blocked(pe: &PeRow, excess_ns: f64) -> bool {
+    let without = pe.main_ns().saturating_sub(pe.on_core_ns());
+    pe.on_core_ns() > 0 && pe.queued_ns().is_some_and(|queued| without.saturating_sub(queued) as f64 > excess_ns / 2.0)
 }

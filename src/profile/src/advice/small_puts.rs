@@ -1,6 +1,6 @@
 //! Many small blocking puts to one PE.
 
-use crate::merge::{Merged, is_blocking_put};
+use crate::merge::{Merged, SMALL, is_blocking_put};
 use crate::op::Class;
 use crate::report::{Symbols, shown_count, shown_time};
 
@@ -13,7 +13,8 @@ const ONE_PEER: f64 = 0.5;
 
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
-    let (puts, ns) = sum(profile, is_blocking_put);
+    // Routines that move large blocks as well take their time for those.
+    let (puts, ns) = sum(profile, |r| is_blocking_put(r) && r.traffic_bytes() < SMALL.saturating_mul(r.all_calls()));
     let share = (ns / core_ns(profile)).min(1.0);
     let worst = profile.pes.iter().max_by_key(|pe| (pe.small_puts, std::cmp::Reverse(pe.pe)))?;
     let (calls, (to, most)) = (worst.small_puts, worst.most_puts?);

@@ -470,3 +470,64 @@ fn absurd_counts_of_a_damaged_profile_are_no_end() {
     }
     findings(&damaged);
 }
+
+/// A PE that sleeps or reads is on no core either: the run queue tells who stood in line for one.
+#[test]
+fn who_stood_in_line_is_told_from_who_was_away() {
+    let mut away = uneven(950 * MS, 100 * MS);
+    for pe in &mut away.pes {
+        (pe.host, pe.tables.system.cores) = ("vm".into(), 4);
+        (pe.tables.system.usage.user_ns, pe.tables.system.usage.involuntary_switches) = (50 * MS, 9000);
+        pe.tables.system.queued_ns = Some(MS);
+    }
+    let found = findings(&away);
+    assert_eq!(found.iter().map(|(rule, _)| *rule).collect::<Vec<_>>(), ["serial-pe"]);
+    assert!(found[0].1.what.starts_with("PE 0 is outside of the library alone"), "{:?}", found[0].1);
+    away.pes[0].tables.system.usage.user_ns = 950 * MS;
+    assert!(findings(&away)[0].1.what.starts_with("PE 0 works alone"));
+    // Others had its core.
+    away.pes[0].tables.system.usage.user_ns = 50 * MS;
+    away.pes[0].tables.system.queued_ns = Some(900 * MS);
+    assert_eq!(names(&away), ["oversubscribed"]);
+}
+
+/// Time in line counts whether or not anybody waited meanwhile.
+#[test]
+fn programs_that_are_starved_are_told_so() {
+    let mut starved = profile(&[routine("shmem_long_g", Class::Get, 100, 8, MS)], 0.25);
+    for pe in &mut starved.pes {
+        (pe.host, pe.tables.system.cores) = ("vm".into(), 4);
+        (pe.tables.system.usage.user_ns, pe.tables.system.queued_ns) = (20 * MS, Some(970 * MS));
+    }
+    let found = findings(&starved);
+    assert_eq!(found[0].0, "oversubscribed");
+    assert!(found[0].1.evidence.contains("in line for a core"), "{:?}", found[0].1);
+}
+
+#[test]
+fn what_is_missing_of_a_pe_is_no_work_of_it() {
+    let mut broken = uneven(100 * MS, 100 * MS);
+    broken.pes[2].routines.clear();
+    assert_eq!(names(&broken), ["serial-pe"]);
+    broken.pes[2].incomplete = true;
+    assert!(!names(&broken).contains(&"serial-pe"), "{:?}", names(&broken));
+}
+
+#[test]
+fn fences_that_nobody_looks_between() {
+    let put = routine("shmem_long_p", Class::Put, 20_000, 8, 100 * MS);
+    let fence = routine("shmem_fence", Class::Order, 20_000, 0, 100 * MS);
+    let wait = routine("shmem_long_wait_until", Class::Wait, 20_000, 0, 10 * MS);
+    assert_eq!(names(&profile(&[put.clone(), fence.clone()], 0.25)), ["quiet-often"]);
+    assert_eq!(names(&profile(&[put, fence, wait], 0.25)), ["library-time"]);
+}
+
+/// Large puts take their time for their bytes.
+#[test]
+fn small_puts_are_those_of_routines_with_small_ones() {
+    let small = routine("shmem_char_p", Class::Put, 20_000, 1, 100 * MS);
+    let large = routine("shmem_putmem", Class::Put, 200, 1 << 20, 600 * MS);
+    let found = findings(&profile(&[small, large], 0.9));
+    assert_eq!(found[0].0, "small-puts");
+    assert!((found[0].1.share - 0.1).abs() < 1e-9, "{:?}", found[0].1);
+}

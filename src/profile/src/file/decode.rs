@@ -19,6 +19,7 @@ pub(super) fn pe_file(path: &Path, bytes: &[u8], number: u32) -> (Option<Pe>, Op
     }
     let mut pe = Pe { pe: number, ..Pe::default() };
     let result = sections(&mut cursor, &mut pe);
+    pe.incomplete = result.is_err();
     (Some(pe), result.err())
 }
 
@@ -137,6 +138,7 @@ fn pe(c: &mut Cursor<'_>) -> Result<Pe, ReadError> {
         threads: c.u32("the threads")?,
         shared_calls: c.u64("the shared calls")?,
         overflowed: c.u32("the overflowed routines")?,
+        incomplete: false,
         last: last(c)?,
         routines: Vec::new(),
         tables: PeTables::default(),

@@ -11,7 +11,7 @@ use crate::tables::{
 };
 
 /// Tags of the sections, in the order in which they are written.
-pub(super) const TAGS: [u32; 26] = [
+pub(super) const TAGS: [u32; 27] = [
     TAG_COST,
     TAG_PEERS,
     TAG_MODULES,
@@ -38,6 +38,7 @@ pub(super) const TAGS: [u32; 26] = [
     TAG_CALLERS,
     TAG_REQUESTS,
     TAG_ERRORS,
+    TAG_QUEUED,
 ];
 /// What recording costs, and what could not be kept.
 const TAG_COST: u32 = 4;
@@ -91,6 +92,8 @@ const TAG_CALLERS: u32 = 28;
 const TAG_REQUESTS: u32 = 29;
 /// Errors by code; left out where there were none.
 const TAG_ERRORS: u32 = 30;
+/// How long threads stood in run queues; left out where that is not known.
+const TAG_QUEUED: u32 = 31;
 
 /// The payload of a section; `None` where there is nothing to say.
 pub(super) fn encode(tag: u32, d: &PeTables) -> Option<Vec<u8>> {
@@ -188,6 +191,7 @@ pub(super) fn encode(tag: u32, d: &PeTables) -> Option<Vec<u8>> {
         TAG_RATES if !d.rates.is_empty() => rates::encode(&mut out, &d.rates),
         TAG_CALLERS if !d.callers.is_empty() => callers::encode(&mut out, &d.callers),
         TAG_TRACE if d.trace_dropped > 0 => out.u64(d.trace_dropped),
+        TAG_QUEUED => out.u64(d.system.queued_ns?),
         _ => return None,
     }
     Some(out.0)
@@ -222,6 +226,7 @@ fn system(c: &mut Cursor<'_>) -> Result<System, ReadError> {
         cores,
         allowed,
         threads_ns: next()?,
+        queued_ns: None,
         memory: [next()?, next()?, next()?, next()?],
         heap_used: next()?,
         heap_most: next()?,
@@ -357,7 +362,8 @@ pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut PeTables) -> Result<(
         }
         TAG_ERRORS => d.errors = list(c, |c| Ok((c.u32("a code")?, c.u64("errors by code")?)))?,
         TAG_COUNTERS => d.counters = counters::decode(c)?,
-        TAG_SYSTEM => d.system = system(c)?,
+        TAG_SYSTEM => d.system = System { queued_ns: d.system.queued_ns, ..system(c)? },
+        TAG_QUEUED => d.system.queued_ns = Some(c.u64("how long threads stood in run queues")?),
         TAG_PHASES => phases::decode(c, d)?,
         TAG_CAUSES => d.causes = causes::decode(c)?,
         TAG_LOCKS => d.locks = locks::decode(c)?,

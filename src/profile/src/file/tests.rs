@@ -185,6 +185,7 @@ fn tables() -> PeTables {
             cores: 2,
             allowed: 1,
             threads_ns: 999_980,
+            queued_ns: Some(7),
             memory: [0x10_0000, 4096, 0x20_0000, 64],
             heap_used: 8,
             heap_most: 16,

@@ -169,15 +169,10 @@ struct Library {
     /// Of meetings whose last arrival is known: until it, and all.
     until_last: u64,
     known: u64,
-    /// In calls that begin and end the program.
-    setup: u64,
 }
 
 impl Library {
     fn add(&mut self, class: Class, ns: u64) {
-        if class == Class::Setup {
-            self.setup = self.setup.saturating_add(ns);
-        }
         if !class.is_library_time() {
             return;
         }
@@ -252,8 +247,7 @@ impl Recorded {
     /// A region, in which threads spend `own_ns` together.
     pub(super) fn region(&self, number: usize, own_ns: u64) -> Parts {
         let library = self.regions.get(number).copied().unwrap_or_default();
-        let elapsed_ns = own_ns.saturating_sub(library.setup);
-        Parts { elapsed_ns, useful_ns: elapsed_ns.saturating_sub(library.all), waiting_ns: library.waiting() }
+        Parts { elapsed_ns: own_ns, useful_ns: own_ns.saturating_sub(library.all), waiting_ns: library.waiting() }
     }
 }
 

@@ -118,8 +118,11 @@ impl<'p> Fold<'p> {
     /// Adds what needs to know all PEs: how long each waited for others, and the call sites where only some are kept.
     pub(super) fn add_again(&mut self, pe: &Pe) {
         let recorded = Recorded::new(self.plan, pe);
-        self.efficiencies.add(&recorded, pe);
-        self.work.add(self.plan, pe, &recorded);
+        // What is missing of it was no computing.
+        if !pe.incomplete {
+            self.efficiencies.add(&recorded, pe);
+            self.work.add(self.plan, pe, &recorded);
+        }
         let met_ns = pe.tables.nbi.met_ns;
         if met_ns > 0 {
             self.nbi_waiting.insert(pe.pe, (met_ns as f64 * recorded.until_last()) as u64);

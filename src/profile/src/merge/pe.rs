@@ -31,6 +31,7 @@ pub struct PeRow {
     pub threads: u32,
     pub shared_calls: u64,
     pub overflowed: u32,
+    pub incomplete: bool,
     pub last: Option<Box<LastOp>>,
     pub nbi: Nbi,
     /// The part of [`Nbi::blocked_ns`] in which others were waited for.
@@ -90,6 +91,7 @@ impl PeRow {
             threads: pe.threads,
             shared_calls: pe.shared_calls,
             overflowed: pe.overflowed,
+            incomplete: pe.incomplete,
             last: pe.last.clone().map(Box::new),
             nbi: pe.tables.nbi,
             nbi_waiting_ns: 0,
@@ -131,6 +133,12 @@ impl PeRow {
     /// Time on cores, of all its threads, in nanoseconds; 0 where the system did not say.
     pub fn on_core_ns(&self) -> u64 {
         self.system.usage.user_ns + self.system.usage.system_ns
+    }
+
+    /// How long its threads stood in a run queue, in nanoseconds, no longer than they lived; `None` where the system did
+    /// not say.
+    pub fn queued_ns(&self) -> Option<u64> {
+        self.system.queued_ns.map(|ns| ns.min(self.run_ns()))
     }
 
     /// Time in the library between initialization and finalization, in nanoseconds.

@@ -80,12 +80,15 @@ impl Regions {
             };
             self.region(&region.name).add(&sum);
         }
-        let mut waits: HashMap<&str, bool> = HashMap::new();
+        let mut classes: HashMap<&str, Option<Class>> = HashMap::new();
         for site in &pe.tables.sites {
-            let ns = pe.site_ns(site).unwrap_or(0);
-            let is_wait = *waits.entry(&site.routine).or_insert_with_key(|name| {
-                op::lookup(name).and_then(op::get).is_some_and(|row| Class::waits(row.class))
-            });
+            let class = *classes
+                .entry(&site.routine)
+                .or_insert_with_key(|name| op::lookup(name).and_then(op::get).map(|row| row.class));
+            // Regions have no part of initialization and finalization.
+            let is_setup = class == Some(Class::Setup);
+            let ns = if is_setup { 0 } else { pe.site_ns(site).unwrap_or(0) };
+            let is_wait = class.is_some_and(Class::waits);
             let sum = RegionSum {
                 calls: site.calls,
                 bytes: site.bytes,

@@ -142,6 +142,11 @@ pub fn mark(mark: Mark) {
             super::modules::note(region);
             super::system::note_processors(region);
             super::system::note_usage(region);
+            if let Some(slot) = super::tls::slot() {
+                super::system::begin_queue(slot);
+                // What is outside of all regions begins here, too.
+                slot.head.region_since.store(super::hot::ticks(&slot.head), Relaxed);
+            }
             head.init_ticks.store(now, Relaxed);
             head.state.store(PE_INITIALIZED, Relaxed);
         }
@@ -151,6 +156,9 @@ pub fn mark(mark: Mark) {
             super::counting::refresh();
             super::network::refresh();
             super::system::note_usage(region);
+            if let Some(slot) = super::tls::slot() {
+                super::system::note_queue(slot);
+            }
             head.finalize_ticks.store(now, Relaxed);
         }
         Mark::Finalized => {

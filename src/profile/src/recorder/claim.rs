@@ -177,6 +177,7 @@ fn take(region: &'static Region, index: usize, slot: &'static Slot, from: u32, t
         head.region_since.store(super::hot::ticks(head), Relaxed);
     }
     slot.tables.lives.since.store(super::hot::ticks(head), Relaxed);
+    super::system::begin_queue(slot);
     slot.tables.owners.store(slot.tables.owners.load(Relaxed) + 1, Relaxed);
     timeline::begin(slot, &region.head);
     release::begin(slot);
@@ -245,6 +246,7 @@ extern "C" fn at_thread_exit(slot: *mut libc::c_void) {
 /// Adds the life of a slot's owner, from the end of initialization on.
 fn end_life(slot: &Slot) {
     let Some(region) = region_unchecked() else { return };
+    super::system::note_queue(slot);
     let lives = &slot.tables.lives;
     let begin = lives.since.load(Relaxed).max(region.head.init_ticks.load(Relaxed));
     let life = super::hot::ticks(&slot.head).saturating_sub(begin);

@@ -4,7 +4,12 @@
 use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::segment::layout::Region;
+use super::hot::{bump, ticks};
+use crate::clock;
+use crate::segment::layout::{Region, Slot};
+
+/// Time between two looks at the run queue, in nanoseconds: a look takes some microseconds.
+const LOOK_NS: u64 = 100_000_000;
 
 /// Notes the processors of the host, and those that this process may run on.
 pub(super) fn note_processors(region: &Region) {
@@ -47,4 +52,53 @@ pub(super) fn note_usage(region: &Region) {
     let values =
         [ns(usage.ru_utime), ns(usage.ru_stime), faults(&usage), count(usage.ru_nvcsw), count(usage.ru_nivcsw)];
     region.head.usage.iter().zip(values).for_each(|(to, value)| to.store(value, Relaxed));
+}
+
+/// How long this thread has stood in a run queue so far, in nanoseconds; `None` where the kernel does not count that.
+/// Calls come here in signal handlers, too: no memory is allocated.
+fn queued_ns() -> Option<u64> {
+    let mut text = [0_u8; 80];
+    // SAFETY: a path that ends with 0, and a place for as many bytes; what was opened is closed. The program's errno
+    // stays what it is.
+    let count = unsafe {
+        let errno = libc::__errno_location();
+        let before = *errno;
+        let file = libc::open(c"/proc/thread-self/schedstat".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+        let count = if file < 0 { -1 } else { libc::read(file, text.as_mut_ptr().cast(), text.len()) };
+        if file >= 0 {
+            libc::close(file);
+        }
+        *errno = before;
+        usize::try_from(count).ok()?
+    };
+    let mut numbers = std::str::from_utf8(&text[..count]).ok()?.split_ascii_whitespace().map(str::parse);
+    // On a core, in a run queue: both are 0 where they are not counted.
+    let (Ok(on_core), Ok(queued)) = (numbers.next()?, numbers.next()?) else { return None };
+    (on_core > 0_u64).then_some(queued)
+}
+
+/// The thread that owns the slot begins here, or its PE has been initialized: what was before does not count.
+pub(super) fn begin_queue(slot: &Slot) {
+    let lives = &slot.tables.lives;
+    lives.queued_seen.store(queued_ns().map_or(0, |queued| queued.saturating_add(1)), Relaxed);
+    lives.queued_at.store(ticks(&slot.head), Relaxed);
+}
+
+/// Looks how long the calling thread, which owns the slot, has stood in a run queue.
+pub(super) fn note_queue(slot: &Slot) {
+    let lives = &slot.tables.lives;
+    let seen = lives.queued_seen.load(Relaxed);
+    if let Some(queued) = queued_ns().filter(|_| seen > 0) {
+        bump(&lives.queued, queued.saturating_sub(seen - 1));
+        lives.queued_seen.store(queued.saturating_add(1), Relaxed);
+    }
+    lives.queued_at.store(ticks(&slot.head), Relaxed);
+}
+
+/// As [`note_queue`], now and then: for those who come here often.
+pub(super) fn note_queue_if_due(slot: &Slot, now: u64) {
+    let since = now.saturating_sub(slot.tables.lives.queued_at.load(Relaxed));
+    if clock::scale_ns(since, slot.head.clock_mult.load(Relaxed)) >= LOOK_NS {
+        note_queue(slot);
+    }
 }

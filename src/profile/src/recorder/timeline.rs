@@ -86,6 +86,7 @@ pub(super) fn settle(slot: &Slot, op: u16, start: u64, end: u64) {
     if let Some(region) = claim::region_unchecked() {
         system::note_usage(region);
     }
+    system::note_queue_if_due(slot, end);
 }
 
 /// The slices in the segment.

@@ -54,7 +54,7 @@ pub fn balance(pes: &[PeRow]) -> Vec<Balance> {
 }
 
 fn balance_of(what: &'static str, pes: &[PeRow], pick: Pick) -> Option<Balance> {
-    let times: Vec<(u32, u64)> = pes.iter().map(|pe| (pe.pe, pick(pe))).collect();
+    let times: Vec<(u32, u64)> = pes.iter().filter(|pe| !pe.incomplete).map(|pe| (pe.pe, pick(pe))).collect();
     let mean_ns = times.iter().map(|&(_, ns)| ns as f64).sum::<f64>() / times.len() as f64;
     let min = times.iter().copied().min_by_key(|&(pe, ns)| (ns, pe))?;
     // The first of equal PEs in both cases.

@@ -18,8 +18,26 @@ const WORTH: f64 = 0.01;
 /// Share of the run that has to be saved for it to be told.
 const WHAT_IF: f64 = 0.05;
 
-/// What stands above every view: what was run, what to know before trusting its numbers, and how well it ran.
+/// What stands above the report: that of every view, and how well it ran.
 pub(super) fn text(profile: &Merged, symbols: &dyn Symbols) -> String {
+    let mut out = of_view(profile, symbols);
+    let factors = factors(profile);
+    if !factors.is_empty() {
+        let _ = write!(out, "\n{factors}");
+    }
+    if let Some(line) = what_if(profile) {
+        let _ = write!(out, "\n{}", super::table::filled(&line));
+    }
+    if let Some((rule, first)) = advice::findings(profile, symbols).into_iter().next() {
+        let share = 100.0 * first.share;
+        let line = format!("first finding: {} [{rule}, up to {share:.0} % of the run]", visible(&first.what));
+        let _ = write!(out, "\n{}", super::table::filled(&line));
+    }
+    out
+}
+
+/// What stands above every view: what was run, and what to know before trusting its numbers.
+pub(super) fn of_view(profile: &Merged, symbols: &dyn Symbols) -> String {
     let job = &profile.job;
     let program = if job.program.is_empty() { "(program not known)" } else { &job.program };
     let command = visible(&[program, &job.arguments].join(" "));
@@ -58,25 +76,18 @@ pub(super) fn text(profile: &Merged, symbols: &dyn Symbols) -> String {
     if notes.len() > NOTES {
         let _ = writeln!(out, "note: {} more notes in the JSON report", notes.len() - NOTES);
     }
-    let factors = factors(profile);
-    if !factors.is_empty() {
-        let _ = write!(out, "\n{factors}");
-    }
-    if let Some(line) = what_if(profile) {
-        let _ = write!(out, "\n{}", super::table::filled(&line));
-    }
-    if let Some((rule, first)) = advice::findings(profile, symbols).into_iter().next() {
-        let share = 100.0 * first.share;
-        let line = format!("first finding: {} [{rule}, up to {share:.0} % of the run]", visible(&first.what));
-        let _ = write!(out, "\n{}", super::table::filled(&line));
-    }
     out
+}
+
+/// PEs that efficiencies are of.
+pub(super) fn whole_pes(profile: &Merged) -> u64 {
+    profile.pes.iter().filter(|pe| !pe.incomplete).count() as u64
 }
 
 /// What the factor that costs most would save, were it perfect; none where that is little.
 fn what_if(profile: &Merged) -> Option<String> {
     let run = &profile.efficiencies.run;
-    let savings = run.savings(profile.pes.len() as u64);
+    let savings = run.savings(whole_pes(profile));
     let [balance, data, waiting] = savings;
     let (saved, what) = [
         (balance, "perfect balance would save"),
@@ -145,7 +156,7 @@ const ROWS: [Row; 5] = [
 
 /// The factors of the run, and of the regions that lose most time.
 fn factors(profile: &Merged) -> String {
-    let pes = profile.pes.len() as u64;
+    let pes = whole_pes(profile);
     let times = &profile.efficiencies;
     let Some(run) = times.run.factors(pes) else { return String::new() };
     let worth = WORTH * times.run.elapsed_most as f64 * pes as f64;

@@ -23,7 +23,7 @@ pub fn notes(profile: &Merged, symbols: &dyn Symbols) -> Vec<String> {
     };
     let silent = |number: &u32| profile.pes.binary_search_by_key(number, |pe| pe.pe).is_err();
     for pe in (0..profile.job.npes).filter(silent) {
-        add(pe, "recorded nothing".to_owned());
+        add(pe, "no numbers of it are here".to_owned());
     }
     // A job without an exit status still runs: its PEs have every right not to have finalized.
     let ended = profile.job.exit_status.is_some();
@@ -92,6 +92,12 @@ pub fn error_name(code: u32) -> String {
 /// Limits that the recorder met in a PE.
 fn limits(pe: &PeRow, symbols: &dyn Symbols) -> Vec<String> {
     let mut notes = Vec::new();
+    if pe.incomplete {
+        notes.push(
+            "its file is damaged: only part of its numbers are here; efficiencies, balance and findings leave it out"
+                .to_owned(),
+        );
+    }
     if pe.level_changes > 0 {
         notes.push("the program changed the profiling level: only part of the run was recorded".to_owned());
     }
@@ -193,7 +199,7 @@ mod tests {
         let job = Job { npes: 4, exit_status: Some(1), ..Job::default() };
         let pe = |pe| Pe { pe, end: End::Exited(1), progress: Progress::Finalized, ..Pe::default() };
         let profile = Profile { job, pes: vec![pe(0), pe(2)] };
-        assert_eq!(notes(&profile), ["PEs 1, 3: recorded nothing", "PEs 0, 2: exited with status 1"]);
+        assert_eq!(notes(&profile), ["PEs 1, 3: no numbers of it are here", "PEs 0, 2: exited with status 1"]);
     }
 
     #[test]

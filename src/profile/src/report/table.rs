@@ -63,17 +63,27 @@ pub fn filled(text: &str) -> String {
 
 /// A table: the first column flush left, the others flush right.
 pub(super) struct Table {
+    /// Of the first column, if there is room.
+    longest_first: usize,
+    /// Of the other columns at least.
     widths: Vec<usize>,
-    lines: Vec<String>,
+    lines: Vec<Line>,
+}
+
+/// What a table is made of.
+enum Line {
+    Row(String, Vec<String>),
+    Text(String),
 }
 
 impl Table {
-    /// Columns by title and width; the first takes what is left of [`width`], but no more than it needs.
+    /// Columns by title and least width; the first takes what is left of [`width`], but no more than it needs.
     pub(super) fn new(first: &str, longest_first: usize, others: &[(&str, usize)]) -> Table {
-        let taken: usize = others.iter().map(|(_, width)| width).sum();
-        let left = longest_first.max(first.chars().count()).min(width().saturating_sub(taken));
-        let widths = std::iter::once(left).chain(others.iter().map(|&(_, width)| width)).collect();
-        let mut table = Table { widths, lines: Vec::new() };
+        let mut table = Table {
+            longest_first: longest_first.max(first.chars().count()),
+            widths: others.iter().map(|&(_, width)| width).collect(),
+            lines: Vec::new(),
+        };
         let titles: Vec<String> = others.iter().map(|(title, _)| (*title).to_owned()).collect();
         table.row(first, &titles);
         table
@@ -81,27 +91,39 @@ impl Table {
 
     /// Adds a row. A first cell that is too long gets a line of its own.
     pub(super) fn row(&mut self, first: &str, others: &[String]) {
-        let mut line = format!("{first:<width$}", width = self.widths[0]);
-        if first.chars().count() > self.widths[0] {
-            self.lines.push(hanging(first));
-            line = " ".repeat(self.widths[0]);
+        // A space before each.
+        for (width, cell) in self.widths.iter_mut().zip(others) {
+            *width = (*width).max(cell.chars().count() + 1);
         }
-        for (cell, width) in others.iter().zip(&self.widths[1..]) {
-            line.push_str(&format!("{cell:>width$}"));
-        }
-        self.lines.push(line.trim_end().to_owned());
+        self.lines.push(Line::Row(first.to_owned(), others.to_vec()));
     }
 
     /// Adds a line of text, as several where it is too long.
     pub(super) fn line(&mut self, text: &str) {
-        self.lines.extend(wrapped(text.trim_end()));
+        self.lines.extend(wrapped(text.trim_end()).into_iter().map(Line::Text));
     }
 
     /// The table as text.
     pub(super) fn finish(self) -> String {
-        let mut text = self.lines.join("\n");
-        text.push('\n');
-        text
+        let taken: usize = self.widths.iter().sum();
+        let left = self.longest_first.min(width().saturating_sub(taken));
+        let mut out = String::new();
+        for line in self.lines {
+            let (first, others) = match line {
+                Line::Row(first, others) => (first, others),
+                Line::Text(text) => (text, Vec::new()),
+            };
+            let mut line = format!("{first:<left$}");
+            if first.chars().count() > left && !others.is_empty() {
+                out.push_str(&format!("{}\n", hanging(&first)));
+                line = " ".repeat(left);
+            }
+            for (cell, width) in others.iter().zip(&self.widths) {
+                line.push_str(&format!("{cell:>width$}"));
+            }
+            out.push_str(&format!("{}\n", line.trim_end()));
+        }
+        out
     }
 }
 
@@ -115,5 +137,13 @@ mod tests {
         let line = [word.as_str(); 4].join(" ");
         assert_eq!(wrapped(&format!("{line}\nshort")), [[word.as_str(); 3].join(" "), word.clone(), "short".into()]);
         assert_eq!(wrapped(&"y".repeat(150)), ["y".repeat(150)], "a word is not broken");
+    }
+
+    #[test]
+    fn what_is_wider_than_its_column_widens_it() {
+        let mut table = Table::new("PE", 4, &[("calls", 8), ("bytes", 8)]);
+        table.row("0", &["100000000".into(), "7".into()]);
+        table.line("no more");
+        assert_eq!(table.finish(), "PE       calls   bytes\n0    100000000       7\nno more\n");
     }
 }

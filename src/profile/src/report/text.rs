@@ -16,7 +16,9 @@ const PES_LISTED: usize = 16;
 
 /// The report as text, as wide as [`super::set_width`] says.
 pub fn text(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> String {
-    let mut parts = vec![head::text(profile, symbols)];
+    let is_whole = matches!(options.view, View::Routine | View::All);
+    let head = if is_whole { head::text } else { head::of_view };
+    let mut parts = vec![head(profile, symbols)];
     if options.view == View::All {
         for row in view::VIEWS {
             let options = Options { view: row.view, ..*options };

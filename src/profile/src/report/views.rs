@@ -40,7 +40,25 @@ pub(super) fn by_pe(profile: &Merged) -> String {
             ],
         );
     }
+    queued(&profile.pes).into_iter().for_each(|note| table.line(&note));
     table.finish()
+}
+
+/// Share of its run in line for a core from which on a PE is told of.
+const QUEUED: f64 = 0.05;
+
+/// Which PEs had to stand in line for a core.
+fn queued(pes: &[PeRow]) -> Option<String> {
+    let share = |pe: &&PeRow| pe.queued_ns().unwrap_or(0) as f64 / pe.run_ns().max(1) as f64;
+    let count = pes.iter().filter(|pe| share(pe) >= QUEUED).count();
+    let most = pes.iter().max_by(|a, b| share(a).total_cmp(&share(b))).filter(|_| count > 0)?;
+    Some(format!(
+        "{count} of {} PEs stood in line for a core for 5 % of their run or more, PE {} most: {}, {}.",
+        pes.len(),
+        most.pe,
+        units::time(most.queued_ns().unwrap_or(0) as f64),
+        units::percent(share(&most), 1.0)
+    ))
 }
 
 pub(super) fn by_size(profile: &Merged, options: &Options) -> String {

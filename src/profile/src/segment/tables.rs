@@ -431,7 +431,7 @@ pub struct Timeline {
     pub slices: [[AtomicU64; KINDS]; SLICES],
 }
 
-/// How long the slot has had owners, from the end of initialization on.
+/// How long the slot has had owners, from the end of initialization on, and what they lacked.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Lives {
@@ -439,8 +439,14 @@ pub struct Lives {
     pub ended: AtomicU64,
     /// When the present owner began, in ticks.
     pub since: AtomicU64,
+    /// How long they have stood in a run queue, in nanoseconds; less than it was where nobody looked at an end.
+    pub queued: AtomicU64,
+    /// What the kernel said of the present owner at the last look, and 1; 0 where it says nothing.
+    pub queued_seen: AtomicU64,
+    /// When that was, in ticks.
+    pub queued_at: AtomicU64,
     /// Keeps the size.
-    pub reserved: [AtomicU64; 6],
+    pub reserved: [AtomicU64; 3],
 }
 
 /// Two moments that lie some samples apart, the older one first.

@@ -151,6 +151,7 @@ fn take_pe(segment: &Segment, number: u32, (outcome, now): (PeOutcome, u64), dep
         threads: head.threads.load(Relaxed),
         shared_calls: head.shared_calls.load(Relaxed),
         overflowed: 0,
+        incomplete: false,
         last: None,
         routines: Vec::new(),
         tables: PeTables::default(),

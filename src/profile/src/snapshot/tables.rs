@@ -35,8 +35,12 @@ pub(crate) fn take<'a>(
     for slot in slots {
         counters.add(slot);
         tables.system.threads_ns += life_ns(segment, head, slot, end_ns);
+        let lives = &slot.tables.lives;
+        if get(&lives.queued_seen) > 0 {
+            *tables.system.queued_ns.get_or_insert(0) += get(&lives.queued);
+        }
         peers(segment, slot, &mut sums.peers);
-        region_times(segment, slot, end_ns, &mut regions);
+        region_times(segment, slot, main_end_ns(segment, head, end_ns), &mut regions);
         contexts(slot, &mut sums.contexts);
         algorithms(slot, &mut sums.algorithms);
         nbi(segment, slot, &mut tables.nbi);
@@ -68,7 +72,7 @@ pub(crate) fn take_sums<'a>(
     let mut regions = vec![Region::default(); tables.regions.len()];
     let mut sums = Vec::new();
     for (at, slot) in slots.enumerate() {
-        region_times(segment, slot, end_ns, &mut regions);
+        region_times(segment, slot, main_end_ns(segment, &region.head, end_ns), &mut regions);
         nbi(segment, slot, &mut tables.nbi);
         seen.resize(seen.len().max(at + 1), 0);
         let before = seen[at];
@@ -131,6 +135,7 @@ fn system(head: &layout::RegionHead) -> System {
         cores: head.cores.load(Relaxed),
         allowed: head.allowed.load(Relaxed),
         threads_ns: 0,
+        queued_ns: None,
         memory: head.memory.each_ref().map(|word| word.load(Relaxed)),
         heap_used: head.heap_used.load(Relaxed),
         heap_most: head.heap_most.load(Relaxed),
@@ -138,15 +143,23 @@ fn system(head: &layout::RegionHead) -> System {
     }
 }
 
+/// When the PE began to finalize, if it has.
+fn main_end_ns(segment: &Segment, head: &layout::RegionHead, end_ns: u64) -> u64 {
+    match get(&head.finalize_ticks) {
+        0 => end_ns,
+        finalize => segment.since_start(finalize),
+    }
+}
+
 /// How long the slot has had owners between initialization and finalization.
 fn life_ns(segment: &Segment, head: &layout::RegionHead, slot: &Slot, end_ns: u64) -> u64 {
     let lives = &slot.tables.lives;
-    let (init, finalize) = (get(&head.init_ticks), get(&head.finalize_ticks));
+    let init = get(&head.init_ticks);
     let ended = segment.scale().ns(get(&lives.ended));
     if init == 0 || slot.head.owner.load(Relaxed) == OWNER_NONE {
         return ended;
     }
-    let end_ns = if finalize == 0 { end_ns } else { segment.since_start(finalize) };
+    let end_ns = main_end_ns(segment, head, end_ns);
     ended + end_ns.saturating_sub(segment.since_start(get(&lives.since).max(init)))
 }
 

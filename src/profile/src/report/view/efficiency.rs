@@ -3,6 +3,7 @@
 use super::line;
 use crate::merge::{Merged, Place, Times};
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
+use crate::report::head::whole_pes;
 use crate::report::symbols::Symbols;
 
 const COLUMNS: [Column; 8] = [
@@ -35,8 +36,8 @@ pub(super) fn grid(profile: &Merged, symbols: &dyn Symbols) -> Grid {
     if !grid.rows.is_empty() {
         grid.notes.extend([
             "balance: mean of the time outside of the library over the most. communication: that most over the longest \
-             time. transfer: without time in which data moves; serialisation: without waiting for others. lost: summed \
-             over the PEs. Waits and locks within a phase count as moving data."
+             time. transfer: without time in which data moves; serialisation: without waiting for others; of phases \
+             these two are not known apart. lost: summed over the PEs."
                 .to_owned(),
         ]);
     }
@@ -44,14 +45,16 @@ pub(super) fn grid(profile: &Merged, symbols: &dyn Symbols) -> Grid {
 }
 
 fn lost(profile: &Merged, times: &Times) -> u64 {
-    times.lost_ns(profile.pes.len() as u64)
+    times.lost_ns(whole_pes(profile))
 }
 
 fn row(grid: &mut Grid, profile: &Merged, (of, kind): (&str, &str), times: &Times) {
-    let Some(f) = times.factors(profile.pes.len() as u64) else { return };
+    let Some(f) = times.factors(whole_pes(profile)) else { return };
     let factors = [f.parallel, f.balance, f.communication, f.transfer, f.serialisation];
     let mut cells: Vec<Cell> = vec![of.into(), kind.into()];
-    cells.extend(factors.map(Cell::Real));
+    // What is waited for within a phase is not known apart from moving data.
+    let known = if kind == "phase" { 3 } else { factors.len() };
+    cells.extend(factors.iter().enumerate().map(|(at, factor)| Some(*factor).filter(|_| at < known).into()));
     cells.push(lost(profile, times).into());
     grid.row(cells);
 }

@@ -2,6 +2,7 @@
 
 use crate::merge::{LARGEST_TEXT, Merged};
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
+use crate::report::table::Table;
 use crate::tables::Peer;
 
 const COLUMNS: [Column; 9] = [
@@ -52,21 +53,18 @@ pub(super) fn grids(profile: &Merged) -> Vec<Grid> {
 pub(crate) fn text(profile: &Merged) -> String {
     let m = profile.matrix(LARGEST_TEXT);
     let mut out = String::new();
+    let label = |at: usize| cut(&if m.by_pe { format!("PE {}", m.labels[at]) } else { m.labels[at].clone() });
     for (title, rows, kind) in [("bytes", &m.bytes, Kind::Bytes), ("calls", &m.calls, Kind::Count)] {
         out.push_str(&format!("{title} from (row) to (column)\n"));
-        let label = |at: usize| if m.by_pe { format!("PE {}", m.labels[at]) } else { m.labels[at].clone() };
-        let names = (0..m.labels.len()).map(|at| format!("{:>8}", cut(&label(at)))).collect::<String>();
-        out.push_str(&format!("{:<8}{names}{:>8}\n", "", "all"));
-        for (at, row) in rows.iter().enumerate() {
-            let sum: u64 = row.iter().sum();
-            let cells: String = row
-                .iter()
-                .chain([&sum])
-                .map(|&n| {
-                    format!("{:>8}", if n == 0 { "-".to_owned() } else { Cell::Whole(n).shown(kind).replace(' ', "") })
-                })
-                .collect();
-            out.push_str(&format!("{:<8}{cells}\n", cut(&label(at))));
+        let cell = |n: u64| if n == 0 { "-".to_owned() } else { Cell::Whole(n).shown(kind).replace(' ', "") };
+        let cells = |row: &Vec<u64>| row.iter().copied().chain([row.iter().sum()]).map(cell).collect::<Vec<_>>();
+        let columns = (0..m.labels.len()).map(label).chain(["all".to_owned()]).collect();
+        let table: Vec<Vec<String>> = std::iter::once(columns).chain(rows.iter().map(cells)).collect();
+        let width = table.iter().flatten().map(|cell| cell.chars().count() + 1).fold(8, usize::max);
+        for (at, row) in table.iter().enumerate() {
+            let first = at.checked_sub(1).map_or_else(String::new, label);
+            let row: String = row.iter().map(|cell| format!("{cell:>width$}")).collect();
+            out.push_str(&format!("{first:<8}{row}\n"));
         }
         out.push('\n');
     }
@@ -87,15 +85,14 @@ fn most(profile: &Merged) -> String {
     if profile.pairs.is_empty() {
         return String::new();
     }
-    let mut out = format!("\n{:<20}{:>10}{:>10}\n", "most from, to", "bytes", "calls");
+    let mut table = Table::new("most from, to", 20, &[("bytes", 10), ("calls", 10)]);
     for (from, to) in profile.pairs.iter().take(MOST) {
         let all = to.all();
         let to = to.pe.map_or("others".to_owned(), |pe| format!("PE {pe}"));
-        let [bytes, calls] =
-            [(all.bytes, Kind::Bytes), (all.calls, Kind::Count)].map(|(n, kind)| Cell::Whole(n).shown(kind));
-        out.push_str(&format!("{:<20}{bytes:>10}{calls:>10}\n", format!("PE {from} to {to}")));
+        let cells = [(all.bytes, Kind::Bytes), (all.calls, Kind::Count)].map(|(n, kind)| Cell::Whole(n).shown(kind));
+        table.row(&format!("PE {from} to {to}"), &cells);
     }
-    out
+    format!("\n{}", table.finish())
 }
 
 fn cut(label: &str) -> String {

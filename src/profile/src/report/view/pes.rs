@@ -4,7 +4,7 @@ use crate::merge::Merged;
 use crate::report::balance::WAITING;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 
-const COLUMNS: [Column; 13] = [
+const COLUMNS: [Column; 15] = [
     column("pe", "PE", Kind::Text),
     column("host", "host", Kind::Text),
     column("wall_ns", "", Kind::Time),
@@ -18,6 +18,8 @@ const COLUMNS: [Column; 13] = [
     column("collectives_ns", "collectives", Kind::Time),
     column("locks_ns", "locks", Kind::Time),
     column("overhead_ns", "profiling", Kind::Time),
+    column("on_core_ns", "", Kind::Time),
+    column("queued_ns", "", Kind::Time),
 ];
 
 pub(super) fn grid(profile: &Merged) -> Grid {
@@ -36,6 +38,8 @@ pub(super) fn grid(profile: &Merged) -> Grid {
         ];
         row.extend(waiting);
         row.push(Cell::Whole(pe.overhead_ns));
+        row.push(Some(pe.on_core_ns()).filter(|ns| *ns > 0).into());
+        row.push(pe.queued_ns().into());
         grid.row(row);
     }
     grid
