@@ -196,20 +196,20 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, String
 }
 
 fn report(mut parser: Parser) -> Result<Command, String> {
-    let (mut dir, mut form, mut options, mut wide) = (None, Form::Text, Options::default(), false);
+    let (mut dir, mut forms, mut options, mut wide) = (None, Vec::new(), Options::default(), false);
     while let Some(arg) = next(&mut parser)? {
         match arg {
             Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help(REPORT_HELP)),
-            Arg::Long("json") => form = Form::Json,
-            Arg::Long("csv") => form = Form::Csv,
+            Arg::Long("json") => forms.push(Form::Json),
+            Arg::Long("csv") => forms.push(Form::Csv),
             Arg::Long("wide") => wide = true,
             Arg::Long("csv-dir") => {
                 let dir = parser.value().map_err(|_| "report: --csv-dir needs a value".to_owned())?;
-                form = Form::CsvDir(PathBuf::from(dir));
+                forms.push(Form::CsvDir(PathBuf::from(dir)));
             }
             Arg::Long("html") => {
                 let file = parser.value().map_err(|_| "report: --html needs a value".to_owned())?;
-                form = Form::Html(PathBuf::from(file));
+                forms.push(Form::Html(PathBuf::from(file)));
             }
             Arg::Long("view") => options.view = named(&mut parser, "--view", &View::ALL)?,
             Arg::Long("by") => options.view = named(&mut parser, "--by", &View::ALL)?,
@@ -221,6 +221,10 @@ fn report(mut parser: Parser) -> Result<Command, String> {
             }
             other => return Err(format!("report: {}", other.unexpected())),
         }
+    }
+    let form = forms.pop().unwrap_or(Form::Text);
+    if forms.iter().any(|other| *other != form) {
+        return Err("report: one of --json, --csv, --csv-dir and --html at a time".to_owned());
     }
     if form == Form::Csv && options.view == View::All {
         return Err("report: --csv is one table, --view all is many: --csv-dir DIR has a file for each".to_owned());
@@ -290,6 +294,13 @@ mod tests {
         assert!(matches!(parsed("--help"), Ok(Command::Help(HELP))));
         assert!(matches!(parsed("report --by pe -h"), Ok(Command::Help(REPORT_HELP))));
         assert!(matches!(parsed("-V"), Ok(Command::Version)));
+    }
+
+    #[test]
+    fn one_form_at_a_time() {
+        assert!(parsed("report d --json --csv").is_err_and(|error| error.contains("at a time")));
+        assert!(parsed("report d --csv --html f.html").is_err());
+        assert!(parsed("report d --json --json").is_ok());
     }
 
     #[test]

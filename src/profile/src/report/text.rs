@@ -48,6 +48,9 @@ fn body(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Vec<Strin
             // Those of each PE are for who asks for them.
             grids.retain(|grid| view == View::Markers || grid.name != "markers");
             parts.extend(grids.iter().map(grid_text));
+            if grids.iter().all(|grid| grid.rows.is_empty() && grid.empty.is_empty()) {
+                parts.push("this profile has nothing of it\n".to_owned());
+            }
         }
     }
     if matches!(options.view, View::Routine | View::Pe) && profile.pes.len() > 1 {

@@ -28,6 +28,7 @@ pub fn text(options: &Options, allocation: &str, placements: &[Placement], oshru
     match placements {
         [] => text += &format!("binding: {}\n", binding.text()),
         [only] if agent::is_here(&only.host) => text += &format!("binding: {}\n", binding.text()),
+        _ if binding.sets.is_empty() => text += "binding: each host's own, by the processors that it has\n",
         _ => text += &format!("binding: as of {} PEs here: {}\n", binding.sets.len(), binding.text()),
     }
     if let Some(note) = &binding.note {

@@ -114,7 +114,11 @@ pub(super) fn grid(profile: &Merged, options: &Options, _: &dyn Symbols) -> Grid
     for (line, way) in &lines {
         let Rate { routine, class, distance, .. } = line.rate;
         let size = size(*class, line.mean_bytes());
-        let far = if *distance == Distance::Remote as u8 { ", to other hosts" } else { "" };
+        let far = match *distance {
+            distance if distance == Distance::Remote as u8 => ", to other hosts",
+            distance if distance == Distance::Own as u8 => ", to itself",
+            _ => "",
+        };
         let of = format!("{routine} {size}{far}");
         let strided = way.and_then(|way| way.ns(Measured::Strided, line.mean_bytes()));
         let why = line.why(strided);
