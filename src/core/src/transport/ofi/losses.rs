@@ -106,23 +106,14 @@ impl EndpointState {
         let (channel, pe) = (record.channel, record.pe);
         record.then = None;
         record.results.clear();
-        let lane = match record.kind {
-            Kind::Write | Kind::Read | Kind::Atomic | Kind::Request => Some(self.channel(channel).lane(pe)),
-            Kind::Receive | Kind::Reply | Kind::Mail | Kind::Active => None,
-        };
-        if let Some(lane) = lane {
-            match record.kind {
-                Kind::Read => lane.fetches -= 1,
-                Kind::Request => lane.requests -= 1,
-                _ => lane.writes -= 1,
-            }
+        if let Some(what) = record.kind.what() {
             let fault = self.lost_fault(pe);
             for event in record.events.drain(..) {
                 event.fail(&fault);
                 EventSlot::end(event);
             }
             let channel = self.channel(channel);
-            channel.outstanding -= 1;
+            channel.done(pe, what, record.begun);
             // Who waits for it hears of it now, and the others with their quiet.
             if !record.waited && !channel.lost.contains(&pe) {
                 channel.lost.push(pe);

@@ -20,8 +20,8 @@
 //! reliable endpoint gives when the target's adapter has taken the data (`FI_TRANSMIT_COMPLETE`).
 #![allow(unsafe_code)]
 
+use super::channel::What;
 use super::endpoint::{Endpoint, Guard};
-use super::endpoint_state::EndpointState;
 use super::message::{AMO_BYTES, put_bytes};
 use super::op::Then;
 use super::requests::signal;
@@ -45,9 +45,7 @@ impl Endpoint {
                 return Ok((self.before_request(state, channel, pe)?, true));
             }
             state.flush(channel, pe);
-            let no_more =
-                |e: &mut EndpointState| Ok((!e.channel(channel).lane(pe).requests_fenced(epoch)).then_some(()));
-            (state, ()) = self.wait(state, no_more)?;
+            state = self.await_begun(state, channel, Some(pe), What::Requests)?;
         }
         if state.channel(channel).lane(pe).writes_fenced(epoch) && !state.domain.write_after_write {
             state = self.flush_writes(state, channel, pe)?;
@@ -60,19 +58,32 @@ impl Endpoint {
         let epoch = state.channel(channel).epoch;
         if state.channel(channel).lane(pe).writes_fenced(epoch) && !state.domain.send_after_write {
             // A completion without delivery is enough: the request itself is what is sent behind the writes.
-            (state, ()) =
-                self.wait(state, |e| Ok((!e.channel(channel).lane(pe).writes_fenced(epoch)).then_some(())))?;
+            state = self.await_begun(state, channel, Some(pe), What::Writes)?;
+        }
+        Ok(state)
+    }
+
+    /// Waits for what is outstanding now, to a PE or to all: what other threads begin meanwhile may have no end.
+    fn await_begun<'a>(
+        &'a self,
+        mut state: Guard<'a>,
+        channel: u32,
+        pe: Option<u32>,
+        what: What,
+    ) -> Result<Guard<'a>, Fault> {
+        if let Some(watch) = state.channel(channel).watch(pe, what) {
+            (state, ()) = self.wait(state, |e| Ok(e.channel(channel).is_over(watch).then_some(())))?;
         }
         Ok(state)
     }
 
     /// Waits until the writes to a PE have arrived.
     fn flush_writes<'a>(&'a self, state: Guard<'a>, channel: u32, pe: u32) -> Result<Guard<'a>, Fault> {
-        let (mut state, ()) = self.wait(state, |e| Ok((e.channel(channel).lane(pe).writes == 0).then_some(())))?;
+        let mut state = self.await_begun(state, channel, Some(pe), What::Writes)?;
         if std::mem::take(&mut state.channel(channel).lane(pe).dirty) {
             state.channel(channel).dirty.retain(|dirty| *dirty != pe);
             state.add_nothing(channel, pe)?;
-            (state, ()) = self.wait(state, |e| Ok((e.channel(channel).lane(pe).requests == 0).then_some(())))?;
+            state = self.await_begun(state, channel, Some(pe), What::Requests)?;
         }
         Ok(state)
     }
@@ -94,9 +105,7 @@ impl Endpoint {
         for pe in std::mem::take(&mut state.channel(channel).dirty) {
             state = self.send_flush(state, channel, pe)?;
         }
-        if state.channel(channel).outstanding > 0 {
-            (state, ()) = self.wait(state, |e| Ok((e.channel(channel).outstanding == 0).then_some(())))?;
-        }
+        state = self.await_begun(state, channel, None, What::All)?;
         state.tell_of_losses(channel, None)
     }
 
@@ -104,7 +113,7 @@ impl Endpoint {
     fn send_flush<'a>(&'a self, mut state: Guard<'a>, channel: u32, pe: u32) -> Result<Guard<'a>, Fault> {
         state.channel(channel).lane(pe).dirty = false;
         if !state.domain.send_after_write {
-            (state, ()) = self.wait(state, |e| Ok((e.channel(channel).lane(pe).writes == 0).then_some(())))?;
+            state = self.await_begun(state, channel, Some(pe), What::Writes)?;
         }
         state.add_nothing(channel, pe)?;
         Ok(state)
@@ -123,7 +132,9 @@ impl Endpoint {
             }
         }
         for pe in &pes {
-            (state, ()) = self.wait(state, |e| Ok(e.channel(channel).quiet_to(*pe).then_some(())))?;
+            // Others may have begun to fill one meanwhile, which the wait would count.
+            state.flush(channel, *pe);
+            state = self.await_begun(state, channel, Some(*pe), What::All)?;
         }
         state.tell_of_losses(channel, Some(&pes))
     }

@@ -48,7 +48,7 @@ impl EndpointState {
             }
             record.bytes = HEADER + 8 + self.endpoint_address.len().next_multiple_of(8);
         }
-        self.channel(channel).begin(pe, op);
+        record.begun = self.channel(channel).begin(pe, op);
         Ok(op)
     }
 
@@ -168,12 +168,15 @@ impl EndpointState {
         Ok(())
     }
 
-    /// Sends the signal of a put that is complete.
-    pub fn signal(&mut self, channel: u32, then: Then) {
+    /// Sends the signal of a put that is complete, and that was begun at some time: who waits for the put waits for its
+    /// signal, too.
+    pub fn signal(&mut self, channel: u32, then: Then, begun: u64) {
         match self.add_amo(channel, then.signal, &signal(then.op, then.value)) {
             Ok(op) => {
                 // SAFETY: the record is being filled.
-                unsafe { (*op).count_for(then.when) };
+                let record = unsafe { &mut *op };
+                record.count_for(then.when);
+                record.begun = self.channel(channel).follow(record.pe, record.begun, begun);
                 self.flush(channel, then.signal.pe as u32);
             }
             Err(fault) => self.fail(fault),
