@@ -98,6 +98,22 @@ fn a_refused_connection_names_pe_and_host() {
     assert!(pes[0].fabric.quiet(Channel::DEFAULT).is_err());
 }
 
+/// A PE that does nothing for some time, as one that is stopped, is waited for, though it was never connected to: its
+/// kernel answers.
+#[test]
+fn a_peer_that_is_stopped_is_waited_for() {
+    let Some(pes) = job(2, &settings()) else { return };
+    pes[1].fabric.drain();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(std::time::Duration::from_secs(10));
+            pes[1].await_word(0, |word| word == 7);
+        });
+        put(&pes[0], heap(1, 0), &7u64.to_ne_bytes(), Completion::Local);
+        pes[0].fabric.quiet(Channel::DEFAULT).unwrap();
+    });
+}
+
 #[test]
 fn a_peer_that_dies_is_named() {
     let Some(mut pes) = job(2, &settings()) else { return };

@@ -372,6 +372,21 @@ impl Domain {
             error => Err(format!("its address is refused: {}", self.library.strerror(i64::from(error)))),
         }
     }
+
+    /// The name of an endpoint that has an address here.
+    pub fn name_of(&self, address: fi::fi_addr_t) -> Option<Vec<u8>> {
+        let mut name = vec![0u8; 256];
+        let mut len = name.len();
+        // SAFETY: the vector of addresses is open; the buffer has the length that is said.
+        let error = unsafe { fi::fi_av_lookup(self.av, address, name.as_mut_ptr().cast(), &raw mut len) };
+        name.truncate(len);
+        (error == 0).then_some(name)
+    }
+
+    /// Whether peers are reached by the kernel's TCP connections of this process.
+    pub fn over_tcp(&self) -> bool {
+        matches!(self.provider.split(';').next(), Some("tcp" | "net" | "sockets"))
+    }
 }
 
 impl Drop for Domain {

@@ -7,6 +7,7 @@ use super::domain::Domain;
 use super::liveness::Hosts;
 use super::op::{Buffer, Kind, Op, Ops, Pool};
 use super::peers::{Peer, Peers};
+use super::sockets::Sockets;
 use crate::base::{Cause, Fault};
 use crate::os::wakeup::Wakeup;
 use crate::transport::Directory;
@@ -80,6 +81,7 @@ pub(super) struct EndpointState {
     pub counters: Arc<NetworkCounters>,
     pub directory: Arc<Directory>,
     pub hosts: Arc<Hosts>,
+    pub sockets: Sockets,
 }
 
 // SAFETY: the pointers are to objects of libfabric's, which may be used by any thread, to records that belong to the
