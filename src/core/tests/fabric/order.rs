@@ -6,13 +6,14 @@ use pellucid_core::transport::ofi::{Settings, Sleep};
 use pellucid_core::transport::{AmoOp, Atomic, Channel, Completion, SignalOp, Transport};
 use std::ptr;
 
-/// Settings under which the same must come out: as the provider is, without delivery completions, with atomics by the
-/// provider, which takes the orders away, with naps in place of sleep, and with memory registered as for a network
-/// card.
+/// Settings under which the same must come out: as the provider is, without delivery completions, without the order of
+/// messages behind writes, with atomics by the provider, which takes the orders away, with naps in place of sleep, and
+/// with memory registered as for a network card.
 fn ways() -> Vec<Settings> {
     let nic = Settings { atomics: pellucid_core::transport::Atomics::Nic, ..settings() };
     let others = [
         Settings { without_delivery: true, ..settings() },
+        Settings { without_send_after_write: true, ..settings() },
         Settings { sleep: Sleep::Naps, ..settings() },
         Settings { as_cards_do: true, ..settings() },
     ];
@@ -140,6 +141,32 @@ fn nobody_sees_a_signal_before_its_data() {
             pes[1].fabric.quiet(Channel::DEFAULT).unwrap();
         });
     }
+}
+
+/// What a quiet has to send to know that writes have arrived may be on its way for another thread's quiet already.
+#[test]
+fn quiets_of_two_threads_each_have_the_data_there() {
+    const BYTES: usize = 300_000;
+    let settings = Settings { without_delivery: true, without_send_after_write: true, ..settings() };
+    let Some(pes) = job(2, &settings) else { return };
+    std::thread::scope(|scope| {
+        for thread in 0..2 {
+            let pes = &pes;
+            scope.spawn(move || {
+                for round in 1..=200u8 {
+                    let (data, start) = (vec![round; BYTES], thread * BYTES);
+                    put(&pes[0], heap(1, start), &data, Completion::Deferred);
+                    if round % 2 == 0 {
+                        pes[0].fabric.quiet(Channel::DEFAULT).unwrap();
+                    } else {
+                        pes[0].fabric.quiet_pes(Channel::DEFAULT, &mut [1].into_iter()).unwrap();
+                    }
+                    let last = pes[1].bytes(super::SegmentId::HEAP, start + BYTES - 1, 1);
+                    assert_eq!(last, [round], "thread {thread}");
+                }
+            });
+        }
+    });
 }
 
 /// A stream of small puts is complete after a quiet, and has shared messages.

@@ -192,16 +192,29 @@ impl Channel {
         self.lanes.entry(pe).or_default()
     }
 
-    /// A write to a PE is posted; `delivery`: its completion will say that the data have arrived. Gives its stamp.
-    pub fn add_write(&mut self, pe: u32, delivery: bool) -> u64 {
+    /// A write to a PE is begun. Gives its stamp.
+    pub fn add_write(&mut self, pe: u32) -> u64 {
         self.outstanding += 1;
         let epoch = self.epoch;
-        let lane = self.lane(pe);
-        lane.add_write(epoch);
-        if !delivery && !std::mem::replace(&mut lane.dirty, true) {
+        self.lane(pe).add_write(epoch);
+        self.time
+    }
+
+    /// A write to a PE is posted whose completion will not say that the data have arrived. Not before: what is sent
+    /// for those that are posted is no word about it.
+    pub fn soil(&mut self, pe: u32) {
+        if !std::mem::replace(&mut self.lane(pe).dirty, true) {
             self.dirty.push(pe);
         }
-        self.time
+    }
+
+    /// The data of writes to a PE will be known to have arrived.
+    pub fn clean(&mut self, pe: u32) {
+        self.lane(pe).dirty = false;
+        // Whoever cleans many begins at the end.
+        if let Some(at) = self.dirty.iter().rposition(|dirty| *dirty == pe) {
+            self.dirty.swap_remove(at);
+        }
     }
 
     /// A read is posted. Gives its stamp.
@@ -383,10 +396,10 @@ mod tests {
     fn a_wait_is_for_what_was_begun_before_it() {
         let mut channel = Channel::default();
         assert_eq!(channel.watch(None, What::All), None);
-        let (write, read) = (channel.add_write(1, true), channel.add_fetch(2));
+        let (write, read) = (channel.add_write(1), channel.add_fetch(2));
         let all = channel.watch(None, What::All).unwrap();
         assert_eq!(channel.watch(Some(1), What::Requests), None);
-        let later = channel.add_write(1, true);
+        let later = channel.add_write(1);
         let (to_one, to_two) = (channel.watch(Some(1), What::All).unwrap(), channel.watch(Some(2), What::All).unwrap());
         assert_eq!(channel.done(1, What::Writes, write).writes, 1);
         assert!(!channel.is_over(all) && !channel.is_over(to_one));
@@ -399,7 +412,7 @@ mod tests {
     #[test]
     fn who_waits_for_a_put_waits_for_the_signal_that_follows_it() {
         let mut channel = Channel::default();
-        let write = channel.add_write(1, true);
+        let write = channel.add_write(1);
         let (all, writes) = (channel.watch(None, What::All).unwrap(), channel.watch(Some(1), What::Writes).unwrap());
         let request = channel.begin(1, ptr::null_mut());
         let before = channel.follow(1, request, write);

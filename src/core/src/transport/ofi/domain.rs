@@ -114,7 +114,9 @@ impl Domain {
             bind: mode & fi::FI_MR_ENDPOINT != 0,
             delivery: choice.delivery,
             by_cpu: domain_attr.data_progress != fi::FI_PROGRESS_AUTO,
-            send_after_write: tx.msg_order & fi::FI_ORDER_SAW != 0 && atomics == Atomics::Cpu,
+            send_after_write: tx.msg_order & fi::FI_ORDER_SAW != 0
+                && atomics == Atomics::Cpu
+                && !settings.without_send_after_write,
             write_after_write: tx.msg_order & fi::FI_ORDER_WAW != 0
                 && atomics == Atomics::Cpu
                 && ep_attr.max_order_waw_size >= ep_attr.max_msg_size.min(1 << 30),

@@ -48,7 +48,7 @@ impl Endpoint {
             state = self.await_begun(state, channel, Some(pe), What::Requests)?;
         }
         if state.channel(channel).lane(pe).writes_fenced(epoch) && !state.domain.write_after_write {
-            state = self.flush_writes(state, channel, pe)?;
+            state = self.await_writes(state, channel, pe)?;
         }
         Ok((state, false))
     }
@@ -78,11 +78,12 @@ impl Endpoint {
     }
 
     /// Waits until the writes to a PE have arrived.
-    fn flush_writes<'a>(&'a self, state: Guard<'a>, channel: u32, pe: u32) -> Result<Guard<'a>, Fault> {
+    fn await_writes<'a>(&'a self, state: Guard<'a>, channel: u32, pe: u32) -> Result<Guard<'a>, Fault> {
         let mut state = self.await_begun(state, channel, Some(pe), What::Writes)?;
-        if std::mem::take(&mut state.channel(channel).lane(pe).dirty) {
-            state.channel(channel).dirty.retain(|dirty| *dirty != pe);
-            state.add_nothing(channel, pe)?;
+        if !state.domain.delivery {
+            state.flush_writes(channel, pe)?;
+            // One that another thread has begun says the same.
+            state.flush(channel, pe);
             state = self.await_begun(state, channel, Some(pe), What::Requests)?;
         }
         Ok(state)
@@ -102,20 +103,19 @@ impl Endpoint {
         let mut state = self.lock()?;
         state.check()?;
         state.flush_all(channel);
-        for pe in std::mem::take(&mut state.channel(channel).dirty) {
+        for pe in state.channel(channel).dirty.clone().into_iter().rev() {
             state = self.send_flush(state, channel, pe)?;
         }
         state = self.await_begun(state, channel, None, What::All)?;
         state.tell_of_losses(channel, None)
     }
 
-    /// Sends a request without entries behind the writes to a PE that was taken off the list of dirty ones.
+    /// As `flush_writes` of the state, once a request can be behind the writes.
     fn send_flush<'a>(&'a self, mut state: Guard<'a>, channel: u32, pe: u32) -> Result<Guard<'a>, Fault> {
-        state.channel(channel).lane(pe).dirty = false;
-        if !state.domain.send_after_write {
+        if state.channel(channel).is_dirty(pe) && !state.domain.send_after_write {
             state = self.await_begun(state, channel, Some(pe), What::Writes)?;
         }
-        state.add_nothing(channel, pe)?;
+        state.flush_writes(channel, pe)?;
         Ok(state)
     }
 
@@ -126,10 +126,7 @@ impl Endpoint {
         let pes: Vec<u32> = pes.map(|pe| pe as u32).collect();
         for pe in &pes {
             state.flush(channel, *pe);
-            if state.channel(channel).is_dirty(*pe) {
-                state.channel(channel).dirty.retain(|dirty| dirty != pe);
-                state = self.send_flush(state, channel, *pe)?;
-            }
+            state = self.send_flush(state, channel, *pe)?;
         }
         for pe in &pes {
             // Others may have begun to fill one meanwhile, which the wait would count.

@@ -133,13 +133,16 @@ impl Endpoint {
             descriptor = self.local(&mut state, op, registered, source, bytes)?;
         }
         let (waited, delivery) = (record.waited, state.domain.delivery);
-        record.begun = state.channel(channel).add_write(pe, delivery);
+        record.begun = state.channel(channel).add_write(pe);
         let flags = write_flags(delivery, inject);
         let transfer = Transfer { there: to, here: from.cast_mut(), bytes, descriptor, flags };
         if bytes > COPIED && !waited && state.is_left(when) {
             state.leave(op, transfer)?;
         } else {
             state = self.post(state, op, |state| state.call(op, &transfer, false))?;
+        }
+        if !delivery {
+            state.channel(channel).soil(pe);
         }
         state.counters.add(Counter::writes, 1);
         state.counters.add(Counter::bytes_out, bytes as u64);
