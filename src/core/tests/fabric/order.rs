@@ -169,6 +169,48 @@ fn quiets_of_two_threads_each_have_the_data_there() {
     });
 }
 
+/// A signal that is sent when its data are known to be there is no later than what comes after a fence.
+#[test]
+fn no_write_behind_a_fence_overtakes_a_signal() {
+    const BYTES: usize = 100_000;
+    let (signal, behind) = (HEAP - 64, 2 * BYTES);
+    for settings in ways() {
+        let Some(pes) = job(2, &settings) else { return };
+        let (data, mark) = (vec![1u8; BYTES], |round: u64| vec![round as u8; BYTES]);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for round in 1..=100u64 {
+                    // SAFETY: the data are kept until the quiet.
+                    unsafe {
+                        let (to, from, at) = (heap(1, 0), data.as_ptr(), heap(1, signal));
+                        pes[0]
+                            .fabric
+                            .put_signal(
+                                Channel::DEFAULT,
+                                to,
+                                from,
+                                BYTES,
+                                at,
+                                round,
+                                SignalOp::Set,
+                                Completion::Deferred,
+                            )
+                            .unwrap();
+                    }
+                    pes[0].fabric.fence(Channel::DEFAULT).unwrap();
+                    let marks = mark(round);
+                    put(&pes[0], heap(1, behind), &marks, Completion::Deferred);
+                    pes[0].fabric.quiet(Channel::DEFAULT).unwrap();
+                }
+            });
+            for round in 1..=100u64 {
+                pes[1].await_word(behind, |word| word as u8 >= round as u8);
+                assert!(pes[1].word(signal) >= round, "round {round}");
+            }
+        });
+    }
+}
+
 /// A stream of small puts is complete after a quiet, and has shared messages.
 #[test]
 fn small_nonblocking_puts_share_messages() {

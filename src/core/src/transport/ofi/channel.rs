@@ -21,6 +21,8 @@ pub(super) struct Lane {
     pub writes_since: u32,
     /// The same of `requests`.
     pub requests_since: u32,
+    /// Of the writes, those that a signal follows, which is a request once they are complete.
+    pub signals: u32,
     /// Writes may have to be followed by a request that is replied to, before they are known to be complete.
     pub dirty: bool,
     /// A request that is being filled; null where none is.
@@ -37,6 +39,7 @@ impl Default for Lane {
             requests: 0,
             writes_since: 0,
             requests_since: 0,
+            signals: 0,
             dirty: false,
             open: ptr::null_mut(),
             open_at: 0,
@@ -78,6 +81,19 @@ impl Lane {
     /// Whether requests from before the last fence may still be outstanding.
     pub fn requests_fenced(&self, epoch: u32) -> bool {
         self.requests > 0 && self.requests_since != epoch
+    }
+
+    /// Whether signals of writes from before the last fence may still have to be sent.
+    pub fn signals_fenced(&self, epoch: u32) -> bool {
+        self.signals > 0 && self.writes_fenced(epoch)
+    }
+
+    /// A signal is on its way whose write was posted in an epoch: it is as old as that.
+    pub fn signal_follows(&mut self, epoch: u32) {
+        self.signals -= 1;
+        if is_older(epoch, self.requests_since) {
+            self.requests_since = epoch;
+        }
     }
 
     /// How many of some operations are outstanding.
@@ -422,6 +438,19 @@ mod tests {
         assert_eq!(channel.follow(1, before, write), write);
         channel.done(1, What::Requests, before);
         assert!(channel.is_over(all));
+    }
+
+    #[test]
+    fn a_signal_is_as_old_as_the_write_that_it_follows() {
+        let mut channel = Channel::default();
+        let write = channel.add_write(1);
+        channel.lane(1).signals += 1;
+        channel.epoch += 1;
+        assert!(channel.lane(1).signals_fenced(1) && !channel.lane(1).signals_fenced(0));
+        channel.begin(1, ptr::null_mut());
+        channel.lane(1).signal_follows(0);
+        channel.done(1, What::Writes, write);
+        assert!(channel.lane(1).requests_fenced(1) && !channel.lane(1).signals_fenced(1));
     }
 
     #[test]

@@ -104,7 +104,7 @@ impl EndpointState {
             return;
         }
         let (channel, pe) = (record.channel, record.pe);
-        record.then = None;
+        let signals = u32::from(record.then.take().is_some());
         record.results.clear();
         if let Some(what) = record.kind.what() {
             let fault = self.lost_fault(pe);
@@ -113,7 +113,7 @@ impl EndpointState {
                 EventSlot::end(event);
             }
             let channel = self.channel(channel);
-            channel.done(pe, what, record.begun);
+            channel.done(pe, what, record.begun).signals -= signals;
             // Who waits for it hears of it now, and the others with their quiet.
             if !record.waited && !channel.lost.contains(&pe) {
                 channel.lost.push(pe);

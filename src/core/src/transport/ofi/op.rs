@@ -84,6 +84,8 @@ pub(super) struct Then {
     pub signal: RemoteAddress,
     pub value: u64,
     pub op: SignalOp,
+    /// The channel's epoch when the write was posted.
+    pub epoch: u32,
     /// Whose event counts the signal, too.
     pub when: Completion,
 }

@@ -10,7 +10,8 @@
 //! - a request after writes: nothing where the provider processes messages after writes that were posted before
 //!   (`FI_ORDER_SAW`): the target sees the request only when the data are in its memory.
 //! - a write after requests: no order of a provider covers it, since it is the target's CPU that carries a request out.
-//!   A small one becomes a request too; a large one waits for the replies.
+//!   A small one becomes a request too; a large one waits for the replies. A signal that is sent once its write is
+//!   complete counts as a request from the epoch of that write, and is waited for before it is one.
 //!
 //! Where the provider lacks the order, the operation waits for the earlier ones to be complete.
 //!
@@ -40,9 +41,14 @@ impl Endpoint {
         bytes: usize,
     ) -> Result<(Guard<'a>, bool), Fault> {
         let epoch = state.channel(channel).epoch;
-        if state.channel(channel).lane(pe).requests_fenced(epoch) {
+        let signals_fenced = state.channel(channel).lane(pe).signals_fenced(epoch);
+        if signals_fenced || state.channel(channel).lane(pe).requests_fenced(epoch) {
             if bytes <= IN_MESSAGE {
                 return Ok((self.before_request(state, channel, pe)?, true));
+            }
+            if signals_fenced {
+                // With the last write, they are requests.
+                state = self.await_begun(state, channel, Some(pe), What::Writes)?;
             }
             state.flush(channel, pe);
             state = self.await_begun(state, channel, Some(pe), What::Requests)?;
@@ -251,8 +257,8 @@ impl Endpoint {
             unsafe { self.put_large(channel, to, source, last, Completion::Local)? };
         }
         let state = self.enter_at(to)?;
-        let (state, _) = self.before_write(state, channel, pe, usize::MAX)?;
-        let then = Then { signal: at, value, op, when };
+        let (mut state, _) = self.before_write(state, channel, pe, usize::MAX)?;
+        let then = Then { signal: at, value, op, epoch: state.channel(channel).epoch, when };
         // SAFETY: the last part of what the caller vouches for.
         unsafe { self.write(state, channel, end, source.wrapping_add(last), bytes - last, when, Some(then)) }
     }

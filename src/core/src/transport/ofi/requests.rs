@@ -192,7 +192,10 @@ impl EndpointState {
                 // SAFETY: the record is being filled.
                 let record = unsafe { &mut *op };
                 record.count_for(then.when);
-                record.begun = self.channel(channel).follow(record.pe, record.begun, begun);
+                let (pe, joined) = (record.pe, record.begun);
+                let channel_state = self.channel(channel);
+                channel_state.lane(pe).signal_follows(then.epoch);
+                record.begun = channel_state.follow(pe, joined, begun);
                 self.flush(channel, then.signal.pe as u32);
             }
             Err(fault) => self.fail(fault),

@@ -134,6 +134,9 @@ impl Endpoint {
         }
         let (waited, delivery) = (record.waited, state.domain.delivery);
         record.begun = state.channel(channel).add_write(pe);
+        if then.is_some() {
+            state.channel(channel).lane(pe).signals += 1;
+        }
         let flags = write_flags(delivery, inject);
         let transfer = Transfer { there: to, here: from.cast_mut(), bytes, descriptor, flags };
         if bytes > COPIED && !waited && state.is_left(when) {
