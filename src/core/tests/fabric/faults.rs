@@ -4,8 +4,10 @@ use super::job::{heap, job, open, settings};
 use super::{amo, put};
 use pellucid_core::base::Fault;
 use pellucid_core::transport::ofi::Settings;
-use pellucid_core::transport::{AmoOp, Channel, Completion, Transport};
+use pellucid_core::transport::{AmoOp, Channel, Completion, SegmentId, Transport};
 use pellucid_core::transport::{Atomics, Directory};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 fn directory(address: Vec<u8>) -> Directory {
     Directory {
@@ -104,14 +106,21 @@ fn a_refused_connection_names_pe_and_host() {
 fn a_peer_that_is_stopped_is_waited_for() {
     let Some(pes) = job(2, &settings()) else { return };
     pes[1].fabric.drain();
+    let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            std::thread::sleep(std::time::Duration::from_secs(10));
-            pes[1].await_word(0, |word| word == 7);
+            std::thread::sleep(Duration::from_secs(10));
+            while !over.load(Ordering::Relaxed) {
+                pes[1].fabric.progress();
+            }
         });
-        put(&pes[0], heap(1, 0), &7u64.to_ne_bytes(), Completion::Local);
-        pes[0].fabric.quiet(Channel::DEFAULT).unwrap();
+        // SAFETY: a source that is copied at once.
+        let put = unsafe { pes[0].fabric.put(Channel::DEFAULT, heap(1, 0), [7u8; 8].as_ptr(), 8, Completion::Local) };
+        let put = put.and_then(|()| pes[0].fabric.quiet(Channel::DEFAULT));
+        over.store(true, Ordering::Relaxed);
+        put.unwrap();
     });
+    assert_eq!(pes[1].bytes(SegmentId::HEAP, 0, 8), [7; 8]);
 }
 
 #[test]
