@@ -75,7 +75,8 @@ impl EndpointState {
         let Some(peer) = self.peers.get(pe) else { return };
         let (in_flight, address, reached) = (peer.in_flight, peer.address, peer.has(Peer::REACHED));
         let refused = if reached { REFUSED.1 } else { REFUSED.0 };
-        if in_flight > FEW || self.in_flight > 4 * u32::from(FEW) || since.elapsed() < refused {
+        let few = in_flight <= FEW && self.in_flight <= 4 * u32::from(FEW);
+        if !few || since.elapsed() < refused || self.is_suspect(pe) {
             return;
         }
         let (patience, why) = match self.reach(address) {
@@ -162,10 +163,7 @@ impl EndpointState {
                 self.counters.add(Counter::lost, 1);
                 self.sent(op);
             }
-            _ if self.survives => {
-                let fault = self.fault(pe, &format!("{} of {bytes} bytes to", kind.text()), &why);
-                self.transfer_failed(op, fault);
-            }
+            _ if self.survives => self.transfer_failed(op, &why),
             _ => {
                 let fault = self.fault(pe, &format!("{} of {bytes} bytes to", kind.text()), &why);
                 self.fail(fault);

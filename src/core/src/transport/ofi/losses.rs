@@ -166,14 +166,23 @@ impl EndpointState {
     /// A PE may be lost.
     #[cold]
     pub fn suspect(&mut self, pe: u32, fault: Fault) {
-        if !self.lost.contains_key(&pe) && self.suspects.iter().all(|suspect| suspect.pe != pe) {
+        if !self.is_suspect(pe) {
             self.suspects.push(Suspect { pe, since: Instant::now(), fault });
         }
+    }
+
+    /// Whether a PE is known to be lost, or to be a suspect. To be asked before a fault is made of something: that asks
+    /// the launcher for the host's name, and what is tried again and again fails as often.
+    pub fn is_suspect(&self, pe: u32) -> bool {
+        self.lost.contains_key(&pe) || self.suspects.iter().any(|suspect| suspect.pe == pe)
     }
 
     /// As [`Self::suspect`], since the provider refuses something.
     #[cold]
     pub fn suspect_error(&mut self, kind: Kind, pe: u32, result: isize) {
+        if self.is_suspect(pe) {
+            return;
+        }
         let why = self.domain.library.strerror(result as i64);
         let fault = self.fault(pe, &format!("{} to", kind.text()), &why);
         self.suspect(pe, fault);
@@ -187,14 +196,17 @@ impl EndpointState {
         }
     }
 
-    /// The provider has given up a transfer. It is outstanding until its PE is lost.
+    /// The provider has given up a transfer, and says why. It is outstanding until its PE is lost.
     #[cold]
-    pub fn transfer_failed(&mut self, op: *mut Op, fault: Fault) {
+    pub fn transfer_failed(&mut self, op: *mut Op, why: &str) {
         // SAFETY: one of this endpoint's records, whose transfer is over.
         let record = unsafe { &mut *op };
-        let (kind, pe) = (record.kind, record.pe);
+        let (kind, pe, bytes) = (record.kind, record.pe, record.bytes);
         self.counters.add(Counter::lost, 1);
-        self.suspect(pe, fault);
+        if !self.is_suspect(pe) {
+            let fault = self.fault(pe, &format!("{} of {bytes} bytes to", kind.text()), why);
+            self.suspect(pe, fault);
+        }
         if record.abandoned || matches!(kind, Kind::Mail | Kind::Active) {
             return self.sent(op);
         }
