@@ -116,6 +116,10 @@ pub unsafe fn fi_av_insert(av: *mut fid_av, address: *const c_void, count: usize
     call!(av, ops.insert(address, count, to, 0, ptr::null_mut()))
 }
 
+pub unsafe fn fi_av_lookup(av: *mut fid_av, of: fi_addr_t, address: *mut c_void, len: *mut usize) -> c_int {
+    call!(av, ops.lookup(of, address, len))
+}
+
 pub unsafe fn fi_cq_read(cq: *mut fid_cq, entries: *mut c_void, count: usize) -> isize {
     call!(cq, ops.read(entries, count))
 }

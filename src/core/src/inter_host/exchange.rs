@@ -1,12 +1,14 @@
 //! Something else for every member: in one message each, or passed on by others in few.
 
-use super::net::parts;
+use super::net::{AHEAD, marked, parts};
 use super::{Buffer, Net, Object, PART, Phase, step};
 use crate::base::Fault;
 use std::ops::Range;
 
 /// Sends `bytes` bytes to each member but those in `but`, and takes as many from each, in messages.
-/// `pack(member, at, part)` gives what goes to a member, `unpack` takes what comes from one.
+/// `pack(member, at, part)` gives what goes to a member, `unpack` takes what comes from one. Parts go out some way ahead
+/// of those that come in, and of those that their receiver has taken, and no further: who is late in the call, or slow,
+/// need not have room for all.
 pub async fn exchange(
     net: &dyn Net,
     but: Range<usize>,
@@ -16,19 +18,30 @@ pub async fn exchange(
 ) -> Result<(), Fault> {
     let (me, size) = (net.me(), net.size());
     let mut buffer = Buffer::new(bytes.min(PART));
+    let count = parts(bytes).count();
     for distance in 1..size {
         let (to, from) = ((me + distance) % size, (me + size - distance) % size);
-        if !but.contains(&to) {
-            for (i, range) in parts(bytes) {
+        let mut out = parts(bytes).filter(|_| !but.contains(&to));
+        let mut coming = parts(bytes).filter(|_| !but.contains(&from));
+        // A part is taken in before the one is sent that waits for the answer to it: all may be in this together.
+        for turn in 0..count + AHEAD - 1 {
+            if let Some((i, range)) = out.next() {
+                if marked(i) && i > 0 {
+                    net.receive(to, step(Phase::Credit, 0, i - AHEAD), &mut []).await?;
+                }
                 let part = &mut buffer.bytes()[..range.len()];
                 pack(to, range.start, part);
                 net.send(to, step(Phase::First, 0, i), part)?;
             }
-        }
-        if !but.contains(&from) {
-            for (i, range) in parts(bytes) {
+            if turn + 1 < AHEAD {
+                continue;
+            }
+            if let Some((i, range)) = coming.next() {
                 let part = &mut buffer.bytes()[..range.len()];
                 net.receive(from, step(Phase::First, 0, i), part).await?;
+                if marked(i) && i + AHEAD < count {
+                    net.send(from, step(Phase::Credit, 0, i), &[])?;
+                }
                 unpack(from, range.start, part);
             }
         }
@@ -72,4 +85,109 @@ pub async fn exchange_passing(net: &dyn Net, dest: &Object, source: &Object, byt
 /// Messages that [`exchange_passing`] takes.
 pub fn messages_passing(size: usize, bytes: usize) -> usize {
     (size.next_power_of_two().ilog2() as usize) * (size.div_ceil(2) * bytes).div_ceil(PART)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+    use std::collections::HashMap;
+    use std::pin::Pin;
+    use std::task::{Context, Waker};
+
+    /// Messages that have come and were not taken: by receiver, sender and step.
+    type Mail = RefCell<HashMap<(usize, usize, u32), Vec<u8>>>;
+
+    struct Member<'a> {
+        me: usize,
+        size: usize,
+        mail: &'a Mail,
+    }
+
+    impl Net for Member<'_> {
+        fn me(&self) -> usize {
+            self.me
+        }
+        fn size(&self) -> usize {
+            self.size
+        }
+        fn send(&self, to: usize, step: u32, payload: &[u8]) -> Result<(), Fault> {
+            assert!(self.mail.borrow_mut().insert((to, self.me, step), payload.to_vec()).is_none());
+            Ok(())
+        }
+        fn try_receive(&self, from: usize, step: u32, into: &mut [u8]) -> Result<bool, Fault> {
+            let message = self.mail.borrow_mut().remove(&(self.me, from, step));
+            message.iter().for_each(|message| into.copy_from_slice(message));
+            Ok(message.is_some())
+        }
+        fn put(&self, _: usize, _: &Object, _: usize, _: &Object, _: usize, _: usize) -> Result<(), Fault> {
+            unreachable!("all goes in messages")
+        }
+        fn start_get(&self, _: usize, _: &Object, _: usize, _: &mut [u8]) -> Result<bool, Fault> {
+            unreachable!("all goes in messages")
+        }
+        fn is_settled(&self) -> Result<bool, Fault> {
+            Ok(true)
+        }
+    }
+
+    /// What the part at a place is made of that a member gives another one.
+    fn byte(from: usize, to: usize, at: usize) -> u8 {
+        (from * 31 + to * 7 + at / PART) as u8
+    }
+
+    async fn take_part(net: &Member<'_>, but: Range<usize>, bytes: usize) -> Result<(), Fault> {
+        let (me, mut got) = (net.me, 0);
+        let mut pack = |to, at, part: &mut [u8]| part.fill(byte(me, to, at));
+        let mut unpack = |from, at, part: &[u8]| {
+            let ends = part.first().into_iter().chain(part.last());
+            assert!({ ends }.all(|end| *end == byte(from, me, at)), "{from} to {me} at {at}");
+            got += part.len();
+        };
+        let others = net.size - but.len();
+        exchange(net, but, bytes, &mut pack, &mut unpack).await?;
+        assert_eq!(got, others * bytes);
+        Ok(())
+    }
+
+    /// Every member in its turn, the first of them `late` turns later than the others. Gives how many messages waited
+    /// at most for one member of another one.
+    fn run(size: usize, host: usize, bytes: usize, late: usize) -> usize {
+        let mail = Mail::default();
+        let members: Vec<_> = (0..size).map(|me| Member { me, size, mail: &mail }).collect();
+        let but = |me: usize| me / host * host..size.min((me / host + 1) * host);
+        let mut parts: Vec<Option<Pin<Box<_>>>> =
+            members.iter().map(|member| Some(Box::pin(take_part(member, but(member.me), bytes)))).collect();
+        let mut context = Context::from_waker(Waker::noop());
+        let mut most = 0;
+        for turn in 0.. {
+            assert!(turn < 10_000 + late, "the members wait for each other");
+            for (me, part) in parts.iter_mut().enumerate() {
+                let runs = me > 0 || turn >= late;
+                if runs && part.as_mut().is_some_and(|part| part.as_mut().poll(&mut context).is_ready()) {
+                    *part = None;
+                }
+            }
+            let mut waiting = HashMap::new();
+            mail.borrow().keys().for_each(|(to, from, _)| *waiting.entry((*to, *from)).or_insert(0) += 1);
+            most = waiting.into_values().fold(most, usize::max);
+            if parts.iter().all(Option::is_none) {
+                assert!(mail.borrow().is_empty());
+                return most;
+            }
+        }
+        most
+    }
+
+    #[test]
+    fn all_blocks_arrive_and_no_member_has_to_keep_many_parts() {
+        for (size, host) in [(2, 1), (3, 1), (4, 2), (5, 2), (7, 3)] {
+            for bytes in [0, 1, PART, 15 * PART, 16 * PART, 16 * PART + 1, 17 * PART, 70 * PART + 5] {
+                for late in [0, 100] {
+                    let most = run(size, host, bytes, late);
+                    assert!(most <= 2 * AHEAD, "{most} messages of {bytes} bytes for one of {size} members");
+                }
+            }
+        }
+    }
 }

@@ -142,7 +142,7 @@ pub(super) fn parts(bytes: usize) -> impl Iterator<Item = (usize, std::ops::Rang
 }
 
 /// Whether a part of a stream is one that its receiver answers, and that its sender waits for [`AHEAD`] parts later.
-fn marked(part: usize) -> bool {
+pub(super) fn marked(part: usize) -> bool {
     part.is_multiple_of(AHEAD)
 }
 

@@ -27,9 +27,13 @@ pub struct TcpState {
 
 /// All connections that are established.
 pub fn connections() -> Vec<Connection> {
+    descriptors().into_iter().filter_map(connection).collect()
+}
+
+/// All descriptors of this process.
+fn descriptors() -> Vec<RawFd> {
     let Ok(entries) = std::fs::read_dir("/proc/self/fd") else { return Vec::new() };
-    let fds = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    fds.filter_map(connection).collect()
+    entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
 /// The connection behind a descriptor; `None`: it is none of TCP.
@@ -69,20 +73,30 @@ pub fn decode(bytes: &[u8]) -> Option<(IpAddr, u16)> {
 /// The state of a connection; `None`: it is none that is established.
 pub fn state(fd: RawFd) -> Option<TcpState> {
     const ESTABLISHED: u8 = 1;
+    let info = info(fd).filter(|info| info.tcpi_state == ESTABLISHED)?;
+    let silent = info.tcpi_last_ack_recv.min(info.tcpi_last_data_recv);
+    Some(TcpState {
+        waits: info.tcpi_unacked > 0 || info.tcpi_probes > 0 || info.tcpi_retransmits > 0,
+        silent: Duration::from_millis(silent.into()),
+    })
+}
+
+/// Whether some connection has been asked for more than once and is neither made nor refused. The kernel does not tell
+/// to whom before it is made.
+pub fn any_unanswered() -> bool {
+    const SYN_SENT: u8 = 2;
+    let asks = |fd| info(fd).is_some_and(|info| info.tcpi_state == SYN_SENT && info.tcpi_retransmits > 0);
+    descriptors().into_iter().any(asks)
+}
+
+fn info(fd: RawFd) -> Option<libc::tcp_info> {
     // SAFETY: zeroes are a valid value.
     let mut info: libc::tcp_info = unsafe { std::mem::zeroed() };
     let mut len = size_of_val(&info) as libc::socklen_t;
     // SAFETY: room for the structure, and its size.
     let error =
         unsafe { libc::getsockopt(fd, libc::IPPROTO_TCP, libc::TCP_INFO, (&raw mut info).cast(), &raw mut len) };
-    if error != 0 || info.tcpi_state != ESTABLISHED {
-        return None;
-    }
-    let silent = info.tcpi_last_ack_recv.min(info.tcpi_last_data_recv);
-    Some(TcpState {
-        waits: info.tcpi_unacked > 0 || info.tcpi_probes > 0 || info.tcpi_retransmits > 0,
-        silent: Duration::from_millis(silent.into()),
-    })
+    (error == 0).then_some(info)
 }
 
 /// Ends all connections to an address: whoever has sent something there learns that it does not arrive.
@@ -132,6 +146,23 @@ mod tests {
         keep_alive(one.as_raw_fd());
         let state = state(one.as_raw_fd()).unwrap();
         assert!(!state.waits && state.silent < Duration::from_secs(60), "{state:?}");
+    }
+
+    /// A kernel whose queue of connections is full does not answer.
+    #[test]
+    fn a_question_that_nobody_answers_is_seen() {
+        let listener = TcpListener::bind("127.0.0.7:0").unwrap();
+        // SAFETY: a system call without memory: the queue has room for one.
+        unsafe { libc::listen(listener.as_raw_fd(), 0) };
+        let address = listener.local_addr().unwrap();
+        let ask = || std::thread::spawn(move || TcpStream::connect_timeout(&address, Duration::from_secs(30)).is_ok());
+        let asking = [ask(), ask(), ask()];
+        while !any_unanswered() {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let taking = std::thread::spawn(move || [(); 3].map(|()| listener.accept().is_ok()));
+        assert!(asking.into_iter().all(|asking| asking.join().unwrap()));
+        assert_eq!(taking.join().unwrap(), [true; 3]);
     }
 
     #[test]

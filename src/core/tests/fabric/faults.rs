@@ -2,10 +2,13 @@
 
 use super::job::{heap, job, open, settings};
 use super::{amo, put};
-use pellucid_core::base::Fault;
+use pellucid_core::base::{Cause, Fault};
 use pellucid_core::transport::ofi::Settings;
-use pellucid_core::transport::{AmoOp, Channel, Completion, Transport};
+use pellucid_core::transport::{AmoOp, Channel, Completion, SegmentId, Transport};
 use pellucid_core::transport::{Atomics, Directory};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 fn directory(address: Vec<u8>) -> Directory {
     Directory {
@@ -96,6 +99,63 @@ fn a_refused_connection_names_pe_and_host() {
     assert!(text.contains("PE 1 on host1"), "{text}");
     // What has failed once stays failed.
     assert!(pes[0].fabric.quiet(Channel::DEFAULT).is_err());
+}
+
+/// A PE that does nothing for some time, as one that is stopped, is waited for, though it was never connected to: its
+/// kernel answers.
+#[test]
+fn a_peer_that_is_stopped_is_waited_for() {
+    let Some(pes) = job(2, &settings()) else { return };
+    pes[1].fabric.drain();
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_secs(10));
+            while !over.load(Ordering::Relaxed) {
+                pes[1].fabric.progress();
+            }
+        });
+        // SAFETY: a source that is copied at once.
+        let put = unsafe { pes[0].fabric.put(Channel::DEFAULT, heap(1, 0), [7u8; 8].as_ptr(), 8, Completion::Local) };
+        let put = put.and_then(|()| pes[0].fabric.quiet(Channel::DEFAULT));
+        over.store(true, Ordering::Relaxed);
+        put.unwrap();
+    });
+    assert_eq!(pes[1].bytes(SegmentId::HEAP, 0, 8), [7; 8]);
+}
+
+/// In a job that goes on, the launcher is asked once for the host of a PE that may be lost, not with every attempt.
+#[test]
+fn who_is_a_suspect_is_looked_up_once() {
+    let Some(pes) = job(2, &settings()) else { return };
+    let address = pes[1].fabric.endpoint_address().to_vec();
+    drop(pes);
+    let asked = Arc::new(AtomicUsize::new(0));
+    let asking = asked.clone();
+    let host = Box::new(move |pe| {
+        asking.fetch_add(1, Ordering::Relaxed);
+        format!("host{pe}")
+    });
+    let pe = open(0, 2, &settings(), Directory { host, ..directory(address) }).unwrap();
+    pe.fabric.survive();
+    let retries = || pe.fabric.network_counters().retries();
+    let until = |is: &dyn Fn() -> bool| {
+        while !is() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
+    std::thread::scope(|scope| {
+        let putting = scope.spawn(|| {
+            // SAFETY: a source that is copied at once.
+            unsafe { pe.fabric.put(Channel::DEFAULT, heap(1, 0), [7u8; 8].as_ptr(), 8, Completion::Local) }
+        });
+        until(&|| asked.load(Ordering::Relaxed) > 0);
+        let before = retries();
+        until(&|| retries() > before + 20);
+        assert_eq!(asked.load(Ordering::Relaxed), 1);
+        pe.fabric.lose(1, &Fault::from(Cause::Lost { pe: 1, how: "it is gone".into() }), false);
+        assert!(putting.join().unwrap().unwrap_err().is_loss());
+    });
 }
 
 #[test]

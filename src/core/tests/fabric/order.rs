@@ -3,16 +3,20 @@
 use super::job::{HEAP, Pe, Random, heap, job, settings};
 use super::{amo, get, put};
 use pellucid_core::transport::ofi::{Settings, Sleep};
-use pellucid_core::transport::{AmoOp, Atomic, Channel, Completion, SignalOp, Transport};
+use pellucid_core::transport::{AmoOp, Atomic, Channel, Completion, SegmentId, SignalOp, Transport};
 use std::ptr;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
-/// Settings under which the same must come out: as the provider is, without delivery completions, with atomics by the
-/// provider, which takes the orders away, with naps in place of sleep, and with memory registered as for a network
-/// card.
+/// Settings under which the same must come out: as the provider is, without delivery completions, without the order of
+/// messages behind writes, with atomics by the provider, which takes the orders away, with naps in place of sleep, and
+/// with memory registered as for a network card.
 fn ways() -> Vec<Settings> {
     let nic = Settings { atomics: pellucid_core::transport::Atomics::Nic, ..settings() };
     let others = [
         Settings { without_delivery: true, ..settings() },
+        Settings { without_send_after_write: true, ..settings() },
         Settings { sleep: Sleep::Naps, ..settings() },
         Settings { as_cards_do: true, ..settings() },
     ];
@@ -86,7 +90,7 @@ fn fenced(me: i32, pes: &[Pe], region: usize) {
             }
             kept.clear();
             for (to, model) in models.iter().enumerate().filter(|(to, _)| *to != me as usize) {
-                let there = pes[to].bytes(super::SegmentId::HEAP, start, region);
+                let there = pes[to].bytes(SegmentId::HEAP, start, region);
                 assert!(there == *model, "PE {me} to PE {to}, round {round}");
                 let mut back = vec![0; region];
                 get(pe, heap(to as i32, start), &mut back, Completion::Local);
@@ -131,13 +135,93 @@ fn nobody_sees_a_signal_before_its_data() {
             });
             for i in 1..=600u64 {
                 pes[1].await_word(signal, |n| n >= i);
-                let slot = pes[1].bytes(super::SegmentId::HEAP, (i % SLOTS) as usize * SLOT, size(i));
+                let slot = pes[1].bytes(SegmentId::HEAP, (i % SLOTS) as usize * SLOT, size(i));
                 assert!(slot.iter().all(|b| *b == (i * 31) as u8), "signal {i}");
                 let next = Atomic { op: AmoOp::Add, width: 8, operand: 1, compare: 0, result: ptr::null_mut() };
                 // SAFETY: nothing comes back.
                 unsafe { pes[1].fabric.atomic(Channel::DEFAULT, heap(0, taken), next, Completion::Local).unwrap() };
             }
             pes[1].fabric.quiet(Channel::DEFAULT).unwrap();
+        });
+    }
+}
+
+/// Where completions do not say that data have arrived, a quiet ends with a message that the target has seen since. That
+/// of another thread's quiet will do, but not before it has been seen.
+#[test]
+fn quiets_of_two_threads_each_know_that_the_data_have_arrived() {
+    const BYTES: usize = 20_000;
+    let settings = Settings { without_delivery: true, without_send_after_write: true, ..settings() };
+    let Some(pes) = job(2, &settings) else { return };
+    put(&pes[0], heap(1, 0), &[0; 8], Completion::Local);
+    pes[0].fabric.quiet(Channel::DEFAULT).unwrap();
+    pes[1].fabric.drain();
+    let (together, running) = (Barrier::new(2), AtomicUsize::new(2));
+    let quiets = |thread: usize| {
+        let mut unknown = 0;
+        for round in 1..=100u8 {
+            let data = vec![round; BYTES];
+            together.wait();
+            let before = pes[1].fabric.network_counters().received();
+            put(&pes[0], heap(1, thread * BYTES), &data, Completion::Deferred);
+            together.wait();
+            match round % 2 {
+                0 => pes[0].fabric.quiet(Channel::DEFAULT).unwrap(),
+                _ => pes[0].fabric.quiet_pes(Channel::DEFAULT, &mut [1].into_iter()).unwrap(),
+            }
+            unknown += i32::from(pes[1].fabric.network_counters().received() == before);
+        }
+        running.fetch_sub(1, Ordering::Relaxed);
+        unknown
+    };
+    std::thread::scope(|scope| {
+        let threads = [scope.spawn(|| quiets(0)), scope.spawn(|| quiets(1))];
+        while running.load(Ordering::Relaxed) > 0 {
+            std::thread::sleep(Duration::from_millis(1));
+            pes[1].fabric.progress();
+        }
+        assert_eq!(threads.map(|thread| thread.join().unwrap()), [0, 0]);
+    });
+}
+
+/// A signal that is sent when its data are known to be there is no later than what comes after a fence.
+#[test]
+fn no_write_behind_a_fence_overtakes_a_signal() {
+    const BYTES: usize = 100_000;
+    let (signal, behind) = (HEAP - 64, 2 * BYTES);
+    for settings in ways() {
+        let Some(pes) = job(2, &settings) else { return };
+        let (data, mark) = (vec![1u8; BYTES], |round: u64| vec![round as u8; BYTES]);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for round in 1..=100u64 {
+                    // SAFETY: the data are kept until the quiet.
+                    unsafe {
+                        let (to, from, at) = (heap(1, 0), data.as_ptr(), heap(1, signal));
+                        pes[0]
+                            .fabric
+                            .put_signal(
+                                Channel::DEFAULT,
+                                to,
+                                from,
+                                BYTES,
+                                at,
+                                round,
+                                SignalOp::Set,
+                                Completion::Deferred,
+                            )
+                            .unwrap();
+                    }
+                    pes[0].fabric.fence(Channel::DEFAULT).unwrap();
+                    let marks = mark(round);
+                    put(&pes[0], heap(1, behind), &marks, Completion::Deferred);
+                    pes[0].fabric.quiet(Channel::DEFAULT).unwrap();
+                }
+            });
+            for round in 1..=100u64 {
+                pes[1].await_word(behind, |word| word as u8 >= round as u8);
+                assert!(pes[1].word(signal) >= round, "round {round}");
+            }
         });
     }
 }

@@ -5,6 +5,7 @@ use super::{amo, get, put};
 use pellucid_core::transport::{AmoOp, Atomic, Channel, Completion, Tag, Transport};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 /// Remote atomics of several threads, batched and not, and the CPU's own on the same word: nothing is lost.
 #[test]
@@ -82,6 +83,41 @@ fn nonblocking_fetches_and_gets() {
         let (got, fetched) = unsafe { (got.as_ptr().add(i).read_volatile(), fetched.as_ptr().add(i).read_volatile()) };
         assert_eq!((got, fetched), (3 * i as u64, 3 * i as u64));
     }
+}
+
+/// A quiet is for what was begun before it: PE 2, which answers nothing, is sent something while PE 0 waits for PE 1.
+#[test]
+fn quiet_does_not_wait_for_what_other_threads_begin_meanwhile() {
+    let Some(pes) = job(3, &settings()) else { return };
+    let source = 7u64.to_ne_bytes();
+    for pe in [1, 2] {
+        put(&pes[0], heap(pe, 0), &source, Completion::Local);
+        amo(&pes[0], heap(pe, 8), AmoOp::Add, 8, 1, 0);
+    }
+    pes[0].fabric.quiet(Channel::DEFAULT).unwrap();
+    for pe in &pes {
+        pe.fabric.drain();
+    }
+    put(&pes[0], heap(1, 16), &source, Completion::Deferred);
+    // Without its progress thread, only the wait has PE 0 look at the queue.
+    let polls = pes[0].fabric.network_counters().polls();
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            pes[0].fabric.quiet(Channel::DEFAULT).unwrap();
+            tell.send(()).unwrap();
+        });
+        while pes[0].fabric.network_counters().polls() < polls + 2 {
+            std::thread::yield_now();
+        }
+        put(&pes[0], heap(2, 16), &source, Completion::Deferred);
+        scope.spawn(|| pes[1].await_word(16, |n| n == 7));
+        let in_time = told.recv_timeout(Duration::from_secs(60));
+        assert_eq!(pes[2].word(16), 0);
+        pes[2].await_word(16, |n| n == 7);
+        assert!(in_time.is_ok(), "the quiet has waited for PE 2");
+    });
+    pes[0].fabric.quiet(Channel::DEFAULT).unwrap();
 }
 
 /// A child process must not use what it has of its parent's fabric; the parent goes on.

@@ -17,10 +17,12 @@ pub(super) struct Lane {
     pub fetches: u32,
     /// Requests that were not replied to, the one that is being filled included.
     pub requests: u32,
-    /// The epoch of the channel in which `writes` left zero.
+    /// The epoch of the channel in which `writes` left zero, or before which none of them is known to be.
     pub writes_since: u32,
-    /// The epoch of the channel in which `requests` left zero.
+    /// The same of `requests`.
     pub requests_since: u32,
+    /// Of the writes, those that a signal follows, which is a request once they are complete.
+    pub signals: u32,
     /// Writes may have to be followed by a request that is replied to, before they are known to be complete.
     pub dirty: bool,
     /// A request that is being filled; null where none is.
@@ -37,6 +39,7 @@ impl Default for Lane {
             requests: 0,
             writes_since: 0,
             requests_since: 0,
+            signals: 0,
             dirty: false,
             open: ptr::null_mut(),
             open_at: 0,
@@ -79,6 +82,81 @@ impl Lane {
     pub fn requests_fenced(&self, epoch: u32) -> bool {
         self.requests > 0 && self.requests_since != epoch
     }
+
+    /// Whether signals of writes from before the last fence may still have to be sent.
+    pub fn signals_fenced(&self, epoch: u32) -> bool {
+        self.signals > 0 && self.writes_fenced(epoch)
+    }
+
+    /// A signal is on its way whose write was posted in an epoch: it is as old as that.
+    pub fn signal_follows(&mut self, epoch: u32) {
+        self.signals -= 1;
+        if is_older(epoch, self.requests_since) {
+            self.requests_since = epoch;
+        }
+    }
+
+    /// How many of some operations are outstanding.
+    fn count(&self, what: What) -> u64 {
+        let count = match what {
+            What::Writes => self.writes,
+            What::Fetches => self.fetches,
+            What::Requests => self.requests,
+            What::All => self.writes + self.fetches + self.requests,
+        };
+        count.into()
+    }
+
+    /// Of some operations, none from before an epoch is outstanding any more.
+    fn caught_up(&mut self, what: What, epoch: u32) {
+        let since = match what {
+            What::Writes => &mut self.writes_since,
+            What::Requests => &mut self.requests_since,
+            What::Fetches | What::All => return,
+        };
+        if is_older(*since, epoch) {
+            *since = epoch;
+        }
+    }
+}
+
+/// Whether an epoch is older than another one. Their numbers come round again.
+fn is_older(epoch: u32, than: u32) -> bool {
+    than.wrapping_sub(epoch).cast_signed() > 0
+}
+
+/// Operations of a lane or a channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum What {
+    /// Writes, and atomics of the provider's.
+    Writes,
+    /// Reads.
+    Fetches,
+    /// Requests.
+    Requests,
+    /// All of these.
+    All,
+}
+
+/// A wait for operations that were begun before it. Other threads may begin more without end: those do not count.
+#[derive(Debug)]
+struct Watch {
+    /// The channel's time at its begin, which names it.
+    before: u64,
+    /// The PE whose operations it is for; `None`: all.
+    pe: Option<u32>,
+    what: What,
+    /// The epoch at its begin.
+    epoch: u32,
+    /// How many are not over.
+    left: u64,
+}
+
+impl Watch {
+    /// Whether it is for an operation.
+    fn is_for(&self, pe: u32, what: What, begun: u64) -> bool {
+        begun < self.before && self.pe.is_none_or(|of| of == pe) && (self.what == What::All || self.what == what)
+    }
 }
 
 /// A hash of PE numbers: consecutive ones do not collide.
@@ -108,6 +186,10 @@ pub(super) struct Channel {
     pub epoch: u32,
     /// Operations that are not complete.
     pub outstanding: u64,
+    /// Waits so far: each operation is stamped with the number at its begin.
+    time: u64,
+    /// Waits that are not over.
+    watches: Vec<Watch>,
     lanes: HashMap<u32, Lane, BuildHasherDefault<PeHasher>>,
     /// Peers with a request that is being filled.
     open: Vec<u32>,
@@ -126,25 +208,40 @@ impl Channel {
         self.lanes.entry(pe).or_default()
     }
 
-    /// A write to a PE is posted; `delivery`: its completion will say that the data have arrived.
-    pub fn add_write(&mut self, pe: u32, delivery: bool) {
+    /// A write to a PE is begun. Gives its stamp.
+    pub fn add_write(&mut self, pe: u32) -> u64 {
         self.outstanding += 1;
         let epoch = self.epoch;
-        let lane = self.lane(pe);
-        lane.add_write(epoch);
-        if !delivery && !std::mem::replace(&mut lane.dirty, true) {
+        self.lane(pe).add_write(epoch);
+        self.time
+    }
+
+    /// A write to a PE is posted whose completion will not say that the data have arrived. Not before: what is sent
+    /// for those that are posted is no word about it.
+    pub fn soil(&mut self, pe: u32) {
+        if !std::mem::replace(&mut self.lane(pe).dirty, true) {
             self.dirty.push(pe);
         }
     }
 
-    /// A read is posted.
-    pub fn add_fetch(&mut self, pe: u32) {
-        self.outstanding += 1;
-        self.lane(pe).fetches += 1;
+    /// The data of writes to a PE will be known to have arrived.
+    pub fn clean(&mut self, pe: u32) {
+        self.lane(pe).dirty = false;
+        // Whoever cleans many begins at the end.
+        if let Some(at) = self.dirty.iter().rposition(|dirty| *dirty == pe) {
+            self.dirty.swap_remove(at);
+        }
     }
 
-    /// A request to a PE is begun.
-    pub fn begin(&mut self, pe: u32, request: *mut Op) {
+    /// A read is posted. Gives its stamp.
+    pub fn add_fetch(&mut self, pe: u32) -> u64 {
+        self.outstanding += 1;
+        self.lane(pe).fetches += 1;
+        self.time
+    }
+
+    /// A request to a PE is begun. Gives its stamp.
+    pub fn begin(&mut self, pe: u32, request: *mut Op) -> u64 {
         self.outstanding += 1;
         let (epoch, at) = (self.epoch, self.open.len() as u32);
         let lane = self.lane(pe);
@@ -152,6 +249,62 @@ impl Channel {
         lane.open = request;
         lane.open_at = at;
         self.open.push(pe);
+        self.time
+    }
+
+    /// An operation with a stamp is over. Gives its lane.
+    pub fn done(&mut self, pe: u32, what: What, begun: u64) -> &mut Lane {
+        self.outstanding -= 1;
+        let mut i = 0;
+        while let Some(watch) = self.watches.get_mut(i) {
+            watch.left -= u64::from(watch.is_for(pe, what, begun));
+            if watch.left > 0 {
+                i += 1;
+                continue;
+            }
+            let Watch { pe: of, what, epoch, .. } = self.watches.swap_remove(i);
+            if let Some(pe) = of {
+                self.lane(pe).caught_up(what, epoch);
+            }
+        }
+        let lane = self.lane(pe);
+        match what {
+            What::Writes => lane.writes -= 1,
+            What::Fetches => lane.fetches -= 1,
+            What::Requests | What::All => lane.requests -= 1,
+        }
+        lane
+    }
+
+    /// Begins a wait for what is outstanding now, to a PE or to all; `None`: nothing is. What is begun from here on is
+    /// not waited for.
+    pub fn watch(&mut self, pe: Option<u32>, what: What) -> Option<u64> {
+        let left = match pe {
+            Some(pe) => self.lanes.get(&pe).map_or(0, |lane| lane.count(what)),
+            None if what == What::All => self.outstanding,
+            None => self.lanes.values().map(|lane| lane.count(what)).sum(),
+        };
+        if left == 0 {
+            return None;
+        }
+        self.time += 1;
+        self.watches.push(Watch { before: self.time, pe, what, epoch: self.epoch, left });
+        Some(self.time)
+    }
+
+    /// Whether a wait is over.
+    pub fn is_over(&self, watch: u64) -> bool {
+        self.watches.iter().all(|other| other.before != watch)
+    }
+
+    /// A request with a stamp has taken in what follows from an operation with an older one: the waits for that wait
+    /// for the request, too. Gives its new stamp.
+    pub fn follow(&mut self, pe: u32, request: u64, followed: u64) -> u64 {
+        for watch in &mut self.watches {
+            let is_for = |begun| watch.is_for(pe, What::Requests, begun);
+            watch.left += u64::from(is_for(followed) && !is_for(request));
+        }
+        request.min(followed)
     }
 
     /// The request to a PE that is being filled, null where none is, is to be sent.
@@ -204,11 +357,6 @@ impl Channel {
         }
         Some(pe)
     }
-
-    /// Whether nothing is outstanding to a PE.
-    pub fn quiet_to(&self, pe: u32) -> bool {
-        self.lanes.get(&pe).is_none_or(Lane::quiet)
-    }
 }
 
 #[cfg(test)]
@@ -224,7 +372,7 @@ mod tests {
         }
         assert!(channel.lanes.len() <= LANES);
         assert_eq!(channel.lane(7).writes, 1);
-        assert!(!channel.quiet_to(7) && channel.quiet_to(8) && channel.quiet_to(2_000_000));
+        assert_eq!(channel.waits_for().collect::<Vec<_>>(), [7]);
     }
 
     #[test]
@@ -258,5 +406,63 @@ mod tests {
         assert!(!lane.writes_fenced(4) && lane.writes_fenced(5));
         lane.writes = 0;
         assert!(!lane.writes_fenced(6));
+    }
+
+    #[test]
+    fn a_wait_is_for_what_was_begun_before_it() {
+        let mut channel = Channel::default();
+        assert_eq!(channel.watch(None, What::All), None);
+        let (write, read) = (channel.add_write(1), channel.add_fetch(2));
+        let all = channel.watch(None, What::All).unwrap();
+        assert_eq!(channel.watch(Some(1), What::Requests), None);
+        let later = channel.add_write(1);
+        let (to_one, to_two) = (channel.watch(Some(1), What::All).unwrap(), channel.watch(Some(2), What::All).unwrap());
+        assert_eq!(channel.done(1, What::Writes, write).writes, 1);
+        assert!(!channel.is_over(all) && !channel.is_over(to_one));
+        channel.done(2, What::Fetches, read);
+        assert!(channel.is_over(all) && channel.is_over(to_two) && !channel.is_over(to_one));
+        channel.done(1, What::Writes, later);
+        assert!(channel.is_over(to_one) && channel.outstanding == 0);
+    }
+
+    #[test]
+    fn who_waits_for_a_put_waits_for_the_signal_that_follows_it() {
+        let mut channel = Channel::default();
+        let write = channel.add_write(1);
+        let (all, writes) = (channel.watch(None, What::All).unwrap(), channel.watch(Some(1), What::Writes).unwrap());
+        let request = channel.begin(1, ptr::null_mut());
+        let before = channel.follow(1, request, write);
+        channel.done(1, What::Writes, write);
+        assert!(!channel.is_over(all) && channel.is_over(writes));
+        // Once more: it has the time of the first already.
+        assert_eq!(channel.follow(1, before, write), write);
+        channel.done(1, What::Requests, before);
+        assert!(channel.is_over(all));
+    }
+
+    #[test]
+    fn a_signal_is_as_old_as_the_write_that_it_follows() {
+        let mut channel = Channel::default();
+        let write = channel.add_write(1);
+        channel.lane(1).signals += 1;
+        channel.epoch += 1;
+        assert!(channel.lane(1).signals_fenced(1) && !channel.lane(1).signals_fenced(0));
+        channel.begin(1, ptr::null_mut());
+        channel.lane(1).signal_follows(0);
+        channel.done(1, What::Writes, write);
+        assert!(channel.lane(1).requests_fenced(1) && !channel.lane(1).signals_fenced(1));
+    }
+
+    #[test]
+    fn a_wait_that_is_over_leaves_nothing_from_before_a_fence() {
+        let mut channel = Channel::default();
+        let first = channel.begin(1, ptr::null_mut());
+        channel.epoch += 1;
+        let watch = channel.watch(Some(1), What::Requests).unwrap();
+        channel.begin(1, ptr::null_mut());
+        assert!(channel.lane(1).requests_fenced(1));
+        channel.done(1, What::Requests, first);
+        assert!(channel.is_over(watch) && !channel.lane(1).requests_fenced(1) && channel.lane(1).requests_fenced(2));
+        assert!(is_older(u32::MAX, 0) && !is_older(0, u32::MAX) && !is_older(3, 3));
     }
 }

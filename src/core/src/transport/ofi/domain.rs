@@ -114,7 +114,9 @@ impl Domain {
             bind: mode & fi::FI_MR_ENDPOINT != 0,
             delivery: choice.delivery,
             by_cpu: domain_attr.data_progress != fi::FI_PROGRESS_AUTO,
-            send_after_write: tx.msg_order & fi::FI_ORDER_SAW != 0 && atomics == Atomics::Cpu,
+            send_after_write: tx.msg_order & fi::FI_ORDER_SAW != 0
+                && atomics == Atomics::Cpu
+                && !settings.without_send_after_write,
             write_after_write: tx.msg_order & fi::FI_ORDER_WAW != 0
                 && atomics == Atomics::Cpu
                 && ep_attr.max_order_waw_size >= ep_attr.max_msg_size.min(1 << 30),
@@ -371,6 +373,21 @@ impl Domain {
             1 => Ok(address),
             error => Err(format!("its address is refused: {}", self.library.strerror(i64::from(error)))),
         }
+    }
+
+    /// The name of an endpoint that has an address here.
+    pub fn name_of(&self, address: fi::fi_addr_t) -> Option<Vec<u8>> {
+        let mut name = vec![0u8; 256];
+        let mut len = name.len();
+        // SAFETY: the vector of addresses is open; the buffer has the length that is said.
+        let error = unsafe { fi::fi_av_lookup(self.av, address, name.as_mut_ptr().cast(), &raw mut len) };
+        name.truncate(len);
+        (error == 0).then_some(name)
+    }
+
+    /// Whether peers are reached by the kernel's TCP connections of this process.
+    pub fn over_tcp(&self) -> bool {
+        matches!(self.provider.split(';').next(), Some("tcp" | "net" | "sockets"))
     }
 }
 

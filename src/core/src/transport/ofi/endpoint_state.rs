@@ -1,12 +1,13 @@
 //! The state of a fabric, all of it behind one lock, and what moves it on: completions.
 #![allow(unsafe_code)]
 
-use super::channel::Channel;
+use super::channel::{Channel, What};
 use super::counters::{Counter, NetworkCounters};
 use super::domain::Domain;
 use super::liveness::Hosts;
 use super::op::{Buffer, Kind, Op, Ops, Pool};
 use super::peers::{Peer, Peers};
+use super::sockets::Sockets;
 use crate::base::{Cause, Fault};
 use crate::os::wakeup::Wakeup;
 use crate::transport::Directory;
@@ -80,6 +81,7 @@ pub(super) struct EndpointState {
     pub counters: Arc<NetworkCounters>,
     pub directory: Arc<Directory>,
     pub hosts: Arc<Hosts>,
+    pub sockets: Sockets,
 }
 
 // SAFETY: the pointers are to objects of libfabric's, which may be used by any thread, to records that belong to the
@@ -214,8 +216,7 @@ impl EndpointState {
             if record.parts > 0 {
                 return;
             }
-            let lane = self.channel(channel).lane(pe);
-            lane.requests -= 1;
+            let lane = self.channel(channel).done(pe, What::Requests, record.begun);
             if lane.requests == 1 && !lane.open.is_null() {
                 // Nothing is under way to that PE any more: what has been collected meanwhile goes.
                 self.flush(channel, pe);
@@ -227,7 +228,6 @@ impl EndpointState {
         }
         // SAFETY: as above.
         unsafe { (*op).events.drain(..) }.for_each(EventSlot::end);
-        self.channel(channel).outstanding -= 1;
         // SAFETY: the last use of the record here; whoever waits for it gives it back.
         unsafe {
             if (*op).waited {
@@ -255,20 +255,14 @@ impl EndpointState {
             // SAFETY: registered for this transfer, which is over.
             unsafe { self.domain.release(std::mem::replace(&mut record.mr, std::ptr::null_mut())) };
         }
-        match record.kind {
-            Kind::Write => {
-                if let Some(then) = record.then.take() {
-                    self.signal(channel, then);
-                }
-                self.channel(channel).lane(pe).writes -= 1;
-            }
-            Kind::Atomic => self.channel(channel).lane(pe).writes -= 1,
-            Kind::Read => {
-                self.counters.add(Counter::bytes_in, record.bytes as u64);
-                self.channel(channel).lane(pe).fetches -= 1;
-            }
-            _ => return false,
+        let Some(what) = record.kind.what() else { return false };
+        if let Some(then) = record.then.take() {
+            self.signal(channel, then, record.begun);
         }
+        if record.kind == Kind::Read {
+            self.counters.add(Counter::bytes_in, record.bytes as u64);
+        }
+        self.channel(channel).done(pe, what, record.begun);
         true
     }
 

@@ -1,6 +1,7 @@
 //! What goes wrong, and how it is noticed.
 #![allow(unsafe_code)]
 
+use super::address::EndpointAddress;
 use super::channel::Channel;
 use super::counters::Counter;
 use super::endpoint::Endpoint;
@@ -8,13 +9,21 @@ use super::endpoint_state::EndpointState;
 use super::liveness::Lost;
 use super::op::{Kind, Op};
 use super::peers::Peer;
+use super::sockets::Reach;
 use crate::base::{Cause, Fault};
+use crate::os::tcp;
 use libfabric_sys as fi;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// How long a connection to a PE is waited for that was never reached, and to one whose connection was lost.
-const PATIENCE: (Duration, Duration) = (Duration::from_secs(8), Duration::from_secs(4));
+/// How long a connection is waited for that is refused: to a PE that was never reached, and to one that was.
+const REFUSED: (Duration, Duration) = (Duration::from_secs(8), Duration::from_secs(4));
+/// How long one is waited for where nobody answers, not even to refuse it: as long as Linux asks. The PE may be stopped
+/// while more connect to it than its kernel keeps; or a firewall is between.
+const UNANSWERED: Duration = Duration::from_secs(120);
+/// How long one is waited for where nothing is known of it, as with network cards. Whether the PE's process is still
+/// there, the launcher knows.
+const UNKNOWN: Duration = Duration::from_secs(600);
 /// Transfers under way that no provider refuses another one for.
 const FEW: u16 = 16;
 
@@ -60,18 +69,36 @@ impl EndpointState {
 
     /// Judges a PE to which nothing can be posted since some time. Providers refuse a transfer where they have no room
     /// for it, which ends by itself, and while they connect, which some try for ever, even where the connection is
-    /// refused: it is the latter where little is under way that could take the room.
+    /// refused: it is the latter where little is under way that could take the room. A PE that is stopped does not
+    /// connect either; but its kernel does.
     pub fn fail_if_unreachable(&mut self, pe: u32, since: Instant) {
         let Some(peer) = self.peers.get(pe) else { return };
-        let (in_flight, reached) = (peer.in_flight, peer.has(Peer::REACHED));
-        let patience = if reached { PATIENCE.1 } else { PATIENCE.0 };
-        if in_flight > FEW || self.in_flight > 4 * u32::from(FEW) || since.elapsed() < patience {
+        let (in_flight, address, reached) = (peer.in_flight, peer.address, peer.has(Peer::REACHED));
+        let refused = if reached { REFUSED.1 } else { REFUSED.0 };
+        let few = in_flight <= FEW && self.in_flight <= 4 * u32::from(FEW);
+        if !few || since.elapsed() < refused || self.is_suspect(pe) {
+            return;
+        }
+        let (patience, why) = match self.reach(address) {
+            Reach::Connected => return,
+            Reach::Refused => (refused, "no connection"),
+            Reach::Unanswered => (UNANSWERED, "nobody answers"),
+            Reach::Unknown => (UNKNOWN, "no connection"),
+        };
+        if since.elapsed() < patience {
             return;
         }
         let what = if reached { "lost the connection to" } else { "cannot reach" };
-        let why = format!("no connection for {} seconds", patience.as_secs());
-        let fault = self.fault(pe, what, &why);
+        let fault = self.fault(pe, what, &format!("{why} for {} seconds", patience.as_secs()));
         if self.survives { self.suspect(pe, fault) } else { self.fail(fault) }
+    }
+
+    /// What the kernel knows of connections to the PE that has an address of the provider's.
+    fn reach(&mut self, address: u64) -> Reach {
+        let there = if self.domain.over_tcp() { self.domain.name_of(address) } else { None };
+        let Some(there) = there.as_deref().and_then(tcp::decode) else { return Reach::Unknown };
+        let here = EndpointAddress::decode(&self.endpoint_address).and_then(|here| tcp::decode(&here.name));
+        self.sockets.look().reach(there, here.map(|(_, port)| port))
     }
 
     /// PEs to which something is outstanding, on any channel.
@@ -136,10 +163,7 @@ impl EndpointState {
                 self.counters.add(Counter::lost, 1);
                 self.sent(op);
             }
-            _ if self.survives => {
-                let fault = self.fault(pe, &format!("{} of {bytes} bytes to", kind.text()), &why);
-                self.transfer_failed(op, fault);
-            }
+            _ if self.survives => self.transfer_failed(op, &why),
             _ => {
                 let fault = self.fault(pe, &format!("{} of {bytes} bytes to", kind.text()), &why);
                 self.fail(fault);

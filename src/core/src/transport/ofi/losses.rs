@@ -104,25 +104,16 @@ impl EndpointState {
             return;
         }
         let (channel, pe) = (record.channel, record.pe);
-        record.then = None;
+        let signals = u32::from(record.then.take().is_some());
         record.results.clear();
-        let lane = match record.kind {
-            Kind::Write | Kind::Read | Kind::Atomic | Kind::Request => Some(self.channel(channel).lane(pe)),
-            Kind::Receive | Kind::Reply | Kind::Mail | Kind::Active => None,
-        };
-        if let Some(lane) = lane {
-            match record.kind {
-                Kind::Read => lane.fetches -= 1,
-                Kind::Request => lane.requests -= 1,
-                _ => lane.writes -= 1,
-            }
+        if let Some(what) = record.kind.what() {
             let fault = self.lost_fault(pe);
             for event in record.events.drain(..) {
                 event.fail(&fault);
                 EventSlot::end(event);
             }
             let channel = self.channel(channel);
-            channel.outstanding -= 1;
+            channel.done(pe, what, record.begun).signals -= signals;
             // Who waits for it hears of it now, and the others with their quiet.
             if !record.waited && !channel.lost.contains(&pe) {
                 channel.lost.push(pe);
@@ -175,14 +166,23 @@ impl EndpointState {
     /// A PE may be lost.
     #[cold]
     pub fn suspect(&mut self, pe: u32, fault: Fault) {
-        if !self.lost.contains_key(&pe) && self.suspects.iter().all(|suspect| suspect.pe != pe) {
+        if !self.is_suspect(pe) {
             self.suspects.push(Suspect { pe, since: Instant::now(), fault });
         }
+    }
+
+    /// Whether a PE is known to be lost, or to be a suspect. To be asked before a fault is made of something: that asks
+    /// the launcher for the host's name, and what is tried again and again fails as often.
+    pub fn is_suspect(&self, pe: u32) -> bool {
+        self.lost.contains_key(&pe) || self.suspects.iter().any(|suspect| suspect.pe == pe)
     }
 
     /// As [`Self::suspect`], since the provider refuses something.
     #[cold]
     pub fn suspect_error(&mut self, kind: Kind, pe: u32, result: isize) {
+        if self.is_suspect(pe) {
+            return;
+        }
         let why = self.domain.library.strerror(result as i64);
         let fault = self.fault(pe, &format!("{} to", kind.text()), &why);
         self.suspect(pe, fault);
@@ -196,14 +196,17 @@ impl EndpointState {
         }
     }
 
-    /// The provider has given up a transfer. It is outstanding until its PE is lost.
+    /// The provider has given up a transfer, and says why. It is outstanding until its PE is lost.
     #[cold]
-    pub fn transfer_failed(&mut self, op: *mut Op, fault: Fault) {
+    pub fn transfer_failed(&mut self, op: *mut Op, why: &str) {
         // SAFETY: one of this endpoint's records, whose transfer is over.
         let record = unsafe { &mut *op };
-        let (kind, pe) = (record.kind, record.pe);
+        let (kind, pe, bytes) = (record.kind, record.pe, record.bytes);
         self.counters.add(Counter::lost, 1);
-        self.suspect(pe, fault);
+        if !self.is_suspect(pe) {
+            let fault = self.fault(pe, &format!("{} of {bytes} bytes to", kind.text()), why);
+            self.suspect(pe, fault);
+        }
         if record.abandoned || matches!(kind, Kind::Mail | Kind::Active) {
             return self.sent(op);
         }

@@ -11,7 +11,7 @@
 //! | `endpoint_state`, `op`, `channel` | the state behind the lock: completions, records in flight, what is outstanding |
 //! | `rma`, `requests`, `nic`, `order` | operations on their way out, and what orders them |
 //! | `later` | transfers that another thread hands to the provider |
-//! | `failure`, `liveness` | what goes wrong, and how it is noticed |
+//! | `failure`, `liveness`, `sockets` | what goes wrong, and how it is noticed |
 //! | `losses` | PEs that are lost, in a job that goes on without them |
 //! | `message`, `serve` | what PEs send each other, and how it is carried out |
 //! | `active` | active messages to handlers of a front end |
@@ -42,6 +42,7 @@ mod rma;
 mod row;
 mod serve;
 mod settings;
+mod sockets;
 mod start;
 
 pub use counters::NetworkCounters;
@@ -144,6 +145,7 @@ impl Fabric {
             counters: Arc::default(),
             directory: Arc::new(directory),
             hosts: Arc::default(),
+            sockets: sockets::Sockets::default(),
         };
         post_receives(&mut state)?;
         observe_forks();

@@ -108,10 +108,15 @@ impl Endpoint {
             record.copy = if wanted { (16, atomic.result, width) } else { (0, ptr::null_mut(), 0) };
         }
         let delivery = state.domain.delivery;
-        state.channel(channel).add_write(pe, delivery || wanted);
+        let begun = state.channel(channel).add_write(pe);
+        // SAFETY: as above.
+        unsafe { (*op).begun = begun };
         let flags = fi::FI_COMPLETION | if form == Form::Plain && delivery { fi::FI_DELIVERY_COMPLETE } else { 0 };
         // SAFETY: the buffer is the record's until the operation is complete.
         state = self.post(state, op, |state| unsafe { post(state, at, atomic, (name, form), buffer, op, flags) })?;
+        if !exact {
+            state.channel(channel).soil(pe);
+        }
         state.counters.add(Counter::nic_atomics, 1);
         if waited {
             drop(self.finish(state, op)?);

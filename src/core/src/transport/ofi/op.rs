@@ -1,6 +1,7 @@
 //! Records of operations in flight, and the buffers that some of them need.
 #![allow(unsafe_code)]
 
+use super::channel::What;
 use super::domain::Domain;
 use super::later::Transfer;
 use super::message::BUFFER;
@@ -33,6 +34,16 @@ pub(super) enum Kind {
 }
 
 impl Kind {
+    /// What it counts as in a channel; `None`: it does not.
+    pub fn what(self) -> Option<What> {
+        match self {
+            Self::Write | Self::Atomic => Some(What::Writes),
+            Self::Read => Some(What::Fetches),
+            Self::Request => Some(What::Requests),
+            Self::Receive | Self::Reply | Self::Mail | Self::Active => None,
+        }
+    }
+
     /// As a fault calls it.
     pub fn text(self) -> &'static str {
         match self {
@@ -73,6 +84,8 @@ pub(super) struct Then {
     pub signal: RemoteAddress,
     pub value: u64,
     pub op: SignalOp,
+    /// The channel's epoch when the write was posted.
+    pub epoch: u32,
     /// Whose event counts the signal, too.
     pub when: Completion,
 }
@@ -98,6 +111,8 @@ pub(super) struct Op {
     pub index: u32,
     pub channel: u32,
     pub pe: u32,
+    /// The channel's time at its begin.
+    pub begun: u64,
     /// Bytes of the transfer or of the message.
     pub bytes: usize,
     /// A request begins with the endpoint address of this PE.
@@ -154,6 +169,7 @@ impl Ops {
                 index: self.all.len() as u32,
                 channel: 0,
                 pe: 0,
+                begun: 0,
                 bytes: 0,
                 tagged: false,
                 entries: 0,

@@ -10,7 +10,8 @@
 //! - a request after writes: nothing where the provider processes messages after writes that were posted before
 //!   (`FI_ORDER_SAW`): the target sees the request only when the data are in its memory.
 //! - a write after requests: no order of a provider covers it, since it is the target's CPU that carries a request out.
-//!   A small one becomes a request too; a large one waits for the replies.
+//!   A small one becomes a request too; a large one waits for the replies. A signal that is sent once its write is
+//!   complete counts as a request from the epoch of that write, and is waited for before it is one.
 //!
 //! Where the provider lacks the order, the operation waits for the earlier ones to be complete.
 //!
@@ -20,8 +21,8 @@
 //! reliable endpoint gives when the target's adapter has taken the data (`FI_TRANSMIT_COMPLETE`).
 #![allow(unsafe_code)]
 
+use super::channel::What;
 use super::endpoint::{Endpoint, Guard};
-use super::endpoint_state::EndpointState;
 use super::message::{AMO_BYTES, put_bytes};
 use super::op::Then;
 use super::requests::signal;
@@ -40,17 +41,20 @@ impl Endpoint {
         bytes: usize,
     ) -> Result<(Guard<'a>, bool), Fault> {
         let epoch = state.channel(channel).epoch;
-        if state.channel(channel).lane(pe).requests_fenced(epoch) {
+        let signals_fenced = state.channel(channel).lane(pe).signals_fenced(epoch);
+        if signals_fenced || state.channel(channel).lane(pe).requests_fenced(epoch) {
             if bytes <= IN_MESSAGE {
                 return Ok((self.before_request(state, channel, pe)?, true));
             }
+            if signals_fenced {
+                // With the last write, they are requests.
+                state = self.await_begun(state, channel, Some(pe), What::Writes)?;
+            }
             state.flush(channel, pe);
-            let no_more =
-                |e: &mut EndpointState| Ok((!e.channel(channel).lane(pe).requests_fenced(epoch)).then_some(()));
-            (state, ()) = self.wait(state, no_more)?;
+            state = self.await_begun(state, channel, Some(pe), What::Requests)?;
         }
         if state.channel(channel).lane(pe).writes_fenced(epoch) && !state.domain.write_after_write {
-            state = self.flush_writes(state, channel, pe)?;
+            state = self.await_writes(state, channel, pe)?;
         }
         Ok((state, false))
     }
@@ -60,19 +64,33 @@ impl Endpoint {
         let epoch = state.channel(channel).epoch;
         if state.channel(channel).lane(pe).writes_fenced(epoch) && !state.domain.send_after_write {
             // A completion without delivery is enough: the request itself is what is sent behind the writes.
-            (state, ()) =
-                self.wait(state, |e| Ok((!e.channel(channel).lane(pe).writes_fenced(epoch)).then_some(())))?;
+            state = self.await_begun(state, channel, Some(pe), What::Writes)?;
+        }
+        Ok(state)
+    }
+
+    /// Waits for what is outstanding now, to a PE or to all: what other threads begin meanwhile may have no end.
+    fn await_begun<'a>(
+        &'a self,
+        mut state: Guard<'a>,
+        channel: u32,
+        pe: Option<u32>,
+        what: What,
+    ) -> Result<Guard<'a>, Fault> {
+        if let Some(watch) = state.channel(channel).watch(pe, what) {
+            (state, ()) = self.wait(state, |e| Ok(e.channel(channel).is_over(watch).then_some(())))?;
         }
         Ok(state)
     }
 
     /// Waits until the writes to a PE have arrived.
-    fn flush_writes<'a>(&'a self, state: Guard<'a>, channel: u32, pe: u32) -> Result<Guard<'a>, Fault> {
-        let (mut state, ()) = self.wait(state, |e| Ok((e.channel(channel).lane(pe).writes == 0).then_some(())))?;
-        if std::mem::take(&mut state.channel(channel).lane(pe).dirty) {
-            state.channel(channel).dirty.retain(|dirty| *dirty != pe);
-            state.add_nothing(channel, pe)?;
-            (state, ()) = self.wait(state, |e| Ok((e.channel(channel).lane(pe).requests == 0).then_some(())))?;
+    fn await_writes<'a>(&'a self, state: Guard<'a>, channel: u32, pe: u32) -> Result<Guard<'a>, Fault> {
+        let mut state = self.await_begun(state, channel, Some(pe), What::Writes)?;
+        if !state.domain.delivery {
+            state.flush_writes(channel, pe)?;
+            // One that another thread has begun says the same.
+            state.flush(channel, pe);
+            state = self.await_begun(state, channel, Some(pe), What::Requests)?;
         }
         Ok(state)
     }
@@ -91,22 +109,19 @@ impl Endpoint {
         let mut state = self.lock()?;
         state.check()?;
         state.flush_all(channel);
-        for pe in std::mem::take(&mut state.channel(channel).dirty) {
+        for pe in state.channel(channel).dirty.clone().into_iter().rev() {
             state = self.send_flush(state, channel, pe)?;
         }
-        if state.channel(channel).outstanding > 0 {
-            (state, ()) = self.wait(state, |e| Ok((e.channel(channel).outstanding == 0).then_some(())))?;
-        }
+        state = self.await_begun(state, channel, None, What::All)?;
         state.tell_of_losses(channel, None)
     }
 
-    /// Sends a request without entries behind the writes to a PE that was taken off the list of dirty ones.
+    /// As `flush_writes` of the state, once a request can be behind the writes.
     fn send_flush<'a>(&'a self, mut state: Guard<'a>, channel: u32, pe: u32) -> Result<Guard<'a>, Fault> {
-        state.channel(channel).lane(pe).dirty = false;
-        if !state.domain.send_after_write {
-            (state, ()) = self.wait(state, |e| Ok((e.channel(channel).lane(pe).writes == 0).then_some(())))?;
+        if state.channel(channel).is_dirty(pe) && !state.domain.send_after_write {
+            state = self.await_begun(state, channel, Some(pe), What::Writes)?;
         }
-        state.add_nothing(channel, pe)?;
+        state.flush_writes(channel, pe)?;
         Ok(state)
     }
 
@@ -117,13 +132,12 @@ impl Endpoint {
         let pes: Vec<u32> = pes.map(|pe| pe as u32).collect();
         for pe in &pes {
             state.flush(channel, *pe);
-            if state.channel(channel).is_dirty(*pe) {
-                state.channel(channel).dirty.retain(|dirty| dirty != pe);
-                state = self.send_flush(state, channel, *pe)?;
-            }
+            state = self.send_flush(state, channel, *pe)?;
         }
         for pe in &pes {
-            (state, ()) = self.wait(state, |e| Ok(e.channel(channel).quiet_to(*pe).then_some(())))?;
+            // Others may have begun to fill one meanwhile, which the wait would count.
+            state.flush(channel, *pe);
+            state = self.await_begun(state, channel, Some(*pe), What::All)?;
         }
         state.tell_of_losses(channel, Some(&pes))
     }
@@ -243,8 +257,8 @@ impl Endpoint {
             unsafe { self.put_large(channel, to, source, last, Completion::Local)? };
         }
         let state = self.enter_at(to)?;
-        let (state, _) = self.before_write(state, channel, pe, usize::MAX)?;
-        let then = Then { signal: at, value, op, when };
+        let (mut state, _) = self.before_write(state, channel, pe, usize::MAX)?;
+        let then = Then { signal: at, value, op, epoch: state.channel(channel).epoch, when };
         // SAFETY: the last part of what the caller vouches for.
         unsafe { self.write(state, channel, end, source.wrapping_add(last), bytes - last, when, Some(then)) }
     }

@@ -48,7 +48,7 @@ impl EndpointState {
             }
             record.bytes = HEADER + 8 + self.endpoint_address.len().next_multiple_of(8);
         }
-        self.channel(channel).begin(pe, op);
+        record.begun = self.channel(channel).begin(pe, op);
         Ok(op)
     }
 
@@ -168,12 +168,34 @@ impl EndpointState {
         Ok(())
     }
 
-    /// Sends the signal of a put that is complete.
-    pub fn signal(&mut self, channel: u32, then: Then) {
+    /// Sends a request without entries behind the writes to a PE whose completions do not say that their data have
+    /// arrived. Under one hold of the lock it is begun and the PE is no longer on the list of those that need one:
+    /// another thread's quiet finds it there, or waits for the request.
+    pub fn flush_writes(&mut self, channel: u32, pe: u32) -> Result<(), Fault> {
+        let behind = self.domain.send_after_write;
+        let channel_state = self.channel(channel);
+        if !channel_state.is_dirty(pe) {
+            return Ok(());
+        }
+        // The request may overtake what another thread has begun to write: the PE stays on the list for that.
+        if behind || channel_state.lane(pe).writes == 0 {
+            channel_state.clean(pe);
+        }
+        self.add_nothing(channel, pe)
+    }
+
+    /// Sends the signal of a put that is complete, and that was begun at some time: who waits for the put waits for its
+    /// signal, too.
+    pub fn signal(&mut self, channel: u32, then: Then, begun: u64) {
         match self.add_amo(channel, then.signal, &signal(then.op, then.value)) {
             Ok(op) => {
                 // SAFETY: the record is being filled.
-                unsafe { (*op).count_for(then.when) };
+                let record = unsafe { &mut *op };
+                record.count_for(then.when);
+                let (pe, joined) = (record.pe, record.begun);
+                let channel_state = self.channel(channel);
+                channel_state.lane(pe).signal_follows(then.epoch);
+                record.begun = channel_state.follow(pe, joined, begun);
                 self.flush(channel, then.signal.pe as u32);
             }
             Err(fault) => self.fail(fault),

@@ -133,13 +133,19 @@ impl Endpoint {
             descriptor = self.local(&mut state, op, registered, source, bytes)?;
         }
         let (waited, delivery) = (record.waited, state.domain.delivery);
-        state.channel(channel).add_write(pe, delivery);
+        record.begun = state.channel(channel).add_write(pe);
+        if then.is_some() {
+            state.channel(channel).lane(pe).signals += 1;
+        }
         let flags = write_flags(delivery, inject);
         let transfer = Transfer { there: to, here: from.cast_mut(), bytes, descriptor, flags };
         if bytes > COPIED && !waited && state.is_left(when) {
             state.leave(op, transfer)?;
         } else {
             state = self.post(state, op, |state| state.call(op, &transfer, false))?;
+        }
+        if !delivery {
+            state.channel(channel).soil(pe);
         }
         state.counters.add(Counter::writes, 1);
         state.counters.add(Counter::bytes_out, bytes as u64);
@@ -301,7 +307,7 @@ impl Endpoint {
         } else {
             (dest, self.local(&mut state, op, registered, dest, bytes)?)
         };
-        state.channel(channel).add_fetch(pe);
+        record.begun = state.channel(channel).add_fetch(pe);
         let transfer = Transfer { there: from, here: to, bytes, descriptor, flags: fi::FI_COMPLETION };
         if !waited && state.is_left(when) {
             state.leave(op, transfer)?;

@@ -34,6 +34,8 @@ pub struct Settings {
     pub sleep: Sleep,
     /// Do without completions that say that data have arrived, as with a provider that lacks them (for tests).
     pub without_delivery: bool,
+    /// Do without the order of messages behind writes, as with a provider that lacks it (for tests).
+    pub without_send_after_write: bool,
     /// Register as network cards ask for it: keys of the provider's, virtual addresses, local memory as well (for
     /// tests).
     pub as_cards_do: bool,
