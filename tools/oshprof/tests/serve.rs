@@ -9,7 +9,7 @@ use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use scratch::Scratch;
 
@@ -57,10 +57,6 @@ fn command(socket: &Path) -> Command {
     command
 }
 
-fn lines(stderr: Option<ChildStderr>) -> BufReader<ChildStderr> {
-    BufReader::new(stderr.unwrap())
-}
-
 #[test]
 fn a_socket_goes_with_its_exporter() {
     let folder = Scratch::new("serve-socket");
@@ -84,11 +80,11 @@ fn a_file_in_the_place_of_the_socket_stays() {
     let file = folder.path().join("results.csv");
     std::fs::write(&file, "a,b\n").unwrap();
     let mut exporter = Exporter::start(&file, Stdio::piped());
-    let mut said = String::new();
-    lines(exporter.child.stderr.take()).read_line(&mut said).unwrap();
-    assert!(said.contains("results.csv: what is there is no socket, and is left as it is"), "{said}");
     assert!(exporter.is_healthy());
     assert_eq!(exporter.end_by("-TERM"), Some(libc::SIGTERM));
+    let mut said = String::new();
+    exporter.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert!(said.contains("results.csv: what is there is no socket, and is left as it is"), "{said}");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "a,b\n");
 }
 
