@@ -1,6 +1,7 @@
 //! What `oshrun --metrics`, `--metrics-file`, `--metrics-push` and `SHMEM_METRICS` do with a job's metrics:
 //! Prometheus, a Pushgateway, a collector of OpenTelemetry, a file.
 
+use std::io::Read;
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::Command;
@@ -293,6 +294,41 @@ fn an_address_that_is_taken_is_told_before_the_job() {
     let address = taken.local_addr().unwrap().to_string();
     let outcome = job(&folder, 1, &[&format!("--metrics={address}")]).arg(short()).run();
     outcome.expect_code(1).expect_text(&["nothing was run", &address, "in use"]);
+}
+
+/// One that somebody reads is written to.
+#[test]
+fn a_pipe_that_nobody_reads_is_told_before_the_job() {
+    let folder = folder("pipe");
+    let pipe = folder.join("job.prom");
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
+    let options = ["--metrics-file", pipe.to_str().expect("a name")];
+    let outcome = job(&folder, 1, &options).arg(short()).run();
+    outcome.expect_code(1).expect_text(&["nothing was run", "job.prom: nobody reads it"]);
+    // This one does not see an end when a writer closes it.
+    let mut reader = std::fs::File::options().read(true).write(true).open(&pipe).expect("the pipe");
+    job(&folder, 1, &options).arg(short()).run().expect_code(0);
+    let mut page = vec![0; 1 << 16];
+    let bytes = reader.read(&mut page).expect("a page");
+    let page = String::from_utf8_lossy(&page[..bytes]);
+    assert!(page.starts_with("# HELP shmem_job_info "), "{page}");
+}
+
+/// The file has the last numbers, and what did not get there is told.
+#[test]
+fn a_collector_that_hangs_does_not_cost_the_file() {
+    let folder = folder("push-hangs");
+    let collector = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let (url, file) = (format!("http://{}", collector.local_addr().unwrap()), folder.join("job.prom"));
+    // It is connected to, and never answers. The push of this moment is under way when the job ends.
+    let options = ["--metrics-file", file.to_str().expect("a name"), "--metrics-push", &url];
+    let running =
+        job(&folder, 2, &options).arg(short()).arg("stand").env("OTEL_METRIC_EXPORT_INTERVAL", "3000").start();
+    let _open = collector.accept().expect("a push");
+    assert!(system::signal(running.pid(), libc::SIGTERM));
+    running.wait().expect_text(&["the last numbers"]);
+    let page = std::fs::read_to_string(&file).expect("the file");
+    assert_eq!(sum(&page, "shmem_job_state", &["state=\"killed\""]), 1.0, "{page}");
 }
 
 /// Under other launchers, and without one, the library does it.

@@ -144,7 +144,7 @@ impl Companions {
             return Ok(Companions::default());
         }
         let tool = tool.ok_or("oshprof is neither beside this program nor in PATH")?;
-        let each = wanted.commands().into_iter().map(|arguments| Companion::start(tool, &arguments));
+        let each = wanted.commands().into_iter().map(|arguments| Companion::start(tool, &arguments, START));
         each.collect::<Result<_, _>>().map(Companions)
     }
 
@@ -185,7 +185,7 @@ impl Companions {
 }
 
 impl Companion {
-    fn start(tool: &Path, arguments: &[&str]) -> Result<Companion, String> {
+    fn start(tool: &Path, arguments: &[&str], within: Duration) -> Result<Companion, String> {
         let failed = |error: io::Error| format!("{}: {error}", tool.display());
         let (mine, theirs) = UnixStream::pair().map_err(failed)?;
         let mut command = Command::new(tool);
@@ -194,10 +194,14 @@ impl Companion {
         let mut child = command.spawn().map_err(failed)?;
         // The other end is the child's alone.
         drop(command);
-        // It goes on as another process at once. Whoever takes all children here may have been first.
-        let _ = child.wait();
         let companion = Companion { stream: Mutex::new(mine), url: String::new() };
-        let said = companion.read_until(b"\n\n", START);
+        let said = companion.read_until(b"\n\n", within);
+        // It has gone on as another process before it said anything, which ends with this connection if it is not
+        // ready. What has not is something else, and ends now. Whoever takes all children here may have been first.
+        if !said.ends_with("\n\n") && matches!(child.try_wait(), Ok(None)) {
+            let _ = child.kill();
+        }
+        let _ = child.wait();
         match said.trim_end().split_once('=') {
             Some(("ready", url)) => Ok(Companion { url: url.to_owned(), ..companion }),
             Some(("error", why)) => Err(why.to_owned()),
@@ -301,5 +305,12 @@ mod tests {
         assert!(message(None).contains("neither beside"));
         assert!(message(Some(Path::new("/nowhere/oshprof"))).contains("/nowhere/oshprof: No such file"));
         assert!(message(Some(Path::new("/bin/true"))).contains("/bin/true did not begin"));
+    }
+
+    #[test]
+    fn what_does_not_begin_is_ended() {
+        // It is waited for: the test ends when that has.
+        let message = Companion::start(Path::new("/bin/sleep"), &["100000"], Duration::from_millis(50)).unwrap_err();
+        assert!(message.contains("/bin/sleep did not begin"), "{message}");
     }
 }

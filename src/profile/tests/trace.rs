@@ -113,6 +113,21 @@ fn a_process_of_its_own() {
             timed(op::find("shmem_long_collect").expect("a routine"), recorder::team(6, 3, 1, 2), 0, 16, || ());
             timed(barrier, -1, 0, 0, || ());
         }
+        Ok("places") => {
+            start(16 << 20);
+            let synced = op::find("shmem_team_sync").expect("a routine");
+            let put = op::find("shmem_ctx_putmem").expect("a routine");
+            recorder::context_made(0x21, 5, (1, 2, 3));
+            recorder::context_made(0x22, 6, (3, 1, 2));
+            for i in 0..PLACES {
+                let (id, (start, stride, size), context, site) = place(i);
+                recorder::set_site(site);
+                timed(synced, recorder::team(id, start, stride, size), 0, i, || ());
+                recorder::set_site(place(i + 1).3);
+                recorder::context(recorder::context_column(put), context, i);
+                sized(put, 1, 0x1000, i, || ());
+            }
+        }
         Ok("many") => {
             start(1 << 20);
             for i in 0..200_000_usize {
@@ -195,6 +210,17 @@ fn a_process_of_its_own() {
         }
         Ok(other) => panic!("no scene {other}"),
     }
+}
+
+/// Turns of the scene `places`.
+const PLACES: usize = 20_000;
+
+/// A turn: team (number, first PE, stride, size), context, and where a call returns to, in two files in turn.
+fn place(turn: usize) -> (usize, (i32, i32, i32), usize, u64) {
+    let sites = [place as fn(usize) -> _ as usize as u64, libc::getpid as unsafe extern "C" fn() -> _ as usize as u64];
+    // Turns of one kind last for a while, so that a chunk's end comes at every of the notes.
+    let (site, other) = (sites[turn % 2], turn / 7 % 2 == 1);
+    if other { (6, (3, 1, 2), 0x22, site) } else { (5, (1, 2, 3), 0x21, site) }
 }
 
 /// Calls of each kind in [`folded_scene`]: atomics, puts, their bytes, signals, barriers.
@@ -347,6 +373,31 @@ fn collectives_have_team_and_root() {
     let (summary, problems) = keep::finish(&taken(&scratch.0), None);
     assert!(problems.is_empty());
     assert_eq!((summary.events, summary.losses.phrases().len()), (20_003, 0));
+}
+
+/// A chunk may end before each of the notes that say this.
+#[test]
+fn team_context_and_site_are_right_in_every_chunk() {
+    let scratch = Scratch::new("places");
+    finish(play("places", &scratch.0));
+    let (events, trace) = events(&scratch.0);
+    assert_eq!((events.len(), trace.dropped()), (2 * PLACES, 0));
+    let mut sites = std::collections::BTreeMap::new();
+    for (at, event) in events.iter().enumerate() {
+        let What::Call(call) = &event.what else { panic!("{event:?}") };
+        let turn = at / 2;
+        let (id, (start, stride, size), context, _) = place(turn);
+        assert_eq!(call.bytes, turn as u64);
+        if at % 2 == 0 {
+            assert_eq!(call.team, Some((id as u32, start, stride, size)), "{turn}");
+        } else {
+            assert_eq!(call.context.as_ref().map(|context| context.number), Some(context as u64), "{turn}");
+        }
+        let site = call.site.as_ref().expect("a known file");
+        let known = sites.entry((turn + at % 2) % 2).or_insert(site);
+        assert_eq!(known, &site, "{turn}");
+    }
+    assert!(sites[&0].path != sites[&1].path, "{sites:?}");
 }
 
 #[test]

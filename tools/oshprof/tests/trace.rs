@@ -527,11 +527,15 @@ fn otf2_operations_end_where_they_are_complete() {
 fn a_collector_that_is_not_there_is_an_error() {
     let dir = trace("trace-otlp-none");
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    for endpoint in [format!("http://{free}"), "https://127.0.0.1:1".to_owned()] {
+    let whole = format!("http://{free}/v1/traces: Connection refused");
+    for (endpoint, why) in [
+        (format!("http://{free}"), whole.as_str()),
+        ("https://127.0.0.1:1/x".to_owned(), "https://127.0.0.1:1/x: only http is spoken"),
+    ] {
         let output = oshprof(dir.path(), &["--to", "otlp", "--endpoint", &endpoint]);
         assert_eq!(output.status.code(), Some(1));
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(said.contains("oshprof: otlp: "), "{said}");
+        assert!(said.contains(&format!("oshprof: otlp: {why}")), "{said}");
     }
 }
 

@@ -12,6 +12,7 @@ use crate::kept;
 use crate::metrics::pes::MOST;
 use crate::push::settings::Settings;
 use crate::push::target::Target;
+use crate::say::page;
 use crate::serve::{self, Listen, PORT, Pages};
 
 /// Something could not be read or written.
@@ -117,10 +118,8 @@ pub fn parse(command: &str, parser: Parser) -> Result<Request, String> {
 /// Does it.
 pub fn run(request: &Request) -> ExitCode {
     match request {
-        Request::Help(text) => {
-            print!("{text}");
-            ExitCode::SUCCESS
-        }
+        Request::Help(text) if page(text) => ExitCode::SUCCESS,
+        Request::Help(_) => ExitCode::from(FAILED),
         Request::Metrics(request) => kept::run(request),
         Request::Serve(request) => serve::run(request),
         Request::Companion(request) => companion::run(request),

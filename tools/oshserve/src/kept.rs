@@ -1,6 +1,5 @@
 //! Metrics of a kept profile: `oshprof metrics DIR`.
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -14,6 +13,7 @@ use crate::metrics::family::Family;
 use crate::metrics::live::Now;
 use crate::metrics::series::Memory;
 use crate::metrics::{openmetrics, otlp, text};
+use crate::say::{complain, page};
 
 /// `oshprof metrics`.
 #[derive(Debug, PartialEq, Eq)]
@@ -31,28 +31,21 @@ pub fn run(request: &Request) -> ExitCode {
     let directory = match Directory::open(&request.dir) {
         Ok(directory) => directory,
         Err(error) => {
-            eprintln!("oshprof: {error}");
+            complain(error);
             return ExitCode::from(FAILED);
         }
     };
     let merged = Merged::new(&directory, |_, _| {});
     let problems = directory.problems();
-    problems.iter().for_each(|problem| eprintln!("oshprof: {problem}"));
+    problems.iter().for_each(complain);
     let text = match print(request, &merged) {
         Ok(text) => text,
         Err(error) => {
-            eprintln!("oshprof: metrics: {error}");
+            complain(format_args!("metrics: {error}"));
             return ExitCode::from(FAILED);
         }
     };
-    match io::stdout().lock().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            eprintln!("oshprof: standard output: {error}");
-            ExitCode::from(FAILED)
-        }
-        _ if problems.is_empty() => ExitCode::SUCCESS,
-        _ => ExitCode::from(FAILED),
-    }
+    if page(&text) && problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) }
 }
 
 fn print(request: &Request, merged: &Merged) -> Result<String, String> {

@@ -9,6 +9,7 @@
 //! | [`live`] | a job that runs on one page for a browser |
 //! | [`metrics`] | the table of metrics, how their values follow from a profile, and the formats |
 //! | [`push`] | metrics that are sent: OTLP, Pushgateway |
+//! | [`say`] | what is said to the user |
 //! | [`serve`] | the exporter of a host |
 //! | [`sys`] | system calls |
 #![deny(unsafe_code)]
@@ -20,5 +21,6 @@ pub mod kept;
 pub mod live;
 pub mod metrics;
 pub mod push;
+pub mod say;
 pub mod serve;
 pub mod sys;

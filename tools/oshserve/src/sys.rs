@@ -112,6 +112,56 @@ fn runs_by_name(pid: u32) -> bool {
     stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
 }
 
+/// Ends this process after so many seconds, whatever it does, until the next call says otherwise; 0: not at all.
+pub fn end_in(seconds: u32) {
+    // SAFETY: no pointers; what the signal does is what it does by default.
+    unsafe { libc::alarm(seconds) };
+}
+
+/// Has `last` done when a signal asks this process to end; then the signal ends it as it would have. Only while there
+/// is one thread: those that follow leave these signals to the one that waits for them.
+///
+/// # Errors
+/// There is no such thread; signals do what they did before.
+pub fn before_signals_end(last: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    // SAFETY: zeros are memory for a set.
+    let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };
+    // SAFETY: as above.
+    unsafe { libc::sigemptyset(&raw mut set) };
+    // What is ignored, as interrupts are in the background of a shell, would come to a thread that waits for it.
+    for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM].into_iter().filter(|&signal| !is_ignored(signal)) {
+        // SAFETY: the set was made above.
+        unsafe { libc::sigaddset(&raw mut set, signal) };
+    }
+    // SAFETY: the set lives until the call returns.
+    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()) };
+    let wait = move || {
+        let mut signal = 0;
+        // SAFETY: the set and the number live until the call returns.
+        while unsafe { libc::sigwait(&raw const set, &raw mut signal) } != 0 {}
+        last();
+        // SAFETY: plain system calls: nobody has changed what the signal does, which is to end the process.
+        unsafe {
+            libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut());
+            libc::raise(signal);
+        }
+    };
+    let started = std::thread::Builder::new().name("signals".into()).stack_size(64 << 10).spawn(wait);
+    if started.is_err() {
+        // SAFETY: as above.
+        unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut()) };
+    }
+    started.map(drop)
+}
+
+fn is_ignored(signal: libc::c_int) -> bool {
+    // SAFETY: zeros are an action to be overwritten.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    // SAFETY: `action` is a valid place for the result.
+    let asked = unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut action) };
+    asked == 0 && action.sa_sigaction == libc::SIG_IGN
+}
+
 /// Makes what this process creates readable for its user only, until the result is dropped.
 pub struct Private(libc::mode_t);
 

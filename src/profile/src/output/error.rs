@@ -94,6 +94,8 @@ impl std::error::Error for Error {
 /// What the system answered, with a plain word for what has no room.
 pub fn no_room(error: &io::Error) -> String {
     match error.raw_os_error() {
+        // Of a pipe that was opened so as not to wait for a reader, and of sockets.
+        Some(libc::ENXIO) => format!("nobody reads it: {error}"),
         Some(libc::ENOSPC) => format!("the disk is full: {error}"),
         Some(libc::EDQUOT) => format!("the disk quota is used up: {error}"),
         Some(libc::EFBIG) => format!("the limit on file size is reached (ulimit -f): {error}"),

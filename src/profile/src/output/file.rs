@@ -26,17 +26,33 @@ impl OutputFile {
     /// # Errors
     /// A symbolic link of another user; what the system refuses.
     pub fn create(path: &Path) -> Result<OutputFile, Error> {
+        Self::prepare(path, 0)
+    }
+
+    /// As [`Self::create`], for those who cannot wait: a pipe that nobody reads is an error.
+    ///
+    /// # Errors
+    /// As there, and that nobody reads the pipe.
+    pub fn create_at_once(path: &Path) -> Result<OutputFile, Error> {
+        let made = Self::prepare(path, libc::O_NONBLOCK)?;
+        // What is written later may wait for the reader.
+        sys::set_blocking(made.file.as_fd()).map_err(Error::io("write", path))?;
+        Ok(made)
+    }
+
+    /// `flags` are further ones for what is written to directly.
+    fn prepare(path: &Path, flags: libc::c_int) -> Result<OutputFile, Error> {
         let direct = ["/dev/stdout", "/dev/stderr"].iter().any(|name| path == Path::new(name));
         if direct || path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd") {
-            return Self::open(path, 0);
+            return Self::open(path, flags);
         }
         let name = path.file_name().ok_or(io::ErrorKind::IsADirectory.into()).map_err(Error::io("write", path))?;
         let parent = path.parent().unwrap_or(Path::new(""));
         let dir = sys::open_dir(parent, 0).map_err(Error::io("write", path))?;
         match sys::facts_at(dir.as_fd(), name) {
-            Ok(facts) if facts.is(libc::S_IFLNK) => Self::follow(path, &facts),
+            Ok(facts) if facts.is(libc::S_IFLNK) => Self::follow(path, &facts, flags),
             Ok(facts) if facts.is(libc::S_IFDIR) => Err(Error::io("write", path)(io::ErrorKind::IsADirectory.into())),
-            Ok(facts) if !facts.is(libc::S_IFREG) => Self::open(path, libc::O_NOFOLLOW),
+            Ok(facts) if !facts.is(libc::S_IFREG) => Self::open(path, flags | libc::O_NOFOLLOW),
             Ok(_) => Self::beside(path, dir, name),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Self::beside(path, dir, name),
             Err(error) => Err(Error::io("write", path)(error)),
@@ -44,12 +60,12 @@ impl OutputFile {
     }
 
     /// What the user's own links, and those of the system, lead to.
-    fn follow(path: &Path, link: &Facts) -> Result<OutputFile, Error> {
+    fn follow(path: &Path, link: &Facts, flags: libc::c_int) -> Result<OutputFile, Error> {
         if link.uid != sys::user() && link.uid != 0 {
             return Err(Error::ForeignLink { path: path.to_owned(), uid: link.uid });
         }
         let target = fs::canonicalize(path).map_err(Error::io("write", path))?;
-        let mut file = Self::create(&target)?;
+        let mut file = Self::prepare(&target, flags)?;
         file.path = path.to_owned();
         Ok(file)
     }

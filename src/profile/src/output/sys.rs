@@ -70,6 +70,15 @@ pub(super) fn open_at(dir: BorrowedFd<'_>, name: &OsStr, flags: libc::c_int) -> 
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
+/// Has writing to an open file wait for room, where it was opened not to.
+#[cfg(feature = "report")]
+pub(super) fn set_blocking(fd: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: plain system calls on a descriptor that is open.
+    let flags = check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GETFL) })?;
+    // SAFETY: as above.
+    check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFL, flags & !libc::O_NONBLOCK) }).map(drop)
+}
+
 /// Facts about an open file.
 pub(super) fn facts(fd: BorrowedFd<'_>) -> io::Result<Facts> {
     // SAFETY: an all-zero stat is a valid value to be overwritten.

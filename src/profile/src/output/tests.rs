@@ -40,6 +40,23 @@ fn left(dir: &Path) -> Vec<String> {
 }
 
 #[test]
+fn a_pipe_that_nobody_reads_is_an_error_where_nobody_waits() {
+    let scratch = Scratch::new("pipe");
+    let pipe = scratch.0.join("page.prom");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let error = OutputFile::create_at_once(&pipe).unwrap_err().to_string();
+    assert!(error.contains("page.prom: nobody reads it"), "{error}");
+    let reader = fs::File::options().read(true).write(true).open(&pipe).unwrap();
+    let mut file = OutputFile::create_at_once(&pipe).unwrap();
+    file.write_all(b"x").unwrap();
+    file.finish().unwrap();
+    drop(reader);
+    let plain = scratch.0.join("plain");
+    OutputFile::create_at_once(&plain).and_then(OutputFile::finish).unwrap();
+    assert!(plain.is_file());
+}
+
+#[test]
 fn nothing_is_overwritten() {
     let scratch = Scratch::new("numbers");
     let wanted = scratch.0.join("a/b.prof");

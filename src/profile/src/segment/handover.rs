@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 pub const VARIABLE: &str = "PELLUCID_SERVE";
 /// Names the job to those who hand over parts of it: set by the launcher for its PEs.
 pub const JOB_VARIABLE: &str = "PELLUCID_JOB_ID";
-/// Bytes of a job's identity: the rest is cut.
-const ID_BYTES: usize = 64;
+/// Characters of a job's identity, and of whatever else its user has named: the rest is cut.
+const LONGEST: usize = 64;
 
 /// The connection to the exporter: the job runs as long as it is open.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ pub fn job_id(variable: impl Fn(&str) -> Option<OsString>, host: &str, launcher:
     let text =
         |name| variable(name).map(|value| value.to_string_lossy().into_owned()).filter(|value| !value.is_empty());
     if let Some(known) = text(JOB_VARIABLE) {
-        return known;
+        return label(&known);
     }
     let batch = ["SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"].into_iter().find_map(text);
     let id = match (batch, step(&variable)) {
@@ -61,7 +61,12 @@ pub fn job_id(variable: impl Fn(&str) -> Option<OsString>, host: &str, launcher:
         (None, _) => format!("{host}-{launcher}-{}", start_ns / 1_000_000_000),
     };
     let plain = |c: char| if c.is_ascii_alphanumeric() || "._-[]".contains(c) { c } else { '_' };
-    id.chars().map(plain).take(ID_BYTES).collect()
+    id.chars().map(plain).take(LONGEST).collect()
+}
+
+/// What a user has named, as a label of metrics: cut, and on one line.
+pub fn label(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '_' } else { c }).take(LONGEST).collect()
 }
 
 /// Name of this host.
@@ -223,6 +228,8 @@ mod tests {
         assert_eq!(id(&[("PBS_JOBID", "9[1].host")]), "9[1].host");
         assert_eq!(id(&[("FLUX_JOB_ID", "a\"b\n")]), "a_b_");
         assert_eq!(id(&[("LSB_JOBID", &"7".repeat(100))]).len(), 64);
+        assert_eq!(id(&[("SLURM_JOB_ID", "42"), (JOB_VARIABLE, "my job: 7\n")]), "my job: 7_");
+        assert_eq!(id(&[(JOB_VARIABLE, &"é".repeat(100_000))]), "é".repeat(64));
     }
 
     #[test]

@@ -45,9 +45,27 @@ pub(super) fn note(kind: u16, text: &str, value: i64) {
 }
 
 impl Writer {
+    /// Says what the file does not know of the call at hand: its team, where it has one, its context, where it is on
+    /// one, and where it returns to. False: there is no room.
+    #[inline(always)]
+    pub(super) fn introduce(&mut self, slot: &Slot, call: (Option<usize>, bool, u64), now: u64) -> bool {
+        let (team, on_context, site) = call;
+        // Each of these may begin a chunk, which knows nothing of what the ones before it have said. A chunk has room
+        // for all that they say, so that they are not repeated for ever.
+        loop {
+            let begun = self.sequence;
+            let is_said = team.is_none_or(|team| self.on_team(slot, team, now))
+                && (!on_context || self.on(slot, now))
+                && self.at_site(site, now);
+            if !is_said || self.sequence == begun {
+                return is_said;
+            }
+        }
+    }
+
     /// Says which context the call at hand is on. False: there is no room.
     #[inline]
-    pub(super) fn on(&mut self, slot: &Slot, now: u64) -> bool {
+    fn on(&mut self, slot: &Slot, now: u64) -> bool {
         let context = slot.tables.context.load(Relaxed);
         if context != self.context {
             self.note_context(context, now);
@@ -57,15 +75,11 @@ impl Writer {
 
     /// Says which team the collective at hand is on. False: there is no room.
     #[inline]
-    pub(super) fn on_team(&mut self, slot: &Slot, team: usize, now: u64) -> bool {
+    fn on_team(&mut self, slot: &Slot, team: usize, now: u64) -> bool {
         if team != self.team {
             self.note_team(slot, team, now);
         }
-        // A new chunk begins with the world.
-        if self.at > self.last && self.next_chunk(self.thread, now) && team != 0 {
-            self.note_team(slot, team, now);
-        }
-        self.at <= self.last
+        self.at <= self.last || self.next_chunk(self.thread, now)
     }
 
     #[cold]

@@ -79,17 +79,12 @@ pub(crate) fn event(slot: &Slot, op: u16, peer: i32, start: u64, end: u64) {
         writer.fold.leave_out(slot, op, bytes);
         writer.flush(slot, start);
     }
-    let mut is_ready = (writer.at <= writer.last && writer.thread == thread) || writer.prepare(thread, start);
+    let is_ready = (writer.at <= writer.last && writer.thread == thread) || writer.prepare(thread, start);
     let traits = op::traits(op);
-    let mut peer = peer;
-    if traits & TOGETHER != 0 {
-        let team = note::team(peer);
-        is_ready = is_ready && writer.on_team(slot, team, start);
-        peer = note::root(slot, op, team);
-    }
-    is_ready = is_ready && (traits & ON_CONTEXT == 0 || writer.on(slot, start));
+    let team = (traits & TOGETHER != 0).then(|| note::team(peer));
+    let peer = team.map_or(peer, |team| note::root(slot, op, team));
     let site = crate::recorder::site();
-    if !is_ready || !writer.at_site(site, start) {
+    if !is_ready || !writer.introduce(slot, (team, traits & ON_CONTEXT != 0, site), start) {
         writer.drop_one();
     } else {
         writer.call(op, peer, slot.head.current.addr.load(Relaxed), bytes, (start, end), site);

@@ -59,12 +59,13 @@ impl Store {
     pub fn make(path: &Path) -> Result<Store, String> {
         let store = Store { path: path.to_owned() };
         store.dir("counts")?;
-        match store.dir("")?.create(".gitattributes").and_then(|mut file| file.write_all(ATTRIBUTES.as_bytes())) {
-            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
-                Err(format!("{}: {error}", path.join(".gitattributes").display()))
-            }
-            _ => Ok(store),
+        let (name, file) = (".gitattributes", path.join(".gitattributes"));
+        // An empty one was made when there was no room for what is in it.
+        if !fs::symlink_metadata(&file).is_ok_and(|facts| !facts.is_file() || facts.len() > 0) {
+            let written = store.dir("")?.replace_for_good(name, ATTRIBUTES.as_bytes());
+            written.map_err(|error| format!("{}: {error}", file.display()))?;
         }
+        Ok(store)
     }
 
     /// Adds runs of one program as one entry. Gives its series, and whether it was not there.

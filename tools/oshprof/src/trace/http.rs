@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
@@ -12,19 +13,44 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const LONGEST: u64 = 4 << 20;
 
 /// Blocks until the answer is there: nothing else is going on.
-#[derive(Debug)]
-pub(super) struct Client;
+#[derive(Clone, Debug, Default)]
+pub(super) struct Client {
+    /// Why the last request has failed: the exporter has one text for all there is.
+    failure: Arc<Mutex<Option<String>>>,
+}
+
+impl Client {
+    /// To where the last request went that has failed, and why it has.
+    pub(super) fn failure(&self) -> Option<String> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
 
 #[async_trait::async_trait]
 impl HttpClient for Client {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-        Ok(post(&request)?)
+        let result = post(&request);
+        let why = match &result {
+            Ok(answer) if answer.status().is_success() => None,
+            Ok(answer) => Some(format!("status {}{}", answer.status().as_u16(), first_line(answer.body()))),
+            Err(error) => Some(error.to_string()),
+        };
+        let failure = why.map(|why| format!("{}: {why}", request.uri()));
+        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failure;
+        Ok(result?)
     }
+}
+
+/// What a server says of its status, where that is text.
+fn first_line(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(body);
+    let line: String = text.lines().next().unwrap_or_default().trim().chars().take(200).collect();
+    if line.is_empty() || line.chars().any(char::is_control) { String::new() } else { format!(": {line}") }
 }
 
 fn post(request: &Request<Bytes>) -> io::Result<Response<Bytes>> {
     let uri = request.uri();
-    let invalid = |what: &str| io::Error::new(io::ErrorKind::InvalidInput, format!("{uri}: {what}"));
+    let invalid = |what: &'static str| io::Error::new(io::ErrorKind::InvalidInput, what);
     if uri.scheme_str() != Some("http") {
         return Err(invalid("only http is spoken; send to a collector that forwards with encryption"));
     }

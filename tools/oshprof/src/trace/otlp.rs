@@ -24,14 +24,16 @@ const BATCH: usize = 2048;
 
 /// Sends the spans to a collector, by OTLP over HTTP.
 pub(super) fn send(trace: &Trace, problems: &mut Vec<ReadError>, endpoint: Option<&str>) -> Result<(), Failure> {
-    let mut builder = SpanExporter::builder().with_http().with_http_client(http::Client);
+    let client = http::Client::default();
+    let mut builder = SpanExporter::builder().with_http().with_http_client(client.clone());
     if let Some(endpoint) = endpoint {
         builder = builder.with_endpoint(with_path(endpoint));
     }
     let mut exporter = builder.build().map_err(|error| format!("otlp: {error}"))?;
     batches(trace, problems, |resource, spans| {
         exporter.set_resource(resource);
-        futures_executor::block_on(exporter.export(spans)).map_err(|error| format!("otlp: {error}"))
+        let sent = futures_executor::block_on(exporter.export(spans));
+        sent.map_err(|error| format!("otlp: {}", client.failure().unwrap_or_else(|| error.to_string())))
     })
 }
 

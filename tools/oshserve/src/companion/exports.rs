@@ -13,6 +13,7 @@ use pellucid_profile::segment::handover;
 use crate::metrics::text;
 use crate::push::settings::Settings;
 use crate::push::{About, Push};
+use crate::say::complain;
 use crate::serve::jobs::Jobs;
 
 /// Time from one writing of the file to the next.
@@ -39,16 +40,10 @@ pub struct Exports {
     push: Option<Push>,
 }
 
-/// The thread that exports.
+/// The threads that export: a collector that does not answer keeps nobody from the file.
 pub struct Running {
-    orders: Sender<Order>,
-    done: Receiver<()>,
-}
-
-/// What the thread is told.
-enum Order {
-    Now,
-    Last(Instant),
+    file: Option<Worker>,
+    push: Option<Worker>,
 }
 
 impl Exports {
@@ -60,7 +55,7 @@ impl Exports {
         let file = wanted.file.as_deref().map(with_host);
         if let Some(file) = &file {
             // A place that cannot be written to is told before the job begins.
-            drop(OutputFile::create(file).map_err(|error| error.to_string())?);
+            drop(OutputFile::create_at_once(file).map_err(|error| error.to_string())?);
         }
         let variable = |name: &str| std::env::var(name).ok();
         let open = |to: &String| Push::open(to, Settings::from(variable)?, wanted.forget);
@@ -69,125 +64,182 @@ impl Exports {
 
     /// Begins to export the jobs' numbers.
     pub fn start(self, jobs: Arc<Jobs>, mut about: About) -> Running {
-        let (orders, asked) = channel();
-        let (tell, done) = channel();
-        if let Some(push) = &self.push {
+        let file = self.file.map(|path| {
+            let shown = path.display().to_string();
+            Worker::start(shown, Pages { path, jobs: Arc::clone(&jobs), next: Instant::now() + EVERY, said: false })
+        });
+        let push = self.push.map(|push| {
             push.complete(&mut about.source);
-        }
-        let due = Instant::now();
-        let mut exporter = Exporter {
-            next_file: self.file.is_some().then(|| due + EVERY),
-            next_push: self.push.as_ref().map(|push| due + push.interval()),
-            exports: self,
-            jobs,
-            about,
-            complained: false,
-        };
-        let work = move || exporter.work(&asked, &tell);
-        // Without the thread there is nobody to answer: what waits for it sees that.
-        if let Err(error) = std::thread::Builder::new().name("exports".into()).spawn(work) {
-            eprintln!("oshprof: metrics: {error}");
-        }
-        Running { orders, done }
+            let (shown, next) = (push.shown(), Instant::now() + push.interval());
+            Worker::start(shown, Pushes { push, jobs, about, next })
+        });
+        Running { file, push }
     }
 }
 
 impl Running {
     /// Writes the file with the numbers of this moment.
     pub fn now(&self) {
-        if self.orders.send(Order::Now).is_ok() {
-            let _ = self.done.recv_timeout(SNAPSHOT);
+        if let Some(file) = &self.file {
+            let _ = file.ask(None).recv_timeout(SNAPSHOT);
         }
     }
 
-    /// Exports the last numbers, within this time.
+    /// Exports the last numbers, within this time. What could not be done in it is told.
     pub fn finish(self, within: Duration) {
-        if self.orders.send(Order::Last(Instant::now() + within)).is_ok() {
-            let _ = self.done.recv_timeout(within);
-        }
-    }
-}
-
-struct Exporter {
-    exports: Exports,
-    jobs: Arc<Jobs>,
-    about: About,
-    next_file: Option<Instant>,
-    next_push: Option<Instant>,
-    complained: bool,
-}
-
-impl Exporter {
-    fn work(&mut self, orders: &Receiver<Order>, done: &Sender<()>) {
-        // An order that came while an export was being tried again.
-        let mut early = None;
-        loop {
-            let due = [self.next_file, self.next_push].into_iter().flatten().min();
-            let wait = due.map_or(Duration::from_secs(3600), |due| due.saturating_duration_since(Instant::now()));
-            let order = match early.take() {
-                Some(order) => Ok(order),
-                None => orders.recv_timeout(wait),
-            };
-            match order {
-                Ok(Order::Now) => {
-                    self.write();
-                    let _ = done.send(());
-                }
-                Ok(Order::Last(until)) => {
-                    self.last(until);
-                    let _ = done.send(());
-                    return;
-                }
-                Err(RecvTimeoutError::Timeout) => early = self.due(orders),
-                Err(RecvTimeoutError::Disconnected) => return,
+        let end = Instant::now() + within;
+        // A thread that can still say why it fails says it before it is given up.
+        let until = end.checked_sub(within / 8).unwrap_or(end);
+        let workers = [self.file, self.push];
+        // Both begin at once; the file, which needs nobody else, is waited for first.
+        let asked: Vec<_> = workers.iter().flatten().map(|worker| (worker, worker.ask(Some(until)))).collect();
+        for (worker, answer) in asked {
+            let left = end.saturating_duration_since(Instant::now());
+            if answer.recv_timeout(left) == Err(RecvTimeoutError::Timeout) {
+                let ms = within.as_millis();
+                complain(format_args!("metrics to {}: the last numbers were not taken within {ms} ms", worker.shown));
             }
         }
     }
+}
 
-    /// Does what is due; gives an order that came meanwhile.
+/// A thread that exports, as those see it that tell it to.
+struct Worker {
+    /// Where to, for messages.
+    shown: String,
+    orders: Sender<Order>,
+}
+
+/// What such a thread is told: the numbers of now, or the last ones, up to a time. Each order has an answer of its own:
+/// one that comes too late is not taken for that of the next.
+struct Order {
+    last: Option<Instant>,
+    done: Sender<()>,
+}
+
+/// What such a thread does.
+trait Export: Send + 'static {
+    /// When the next export is due.
+    fn next(&self) -> Instant;
+    /// Does it. Gives an order that came meanwhile.
+    fn due(&mut self, orders: &Receiver<Order>) -> Option<Order>;
+    /// Exports the numbers of this moment.
+    fn now(&mut self);
+    /// Exports the last ones.
+    fn last(&mut self, until: Instant);
+}
+
+impl Worker {
+    fn start(shown: String, mut export: impl Export) -> Worker {
+        let (orders, asked) = channel();
+        let work = move || work(&mut export, &asked);
+        // Without the thread there is nobody to answer: what waits for it sees that.
+        if let Err(error) = std::thread::Builder::new().name("exports".into()).spawn(work) {
+            complain(format_args!("metrics to {shown}: {error}"));
+        }
+        Worker { shown, orders }
+    }
+
+    /// Gives an order; the answer comes when it is done.
+    fn ask(&self, last: Option<Instant>) -> Receiver<()> {
+        let (done, answer) = channel();
+        // Where the thread has gone, so has the other end of the answer.
+        let _ = self.orders.send(Order { last, done });
+        answer
+    }
+}
+
+fn work(export: &mut impl Export, orders: &Receiver<Order>) {
+    // An order that came while an export was being tried again.
+    let mut early = None;
+    loop {
+        let wait = export.next().saturating_duration_since(Instant::now());
+        match early.take().map_or_else(|| orders.recv_timeout(wait), Ok) {
+            Ok(Order { last: None, done }) => {
+                export.now();
+                let _ = done.send(());
+            }
+            Ok(Order { last: Some(until), done }) => {
+                export.last(until);
+                let _ = done.send(());
+                return;
+            }
+            Err(RecvTimeoutError::Timeout) => early = export.due(orders),
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}
+
+/// The file.
+struct Pages {
+    path: PathBuf,
+    jobs: Arc<Jobs>,
+    next: Instant,
+    /// Whether has been said that it cannot be written.
+    said: bool,
+}
+
+impl Export for Pages {
+    fn next(&self) -> Instant {
+        self.next
+    }
+
+    fn due(&mut self, _: &Receiver<Order>) -> Option<Order> {
+        self.next = Instant::now() + EVERY;
+        self.now();
+        None
+    }
+
+    fn now(&mut self) {
+        let written = text::encode(&self.jobs.numbers()).and_then(|page| write(&self.path, &page));
+        if let Err(error) = written
+            && !std::mem::replace(&mut self.said, true)
+        {
+            complain(format_args!("metrics: {error}"));
+        }
+    }
+
+    fn last(&mut self, _: Instant) {
+        self.now();
+    }
+}
+
+/// What is pushed.
+struct Pushes {
+    push: Push,
+    jobs: Arc<Jobs>,
+    about: About,
+    next: Instant,
+}
+
+impl Export for Pushes {
+    fn next(&self) -> Instant {
+        self.next
+    }
+
     fn due(&mut self, orders: &Receiver<Order>) -> Option<Order> {
-        let now = Instant::now();
-        if self.next_file.is_some_and(|due| due <= now) {
-            self.write();
-            self.next_file = Some(now + EVERY);
-        }
-        if self.next_push.is_none_or(|due| due > now) {
-            return None;
-        }
-        let push = self.exports.push.as_mut()?;
-        let until = now + push.interval();
-        self.next_push = Some(until);
+        self.next = Instant::now() + self.push.interval();
         self.about.source.now_ns = realtime_ns();
         let mut order = None;
-        push.export(&self.jobs.numbers(), &self.about, until, &mut |time| {
+        self.push.export(&self.jobs.numbers(), &self.about, self.next, &mut |time| {
             order = orders.recv_timeout(time).ok();
             order.is_some()
         });
         order
     }
 
-    fn last(&mut self, until: Instant) {
-        self.write();
-        self.about.source.now_ns = realtime_ns();
-        if let Some(push) = &mut self.exports.push {
-            push.finish(&self.jobs.numbers(), &self.about, until);
-        }
-    }
+    /// Snapshots are for the file.
+    fn now(&mut self) {}
 
-    fn write(&mut self) {
-        let Some(file) = &self.exports.file else { return };
-        let written = text::encode(&self.jobs.numbers()).and_then(|page| write(file, &page));
-        if let Err(error) = written
-            && !std::mem::replace(&mut self.complained, true)
-        {
-            eprintln!("oshprof: metrics: {error}");
-        }
+    fn last(&mut self, until: Instant) {
+        self.about.source.now_ns = realtime_ns();
+        self.push.finish(&self.jobs.numbers(), &self.about, until);
     }
 }
 
 /// Whoever reads the file sees all of the old one or all of the new one.
 fn write(path: &Path, page: &str) -> Result<(), String> {
-    let mut file = OutputFile::create(path).map_err(|error| error.to_string())?;
+    let mut file = OutputFile::create_at_once(path).map_err(|error| error.to_string())?;
     file.write_all(page.as_bytes()).map_err(|error| OutputFile::failed(path, error).to_string())?;
     file.finish().map_err(|error| error.to_string())
 }
@@ -196,5 +248,78 @@ fn with_host(path: &Path) -> PathBuf {
     match path.to_str() {
         Some(text) if text.contains(HOST) => text.replace(HOST, &handover::host()).into(),
         _ => path.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+    use crate::serve::jobs::Limits;
+
+    /// Nothing, which is enough to be written.
+    fn no_jobs() -> Arc<Jobs> {
+        let limits = Limits { linger: EVERY, max_series: 1, show_user: false, top: 0, by_node: false };
+        let jobs = Arc::new(Jobs::new(limits));
+        jobs.only_these();
+        jobs
+    }
+
+    #[test]
+    fn a_collector_that_hangs_does_not_hold_up_the_file() {
+        let folder = std::env::temp_dir().join(format!("pellucid-exports-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("job.prom");
+        let collector = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", collector.local_addr().unwrap());
+        let minute = Duration::from_secs(60);
+        let settings = Settings { interval: minute, timeout: minute, ..Settings::default() };
+        let (jobs, next, path) = (no_jobs(), Instant::now(), file.clone());
+        let push = Push::open(&address, settings, false).unwrap();
+        let pushes = Pushes { push, jobs: Arc::clone(&jobs), about: About::default(), next };
+        let running = Running {
+            file: Some(Worker::start("file".into(), Pages { path, jobs, next: next + EVERY, said: false })),
+            push: Some(Worker::start(address, pushes)),
+        };
+        // From here on a push is under way.
+        let (hanging, _) = collector.accept().unwrap();
+        running.now();
+        assert!(file.exists(), "a snapshot");
+        std::fs::remove_file(&file).unwrap();
+        running.finish(Duration::from_secs(2));
+        assert!(file.exists(), "the last numbers");
+        drop(hanging);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    /// An answer that comes late is that of its own order.
+    #[test]
+    fn orders_have_answers_of_their_own() {
+        struct Slow(Receiver<()>);
+        impl Export for Slow {
+            fn next(&self) -> Instant {
+                Instant::now() + EVERY
+            }
+            fn due(&mut self, _: &Receiver<Order>) -> Option<Order> {
+                None
+            }
+            fn now(&mut self) {
+                let _ = self.0.recv();
+            }
+            fn last(&mut self, _: Instant) {
+                let _ = self.0.recv();
+            }
+        }
+        let (go_on, wait) = channel();
+        let worker = Worker::start("nowhere".into(), Slow(wait));
+        let first = worker.ask(None);
+        assert_eq!(first.recv_timeout(Duration::from_millis(1)), Err(RecvTimeoutError::Timeout));
+        let last = worker.ask(Some(Instant::now()));
+        go_on.send(()).unwrap();
+        first.recv().unwrap();
+        assert_eq!(last.try_recv(), Err(std::sync::mpsc::TryRecvError::Empty));
+        go_on.send(()).unwrap();
+        last.recv().unwrap();
     }
 }

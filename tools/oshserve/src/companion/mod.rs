@@ -8,7 +8,7 @@
 //!
 //! | module | what it is |
 //! |---|---|
-//! | [`exports`] | the file and what is pushed, in a thread of their own |
+//! | [`exports`] | the file and what is pushed, each in a thread of its own |
 //! | [`talk`] | what is said over the socket |
 
 pub mod exports;
@@ -21,13 +21,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::commands::FAILED;
+use crate::say::complain;
 use crate::serve::jobs::Jobs;
 use crate::serve::server::{self, Listener};
+use crate::serve::sockets::Sockets;
 use crate::serve::{self, Pages, config};
 use crate::sys;
 use exports::{Exports, Wanted};
 use talk::{Talk, Told};
 
+/// Seconds that preparing may take: whoever started it does not wait longer.
+const PREPARE: u32 = 10;
 /// How long the last exports may take.
 const LAST: Duration = Duration::from_secs(2);
 
@@ -49,12 +53,12 @@ pub fn run(request: &Request) -> ExitCode {
     let stream = match sys::take_standard_input() {
         Ok(stream) => stream,
         Err(error) => {
-            eprintln!("oshprof: serve: --job-on-stdin: standard input is no socket: {error}");
+            complain(format_args!("serve: --job-on-stdin: standard input is no socket: {error}"));
             return ExitCode::from(FAILED);
         }
     };
     if let Err(error) = sys::leave_the_starter() {
-        eprintln!("oshprof: serve: {error}");
+        complain(format_args!("serve: {error}"));
         return ExitCode::from(FAILED);
     }
     match serve_job(request, stream) {
@@ -72,14 +76,33 @@ struct Ready {
 
 fn prepare(request: &Request) -> Result<Ready, String> {
     let config = request.serve.web_config.clone().map(config::Config::open).transpose()?;
-    let listener = request.serve.listen.as_ref().map(Listener::bind).transpose()?;
     let wanted = Wanted { file: request.file.clone(), push: request.push.clone(), forget: request.forget };
-    Ok(Ready { listener, config, exports: Exports::open(&wanted)? })
+    let exports = Exports::open(&wanted)?;
+    // Last: nothing is left behind where another part fails.
+    let listener = request.serve.listen.as_ref().map(Listener::bind).transpose()?;
+    Ok(Ready { listener, config, exports })
 }
 
 fn serve_job(request: &Request, stream: UnixStream) -> Result<(), ()> {
     let mut talk = Talk::new(stream);
-    let Ready { listener, config, exports } = prepare(request).map_err(|error| talk.refuse(&error))?;
+    // A file of another machine, or a pipe in its place, may be waited for without an end.
+    sys::end_in(PREPARE);
+    let ready = prepare(request).map_err(|error| talk.refuse(&error))?;
+    sys::end_in(0);
+    let sockets = Sockets::default();
+    if let Some(Listener::Unix(_, path)) = &ready.listener {
+        sockets.add(path);
+        let made = sockets.clone();
+        // Where there is no thread for it, the socket stays behind if a signal ends this process.
+        let _ = sys::before_signals_end(move || made.remove());
+    }
+    let outcome = stay(request, ready, talk);
+    sockets.remove();
+    outcome
+}
+
+fn stay(request: &Request, ready: Ready, mut talk: Talk) -> Result<(), ()> {
+    let Ready { listener, config, exports } = ready;
     let pages = request.serve.pages.clone();
     let url = listener.as_ref().map(|listener| match &pages {
         Pages::Live(token) => listener.root(config.is_some()) + token,
@@ -89,7 +112,7 @@ fn serve_job(request: &Request, stream: UnixStream) -> Result<(), ()> {
     let jobs = Arc::new(Jobs::new(request.serve.limits()));
     // Nobody but this job: others are not looked for.
     jobs.only_these();
-    let job = talk.job(&jobs).map_err(|error| eprintln!("oshprof: serve: the job: {error}"))?;
+    let job = talk.job(&jobs).map_err(|error| complain(format_args!("serve: the job: {error}")))?;
     // The launcher has found that there will be none.
     let Some((key, about)) = job else { return Ok(()) };
     let serves = listener.map(|listener| serve_beside(listener, &jobs, config, pages)).is_some();
@@ -119,10 +142,10 @@ fn serve_beside(listener: Listener, jobs: &Arc<Jobs>, config: Option<config::Con
     let jobs = Arc::clone(jobs);
     let work = move || match server::serve(listener, jobs, config, pages) {
         Ok(never) => match never {},
-        Err(error) => eprintln!("oshprof: serve: {error}"),
+        Err(error) => complain(format_args!("serve: {error}")),
     };
     if let Err(error) = std::thread::Builder::new().name("server".into()).spawn(work) {
-        eprintln!("oshprof: serve: {error}");
+        complain(format_args!("serve: {error}"));
     }
 }
 

@@ -64,7 +64,7 @@ impl Talk {
     pub fn job(&mut self, jobs: &Jobs) -> io::Result<Option<(Key, About)>> {
         // Whoever started this process is of one user with it.
         handover::peer(self.stream.as_fd())?;
-        let Some((facts, fd)) = first_message(&self.stream)? else { return Ok(None) };
+        let Some((facts, fd)) = first_message(&self.stream, None)? else { return Ok(None) };
         accept(&facts, fd.as_ref(), jobs).map(Some)
     }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use pellucid_profile::segment::Segment;
 
 use crate::commands::FAILED;
+use crate::say::{complain, print};
 use crate::serve::found::identity;
 use crate::serve::jobs::{Jobs, Limits};
 use crate::serve::server::{self, Listener};
@@ -23,7 +24,7 @@ pub fn run(segment: Segment, pid: u32) -> ExitCode {
     match serve(segment, pid) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("oshprof: top: {error}");
+            complain(format_args!("top: {error}"));
             ExitCode::from(FAILED)
         }
     }
@@ -42,11 +43,11 @@ fn serve(segment: Segment, pid: u32) -> Result<(), String> {
     jobs.add(Tracked::new(segment, identity, Some(pid)));
     let listener = Listener::bind(&Listen::Tcp("127.0.0.1:0".into()))?;
     let word = word().map_err(|error| error.to_string())?;
-    println!("oshprof: top: {}{word}", listener.root(false));
+    print(&format!("oshprof: top: {}{word}\n", listener.root(false)))?;
     let served = Arc::clone(&jobs);
     let work = move || match server::serve(listener, served, None, Pages::Live(word)) {
         Ok(never) => match never {},
-        Err(error) => eprintln!("oshprof: top: {error}"),
+        Err(error) => complain(format_args!("top: {error}")),
     };
     std::thread::Builder::new().name("server".into()).spawn(work).map_err(|error| error.to_string())?;
     while !jobs.is_over(LINGER) {

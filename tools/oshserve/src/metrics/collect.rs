@@ -307,7 +307,9 @@ pub(super) fn communication_ratio(pe: &PeRow) -> Option<f64> {
 fn regions(view: &View<'_>, memory: &mut Memory) -> Family {
     let job = view.identity.job_id.as_str();
     let named = || view.merged.regions.iter().filter(|(name, _)| !name.is_empty());
-    let known: Vec<String> = memory.choose_regions(named().map(|(name, _)| name.clone())).to_vec();
+    // One that the program calls as the sum is called is part of the sum.
+    let own = named().filter(|(name, _)| *name != OTHERS);
+    let known: Vec<String> = memory.choose_regions(own.map(|(name, _)| name.clone())).to_vec();
     let mut family = Family::new(Id::Region);
     let time = |of: &dyn Fn(&str) -> bool| {
         named().filter(|(name, _)| of(name)).map(|(_, sum)| sum.own_ns).fold(0, u64::saturating_add)
@@ -315,9 +317,34 @@ fn regions(view: &View<'_>, memory: &mut Memory) -> Family {
     for region in &known {
         family.add(&[job, region], Value::Number(seconds(time(&|name| name == region))));
     }
-    if !known.is_empty() {
+    if named().next().is_some() || !known.is_empty() {
         let others = time(&|name| !known.iter().any(|region| region == name));
         family.add(&[job, OTHERS], Value::Number(seconds(others)));
     }
     family
+}
+
+#[cfg(test)]
+mod tests {
+    use pellucid_profile::merge::RegionSum;
+    use pellucid_profile::model::Profile;
+
+    use super::*;
+
+    #[test]
+    fn a_region_may_be_called_as_the_sum_of_others() {
+        let mut merged = Merged::from(&Profile::default());
+        for (name, own_ns) in [(OTHERS, 2_000_000_000), ("solve", 5_000_000_000)] {
+            merged.regions.push((name.to_owned(), RegionSum { own_ns, ..RegionSum::default() }));
+        }
+        let (identity, now) = (Identity::default(), Now::default());
+        let series = |merged: &Merged| -> Vec<(String, f64)> {
+            let view = View { identity: &identity, state: "running", merged, now: &now, top: 0 };
+            let family = regions(&view, &mut Memory::default());
+            family.series.iter().map(|series| (series.labels[1].clone(), series.value.number())).collect()
+        };
+        assert_eq!(series(&merged), [("solve".to_owned(), 5.0), (OTHERS.to_owned(), 2.0)]);
+        merged.regions.pop();
+        assert_eq!(series(&merged), [(OTHERS.to_owned(), 2.0)], "no other has a name");
+    }
 }

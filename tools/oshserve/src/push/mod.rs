@@ -22,6 +22,7 @@ use prost::Message as _;
 use crate::metrics::family::Family;
 use crate::metrics::otlp::{self, Source};
 use crate::metrics::text;
+use crate::say::complain;
 use http::{Answer, Client, Message};
 use settings::Settings;
 use target::{Protocol, Target};
@@ -74,6 +75,11 @@ impl Push {
         let target = Target::parse(to, &settings)?;
         let client = Client::new(&target.address, settings.certificate.as_deref(), settings.client.as_ref())?;
         Ok(Push { target, client, settings, forget, said: BTreeSet::new(), last: false })
+    }
+
+    /// Where to, for messages.
+    pub fn shown(&self) -> String {
+        self.target.address.shown()
     }
 
     /// Time from one export to the next.
@@ -179,7 +185,8 @@ impl Push {
             };
             // Many jobs push to one server: not all of them come again at the same moment.
             let wait = asked.unwrap_or_else(|| next_pause.mul_f64(jitter()));
-            let has_time = Instant::now() + wait < until;
+            // What a server asks for may be more than there are seconds.
+            let has_time = Instant::now().checked_add(wait).is_some_and(|at| at < until);
             if !has_time || pause(wait) {
                 if !has_time || self.last {
                     self.say(&why);
@@ -194,7 +201,7 @@ impl Push {
     fn say(&mut self, what: &str) {
         if self.said.insert(what.to_owned()) || self.last {
             let numbers = if self.last { "the last numbers: " } else { "" };
-            eprintln!("oshprof: metrics to {}: {numbers}{what}", self.target.address.shown());
+            complain(format_args!("metrics to {}: {numbers}{what}", self.target.address.shown()));
         }
     }
 }
@@ -270,5 +277,25 @@ mod tests {
         ] {
             assert_eq!(of(status, body), (meaning, text.to_owned()), "{status}");
         }
+    }
+
+    /// Whatever a server asks for: the numbers wait for the next export.
+    #[test]
+    fn a_pause_that_is_too_long_is_none() {
+        use std::io::{Read, Write};
+        let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", server.local_addr().unwrap());
+        let longest = u64::MAX;
+        let serve = std::thread::spawn(move || {
+            let (mut stream, _) = server.accept().unwrap();
+            let _ = stream.read(&mut [0; 4096]);
+            let head = format!("HTTP/1.1 503 Busy\r\nRetry-After: {longest}\r\nContent-Length: 0\r\n\r\n");
+            stream.write_all(head.as_bytes()).unwrap();
+        });
+        let mut push = Push::open(&address, Settings::default(), false).unwrap();
+        let until = Instant::now() + Duration::from_secs(60);
+        assert!(!push.export(&[], &About::default(), until, &mut |_| panic!("it does not wait")));
+        assert!(push.said.contains("status 503"), "{:?}", push.said);
+        serve.join().unwrap();
     }
 }

@@ -6,10 +6,11 @@ use std::net::IpAddr;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderMap};
+use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderMap, USER_AGENT};
 use hyper::{Method, Response, StatusCode};
 
 use super::jobs::Jobs;
+use super::scrapers::Scraper;
 use crate::metrics::{openmetrics, protobuf, text};
 
 /// What only those send who scrape regularly: Prometheus and what behaves like it. A person who looks does not use up a
@@ -71,8 +72,9 @@ fn metrics(asked: &Asked, jobs: &Jobs) -> Response<Vec<u8>> {
     let accept = header(&asked.headers, ACCEPT.as_str());
     // Those who come through a socket of the file system have no address: one place for all of them.
     let from = asked.from.unwrap_or(IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED));
+    let who = Scraper::new(from, &header(&asked.headers, USER_AGENT.as_str()));
     let scrapes = asked.headers.contains_key(SCRAPER) && asked.method == Method::GET;
-    let families = jobs.page(scrapes.then_some(from));
+    let families = jobs.page(scrapes.then_some(&who));
     let (kind, body) = match negotiate(&accept) {
         Encoding::Protobuf => (protobuf::CONTENT_TYPE, protobuf::encode(&families)),
         Encoding::OpenMetrics => (openmetrics::CONTENT_TYPE, openmetrics::encode(&families).into_bytes()),

@@ -46,9 +46,9 @@ pub fn identity(segment: &Segment, pid: u32, show_user: bool) -> Identity {
             pair.strip_prefix(wanted.as_bytes())?.strip_prefix(b"=").map(|v| OsString::from_vec(v.into()))
         })
     };
-    let start = segment.header().start_realtime.load(std::sync::atomic::Ordering::Relaxed);
+    let start = segment.header().start_realtime.load(Relaxed);
     let all_here = segment.pes().len() == segment.npes() as usize;
-    let user = variable("USER").map(|user| user.to_string_lossy().into_owned()).unwrap_or_default();
+    let user = variable("USER").map(|user| handover::label(&user.to_string_lossy())).unwrap_or_default();
     Identity {
         job_id: handover::job_id(variable, &segment.header().host.get(), pid, start),
         step: handover::step(variable),

@@ -9,15 +9,17 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pellucid_profile::segment::{Segment, handover};
 
 use super::jobs::Jobs;
+use super::sockets;
 use super::tracked::{Key, Tracked, key};
 use crate::metrics::collect::{Identity, STATES};
 use crate::metrics::otlp;
 use crate::push::About;
+use crate::say::complain;
 use crate::sys;
 
 /// Longest message.
@@ -60,7 +62,7 @@ pub fn take_jobs(listener: UnixListener, jobs: Arc<Jobs>) -> io::Result<()> {
             let serve_job = move || {
                 if let Err(error) = follow(stream, &jobs) {
                     jobs.count_error();
-                    eprintln!("oshprof: serve: a job that was handed over: {error}");
+                    complain(format_args!("serve: a job that was handed over: {error}"));
                 }
                 mine.fetch_sub(1, Ordering::Relaxed);
             };
@@ -76,7 +78,7 @@ pub fn take_jobs(listener: UnixListener, jobs: Arc<Jobs>) -> io::Result<()> {
 /// From now on jobs can be handed over: they wait for [`take_jobs`].
 ///
 /// # Errors
-/// What the system answered, or that another exporter listens there.
+/// What the system answered, or that there is another exporter, or something that is no socket.
 pub fn bind(path: &Path) -> io::Result<UnixListener> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         let mode = if handover::user() == 0 { 0o755 } else { 0o700 };
@@ -86,10 +88,7 @@ pub fn bind(path: &Path) -> io::Result<UnixListener> {
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, "its folder belongs to somebody else"));
         }
     }
-    if UnixStream::connect(path).is_ok() {
-        return Err(io::Error::new(io::ErrorKind::AddrInUse, "another exporter takes jobs there"));
-    }
-    let _ = fs::remove_file(path);
+    sockets::clear(path)?;
     // Root's is for all users, whose identity the kernel tells; everybody else's is for themselves.
     let _mask = sys::Private::new(if handover::user() == 0 { 0o111 } else { 0o177 });
     UnixListener::bind(path)
@@ -101,8 +100,7 @@ fn follow(mut stream: UnixStream, jobs: &Jobs) -> io::Result<()> {
     if handover::user() != 0 && user != handover::user() {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("it is user {user}'s")));
     }
-    stream.set_read_timeout(Some(PATIENCE))?;
-    let Some((facts, fd)) = first_message(&stream)? else { return Ok(()) };
+    let Some((facts, fd)) = first_message(&stream, Some(Instant::now() + PATIENCE))? else { return Ok(()) };
     let (key, _) = accept(&facts, fd.as_ref(), jobs)?;
     drop(fd);
     stream.set_read_timeout(None)?;
@@ -117,15 +115,20 @@ fn follow(mut stream: UnixStream, jobs: &Jobs) -> io::Result<()> {
 /// The words of a message, and the descriptor that came with it.
 pub type JobMessage = (HashMap<String, String>, Option<OwnedFd>);
 
-/// Name and value of each line, and the descriptor. `None`: nothing came, as where somebody only looks whether we are
+/// Name and value of each line, and the descriptor; all of it is there by `until`. `None`: nothing came, as where somebody only looks whether we are
 /// there.
 ///
 /// # Errors
 /// What the system answered, or what is wrong with the message.
-pub fn first_message(stream: &UnixStream) -> io::Result<Option<JobMessage>> {
+pub fn first_message(stream: &UnixStream, until: Option<Instant>) -> io::Result<Option<JobMessage>> {
     let (mut text, mut fd) = (Vec::new(), None);
     let mut part = [0_u8; 4096];
     loop {
+        if let Some(until) = until {
+            // One that sends a byte now and then has no more time than others.
+            let left = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero());
+            stream.set_read_timeout(Some(left.ok_or(io::ErrorKind::WouldBlock)?))?;
+        }
         let (bytes, received) = sys::receive(stream.as_fd(), &mut part)?;
         fd = fd.or(received);
         text.extend(&part[..bytes]);
@@ -160,7 +163,7 @@ pub fn accept(facts: &HashMap<String, String>, fd: Option<&OwnedFd>, jobs: &Jobs
         return Err(invalid("it has more PEs than a host"));
     }
     // Sent by a user: cut, so that labels stay labels.
-    let fact = |name: &str| facts.get(name).map(|value| value.chars().take(64).collect()).unwrap_or_default();
+    let fact = |name: &str| facts.get(name).map(|value| handover::label(value)).unwrap_or_default();
     let all_here = segment.pes().len() == segment.npes() as usize;
     let identity = Identity {
         job_id: fact("job_id"),
@@ -181,4 +184,37 @@ pub fn accept(facts: &HashMap<String, String>, fd: Option<&OwnedFd>, jobs: &Jobs
     };
     jobs.add(Tracked::new(segment, identity, None));
     Ok((this, about))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn a_message_that_trickles_has_no_more_time_than_others() {
+        let (mine, mut theirs) = UnixStream::pair().unwrap();
+        let trickle = std::thread::spawn(move || {
+            while theirs.write_all(b"x").is_ok() {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        });
+        let error = first_message(&mine, Some(Instant::now() + Duration::from_millis(100))).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::WouldBlock, "{error}");
+        drop(mine);
+        trickle.join().unwrap();
+    }
+
+    #[test]
+    fn messages_in_parts() {
+        let (mine, mut theirs) = UnixStream::pair().unwrap();
+        for part in ["job_id=7\nus", "er=ada\n", "\n"] {
+            theirs.write_all(part.as_bytes()).unwrap();
+        }
+        let (facts, fd) = first_message(&mine, None).unwrap().unwrap();
+        assert_eq!((facts["job_id"].as_str(), facts["user"].as_str(), fd.is_none()), ("7", "ada", true));
+        drop(theirs);
+        assert!(first_message(&mine, None).unwrap().is_none());
+    }
 }

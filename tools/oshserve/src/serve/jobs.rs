@@ -1,18 +1,17 @@
 //! The jobs of this host, from the moment they are known until their last numbers were scraped.
 
-use std::collections::BTreeMap;
-use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::found;
+use super::scrapers::{Scraper, Scrapers};
 use super::tracked::{Key, Stage, Tracked};
 use crate::metrics::family::{Family, Value, join, without_job};
 use crate::metrics::series::cut;
 use crate::metrics::table::Id;
 
-/// Whoever has scraped within this time is expected to scrape again.
-const REGULAR: Duration = Duration::from_secs(150);
+/// Jobs that have ended and are still shown: of more the oldest ends go.
+const MOST_ENDED: usize = 256;
 /// How often jobs are looked for under `/proc` at most.
 const LOOK: Duration = Duration::from_millis(500);
 
@@ -41,8 +40,7 @@ pub struct Jobs {
 #[derive(Debug, Default)]
 struct Inner {
     list: Vec<Tracked>,
-    /// When each scraper was last here.
-    scrapers: BTreeMap<IpAddr, Instant>,
+    scrapers: Scrapers,
     looked: Option<Instant>,
     /// Jobs that were not handed over are not looked for.
     only_these: bool,
@@ -75,25 +73,23 @@ impl Jobs {
     }
 
     /// Adds a job that was handed over. One that was found before is from now on known by its connection.
-    pub fn add(&self, mut job: Tracked) {
+    pub fn add(&self, job: Tracked) {
         let mut inner = self.inner();
+        inner.forget(self.limits.linger, None);
         if let Some(known) = inner.list.iter_mut().find(|known| known.key == job.key) {
             known.watched = job.watched;
             return;
         }
-        // Steps of a batch job that were started by hand have no number of their own.
-        if inner.list.iter().any(|known| known.identity.job_id == job.identity.job_id) {
-            job.identity.job_id += &format!("_{}", job.key.0);
-        }
-        job.top = self.limits.top;
-        inner.list.push(job);
+        inner.admit(job, self.limits.top);
     }
 
     /// A job has ended. `state`: how, where that was said.
     pub fn end(&self, key: Key, state: Option<&'static str>) {
-        if let Some(job) = self.inner().list.iter_mut().find(|job| job.key == key) {
+        let mut inner = self.inner();
+        if let Some(job) = inner.list.iter_mut().find(|job| job.key == key) {
             job.end(state);
         }
+        inner.forget(self.limits.linger, None);
     }
 
     /// A segment could not be read.
@@ -103,11 +99,10 @@ impl Jobs {
 
     /// The whole page. `scraper`: who asks, where it is one who asks regularly; jobs whose end it has seen are not
     /// shown to it again.
-    pub fn page(&self, scraper: Option<IpAddr>) -> Vec<Family> {
+    pub fn page(&self, scraper: Option<&Scraper>) -> Vec<Family> {
         let started = Instant::now();
         let mut inner = self.inner();
-        inner.look(self.limits.show_user);
-        inner.list.iter_mut().for_each(|job| job.top = self.limits.top);
+        inner.look(self.limits);
         inner.forget(self.limits.linger, scraper);
         let running = inner.list.iter().filter(|job| job.runs()).count();
         let ended = inner.list.len() - running;
@@ -145,7 +140,7 @@ impl Jobs {
     /// Whether no job is known any more, but for those that have ended so long ago.
     pub fn is_over(&self, ago: Duration) -> bool {
         let mut inner = self.inner();
-        inner.look(self.limits.show_user);
+        inner.look(self.limits);
         inner.list.iter().all(|job| matches!(&job.stage, Stage::Ended { at, .. } if at.elapsed() >= ago))
     }
 
@@ -177,14 +172,15 @@ impl Jobs {
     /// What the landing page lists.
     pub fn lines(&self) -> Vec<Line> {
         let mut inner = self.inner();
-        inner.look(self.limits.show_user);
+        inner.look(self.limits);
+        inner.forget(self.limits.linger, None);
         inner.list.iter().map(|job| Line { job_id: job.identity.job_id.clone(), runs: job.runs() }).collect()
     }
 }
 
 impl Inner {
     /// Finds jobs that were not handed over, and the end of those.
-    fn look(&mut self, show_user: bool) {
+    fn look(&mut self, limits: Limits) {
         for job in self.list.iter_mut().filter(|job| job.runs()) {
             if job.watched.is_some_and(|pid| !crate::sys::runs(pid)) {
                 job.end(None);
@@ -195,28 +191,54 @@ impl Inner {
         }
         self.looked = Some(Instant::now());
         let known: Vec<Key> = self.list.iter().map(|job| job.key).collect();
-        for found in found::jobs(&known, show_user) {
+        for found in found::jobs(&known, limits.show_user) {
             match found {
-                Ok(job) => self.list.push(job),
+                Ok(job) => self.admit(job, limits.top),
                 Err(_) => self.read_errors += 1,
             }
         }
     }
 
-    /// Jobs leave once all who scrape regularly have seen their last numbers, or their time is over.
-    fn forget(&mut self, linger: Duration, scraper: Option<IpAddr>) {
+    /// One more job, by whichever way it became known.
+    fn admit(&mut self, mut job: Tracked, top: usize) {
+        let is_taken = |id: &String| self.list.iter().any(|known| known.identity.job_id == *id);
+        if is_taken(&job.identity.job_id) {
+            // Steps of a batch job that were started by hand have no number of their own.
+            let own = format!("{}_{}", job.identity.job_id, job.key.0);
+            let more = (2..).map(|number| format!("{own}_{number}"));
+            if let Some(free) = std::iter::once(own.clone()).chain(more).find(|id| !is_taken(id)) {
+                job.identity.job_id = free;
+            }
+        }
+        job.top = top;
+        self.list.push(job);
+    }
+
+    /// Jobs leave once all who scrape regularly have seen their last numbers, or their time is over, or more have
+    /// ended since than there is room for.
+    fn forget(&mut self, linger: Duration, scraper: Option<&Scraper>) {
         let now = Instant::now();
-        self.scrapers.retain(|_, last| now.duration_since(*last) < REGULAR);
-        self.scrapers.extend(scraper.map(|who| (who, now)));
-        let regular: Vec<IpAddr> = self.scrapers.keys().copied().collect();
+        match scraper {
+            Some(who) => self.scrapers.visit(who, now),
+            None => self.scrapers.forget(now),
+        }
+        let scrapers = &self.scrapers;
         self.list.retain_mut(|job| match &mut job.stage {
             Stage::Runs(_) => true,
             Stage::Ended { at, seen_by, .. } => {
-                let all_have = !seen_by.is_empty() && regular.iter().all(|who| seen_by.contains(who));
-                seen_by.extend(scraper);
+                let all_have = scrapers.all_have_seen(seen_by, now);
+                if let Some(who) = scraper {
+                    seen_by.entry(who.clone()).or_insert(now);
+                }
                 !all_have && now.duration_since(*at) < linger
             }
         });
+        let mut ends: Vec<Instant> = self.list.iter().filter_map(Tracked::ended_at).collect();
+        let too_many = ends.len().saturating_sub(MOST_ENDED);
+        ends.sort_unstable();
+        if let Some(&last) = ends[..too_many].last() {
+            self.list.retain(|job| job.ended_at().is_none_or(|at| at > last));
+        }
     }
 
     fn about_exporter(&self, (running, ended): (usize, usize), started: Instant, of: &[Family]) -> Vec<Family> {
@@ -240,5 +262,72 @@ impl Inner {
             one(Id::Series, Value::Count(series)),
             one(Id::SeriesDropped, Value::Count(self.dropped)),
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd;
+
+    use pellucid_profile::segment::{self, JobInfo, Segment};
+
+    use super::*;
+    use crate::metrics::collect::Identity;
+
+    fn jobs(linger: Duration) -> Jobs {
+        let jobs = Jobs::new(Limits { linger, max_series: 1000, show_user: false, top: 0, by_node: false });
+        jobs.only_these();
+        jobs
+    }
+
+    /// A job without PEs that have begun.
+    fn job(job_id: &str) -> Tracked {
+        let fd = segment::create(1, &JobInfo::default()).unwrap();
+        let segment = Segment::map(fd.as_fd()).unwrap();
+        Tracked::new(segment, Identity { job_id: job_id.to_owned(), ..Identity::default() }, None)
+    }
+
+    fn has_ended(jobs: &Jobs, number: u64) {
+        let mut job = job(&number.to_string());
+        job.key.1 = number;
+        let key = job.key;
+        jobs.add(job);
+        jobs.end(key, Some("finished"));
+    }
+
+    #[test]
+    fn jobs_of_one_name_are_told_apart() {
+        let jobs = jobs(Duration::from_secs(60));
+        for start in 0..3 {
+            let mut job = job("7");
+            (job.key.0, job.key.1) = (10, start);
+            jobs.inner().admit(job, 4);
+        }
+        let names: Vec<String> = jobs.lines().into_iter().map(|line| line.job_id).collect();
+        assert_eq!(names, ["7", "7_10", "7_10_2"]);
+        assert!(jobs.inner().list.iter().all(|job| job.top == 4));
+    }
+
+    #[test]
+    fn without_a_scraper_jobs_are_forgotten_too() {
+        let jobs = jobs(Duration::ZERO);
+        (0..3).for_each(|number| has_ended(&jobs, number));
+        assert!(jobs.is_empty(), "at each end");
+        let running = job("runs");
+        let this = running.key;
+        jobs.add(running);
+        assert_eq!(jobs.lines().len(), 1);
+        jobs.end(this, None);
+        assert!(jobs.is_empty());
+    }
+
+    #[test]
+    fn jobs_that_have_ended_are_bounded() {
+        let jobs = jobs(Duration::from_secs(3600));
+        jobs.add(job("runs"));
+        (0..MOST_ENDED as u64 + 5).for_each(|number| has_ended(&jobs, number));
+        let names: Vec<String> = jobs.lines().into_iter().map(|line| line.job_id).collect();
+        assert_eq!(names.len(), 1 + MOST_ENDED);
+        assert_eq!((names[0].as_str(), names[1].as_str()), ("runs", "5"), "the oldest go");
     }
 }

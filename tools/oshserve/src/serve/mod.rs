@@ -5,16 +5,20 @@
 //! | [`tracked`] | a job that is known: its segment, or its last numbers |
 //! | [`jobs`] | all of them; when one is forgotten |
 //! | [`handover`], [`found`] | how jobs become known: by the socket, and under `/proc` |
+//! | [`scrapers`] | who scrapes regularly, and has seen a job's last numbers |
 //! | [`answer`] | paths, formats, the pages |
 //! | [`config`] | the file of `--web.config.file`: TLS and passwords |
 //! | [`server`] | connections and their bounds |
+//! | [`sockets`] | sockets in the file system |
 
 pub mod answer;
 pub mod config;
 pub mod found;
 pub mod handover;
 pub mod jobs;
+pub mod scrapers;
 pub mod server;
+pub mod sockets;
 pub mod tracked;
 
 use std::path::PathBuf;
@@ -23,8 +27,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::commands::FAILED;
+use crate::say::{complain, print};
+use crate::sys;
 use jobs::Jobs;
 use server::Listener;
+use sockets::Sockets;
 
 /// Port by default.
 pub const PORT: u16 = 9745;
@@ -99,7 +106,7 @@ pub fn run(request: &Request) -> ExitCode {
     match start(request) {
         Ok(never) => match never {},
         Err(message) => {
-            eprintln!("oshprof: serve: {message}");
+            complain(format_args!("serve: {message}"));
             ExitCode::from(FAILED)
         }
     }
@@ -109,21 +116,35 @@ fn start(request: &Request) -> Result<std::convert::Infallible, String> {
     let config = request.web_config.clone().map(config::Config::open).transpose()?;
     let jobs = Arc::new(Jobs::new(request.limits()));
     let listen = request.listen.as_ref().ok_or("it listens nowhere")?;
+    let sockets = Sockets::default();
+    let made = sockets.clone();
+    sys::before_signals_end(move || made.remove()).map_err(|error| error.to_string())?;
+    open(request, listen, &jobs, config, &sockets).inspect_err(|_| sockets.remove())
+}
+
+fn open(
+    request: &Request,
+    listen: &Listen,
+    jobs: &Arc<Jobs>,
+    config: Option<config::Config>,
+    sockets: &Sockets,
+) -> Result<std::convert::Infallible, String> {
     let path = request.socket.clone().unwrap_or_else(handover::default_socket);
     // Before anything else answers: whoever finds us there may start a job, which is handed over once.
-    let socket = handover::bind(&path);
-    let listener = Listener::bind(listen).inspect_err(|_| {
-        socket.iter().for_each(|_| drop(std::fs::remove_file(&path)));
-    })?;
-    if let Err(error) = socket.and_then(|socket| handover::take_jobs(socket, Arc::clone(&jobs))) {
-        eprintln!(
-            "oshprof: serve: {}: {error}; jobs are found by themselves, except for those between two scrapes",
-            path.display()
-        );
+    let socket = handover::bind(&path).inspect(|_| sockets.add(&path));
+    let listener = Listener::bind(listen)?;
+    if let Listener::Unix(_, path) = &listener {
+        sockets.add(path);
+    }
+    if let Err(error) = socket.and_then(|socket| handover::take_jobs(socket, Arc::clone(jobs))) {
+        let instead = "jobs are found by themselves, except for those between two scrapes";
+        complain(format_args!("serve: {}: {error}; {instead}", path.display()));
     }
     if listener.is_open_to_others() && config.as_ref().is_none_or(|config| !config.has_users()) {
-        eprintln!("oshprof: serve: {} is open to everybody on the network: see --web.config.file", listener.name());
+        let name = listener.name();
+        complain(format_args!("serve: {name} is open to everybody on the network: see --web.config.file"));
     }
-    println!("oshprof: serving metrics at {}", listener.url(config.as_ref().is_some_and(config::Config::has_tls)));
-    server::serve(listener, jobs, config, request.pages.clone())
+    let url = listener.url(config.as_ref().is_some_and(config::Config::has_tls));
+    print(&format!("oshprof: serving metrics at {url}\n"))?;
+    server::serve(listener, Arc::clone(jobs), config, request.pages.clone())
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::fs;
 use std::net::IpAddr;
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -27,7 +27,9 @@ use tokio_rustls::TlsAcceptor;
 use super::answer::{Asked, answer, plain};
 use super::config::Config;
 use super::jobs::Jobs;
+use super::sockets::clear;
 use super::{Listen, Pages};
+use crate::say::complain;
 
 /// Connections at a time. One more, and the oldest that has no request under way is closed.
 const CONNECTIONS: usize = 16;
@@ -60,10 +62,7 @@ impl Listener {
             }
             Listen::Unix(path) => {
                 let failed = |error| format!("unix:{}: {error}", path.display());
-                let is_socket = fs::symlink_metadata(path).is_ok_and(|facts| facts.file_type().is_socket());
-                if is_socket && std::os::unix::net::UnixStream::connect(path).is_err() {
-                    fs::remove_file(path).map_err(failed)?;
-                }
+                clear(path).map_err(failed)?;
                 let listener = {
                     let _mask = crate::sys::Private::new(0o177);
                     std::os::unix::net::UnixListener::bind(path).map_err(failed)?
@@ -185,7 +184,7 @@ async fn serve_connection(stream: Stream, from: Option<IpAddr>, shared: Shared, 
         None => None,
         Some(config) => match config.tls() {
             Ok(tls) => tls,
-            Err(error) => return eprintln!("oshprof: serve: {error}"),
+            Err(error) => return complain(format_args!("serve: {error}")),
         },
     };
     match tls {

@@ -1,7 +1,6 @@
 //! A job that is known to the exporter.
 
-use std::collections::{BTreeSet, HashSet};
-use std::net::IpAddr;
+use std::collections::HashSet;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
@@ -18,6 +17,7 @@ use crate::metrics::collect::{Identity, View, collect};
 use crate::metrics::family::Family;
 use crate::metrics::live::Now;
 use crate::metrics::series::Memory;
+use crate::serve::scrapers::FirstSeen;
 use crate::sys;
 
 /// What tells segments apart: launcher, start and first PE.
@@ -54,7 +54,7 @@ pub enum Stage {
         /// When it ended.
         at: Instant,
         /// Who has scraped them.
-        seen_by: BTreeSet<IpAddr>,
+        seen_by: FirstSeen,
     },
 }
 
@@ -97,7 +97,15 @@ impl Tracked {
             let moment = Moment::whole(segment, Some(state));
             let last = moment.families(&self.identity, &mut self.memory, self.top);
             let state = Box::new(moment.state(&self.identity));
-            self.stage = Stage::Ended { last, state, at: Instant::now(), seen_by: BTreeSet::new() };
+            self.stage = Stage::Ended { last, state, at: Instant::now(), seen_by: FirstSeen::new() };
+        }
+    }
+
+    /// When it ended.
+    pub fn ended_at(&self) -> Option<Instant> {
+        match &self.stage {
+            Stage::Runs(_) => None,
+            Stage::Ended { at, .. } => Some(*at),
         }
     }
 

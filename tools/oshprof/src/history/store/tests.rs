@@ -71,6 +71,18 @@ fn two_versions_merge_by_their_lines() {
 }
 
 #[test]
+fn what_a_full_disk_has_left_empty_is_made_again() {
+    let scratch = Scratch::new("full");
+    Store::make(&scratch.0).unwrap();
+    let file = scratch.0.join(".gitattributes");
+    for (before, after) in [("", ATTRIBUTES), ("*.jsonl text\n", "*.jsonl text\n")] {
+        fs::write(&file, before).unwrap();
+        Store::make(&scratch.0).unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), after, "of the user's own nothing is changed");
+    }
+}
+
+#[test]
 fn counts_come_back_as_they_were() {
     let place = Place { function: "f".into(), address: 1, ..Place::default() };
     let key = SiteKey { op: "shmem_quiet".into(), place, region: "r".into() };
