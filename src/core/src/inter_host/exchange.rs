@@ -1,14 +1,17 @@
 //! Something else for every member: in one message each, or passed on by others in few.
 
-use super::net::{AHEAD, marked, parts};
+use super::net::{parts, until};
 use super::{Buffer, Net, Object, PART, Phase, step};
 use crate::base::Fault;
 use std::ops::Range;
 
+/// A receiver answers the first of so many parts, and its sender goes on behind them then: more than in a stream, since
+/// all members are in this together, and where they share cores the answer comes late.
+const AHEAD: usize = 64;
+
 /// Sends `bytes` bytes to each member but those in `but`, and takes as many from each, in messages.
 /// `pack(member, at, part)` gives what goes to a member, `unpack` takes what comes from one. Parts go out some way ahead
-/// of those that come in, and of those that their receiver has taken, and no further: who is late in the call, or slow,
-/// need not have room for all.
+/// of those that their receiver has taken, and no further: who is late in the call, or slow, need not have room for all.
 pub async fn exchange(
     net: &dyn Net,
     but: Range<usize>,
@@ -18,28 +21,35 @@ pub async fn exchange(
 ) -> Result<(), Fault> {
     let (me, size) = (net.me(), net.size());
     let mut buffer = Buffer::new(bytes.min(PART));
-    let count = parts(bytes).count();
     for distance in 1..size {
         let (to, from) = ((me + distance) % size, (me + size - distance) % size);
-        let mut out = parts(bytes).filter(|_| !but.contains(&to));
-        let mut coming = parts(bytes).filter(|_| !but.contains(&from));
-        // A part is taken in before the one is sent that waits for the answer to it: all may be in this together.
-        for turn in 0..count + AHEAD - 1 {
-            if let Some((i, range)) = out.next() {
-                if marked(i) && i > 0 {
-                    net.receive(to, step(Phase::Credit, 0, i - AHEAD), &mut []).await?;
-                }
+        let mut out = parts(bytes).filter(|_| !but.contains(&to)).peekable();
+        let mut coming = parts(bytes).filter(|_| !but.contains(&from)).peekable();
+        let mut answered = 0;
+        loop {
+            while let Some((i, range)) = out.next_if(|(i, _)| *i < answered + AHEAD) {
                 let part = &mut buffer.bytes()[..range.len()];
                 pack(to, range.start, part);
                 net.send(to, step(Phase::First, 0, i), part)?;
             }
-            if turn + 1 < AHEAD {
-                continue;
+            let (waits, next) = (out.peek().is_some(), coming.peek().cloned());
+            if !waits && next.is_none() {
+                break;
             }
-            if let Some((i, range)) = coming.next() {
-                let part = &mut buffer.bytes()[..range.len()];
-                net.receive(from, step(Phase::First, 0, i), part).await?;
-                if marked(i) && i + AHEAD < count {
+            let length = next.as_ref().map_or(0, |(_, range)| range.len());
+            let part = &mut buffer.bytes()[..length];
+            let mut may_send = false;
+            // Whichever comes first: where all wait, what one of them needs may be the next one's answer or its part.
+            until(|| {
+                may_send = waits && net.try_receive(to, step(Phase::Credit, 0, answered), &mut [])?;
+                let Some((i, _)) = next.as_ref().filter(|_| !may_send) else { return Ok(may_send) };
+                net.try_receive(from, step(Phase::First, 0, *i), part)
+            })
+            .await?;
+            if may_send {
+                answered += AHEAD;
+            } else if let Some((i, range)) = coming.next() {
+                if i.is_multiple_of(AHEAD) && (i + AHEAD) * PART < bytes {
                     net.send(from, step(Phase::Credit, 0, i), &[])?;
                 }
                 unpack(from, range.start, part);
@@ -182,8 +192,8 @@ mod tests {
     #[test]
     fn all_blocks_arrive_and_no_member_has_to_keep_many_parts() {
         for (size, host) in [(2, 1), (3, 1), (4, 2), (5, 2), (7, 3)] {
-            for bytes in [0, 1, PART, 15 * PART, 16 * PART, 16 * PART + 1, 17 * PART, 70 * PART + 5] {
-                for late in [0, 100] {
+            for parts in [0, 1, AHEAD - 1, AHEAD, AHEAD + 1, 2 * AHEAD, 5 * AHEAD + 3] {
+                for (bytes, late) in [(parts * PART, 0), (parts * PART + 1, 0), (parts * PART, 500)] {
                     let most = run(size, host, bytes, late);
                     assert!(most <= 2 * AHEAD, "{most} messages of {bytes} bytes for one of {size} members");
                 }

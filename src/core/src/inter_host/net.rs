@@ -75,7 +75,7 @@ impl dyn Net + '_ {
 }
 
 /// Ready when `done` says so.
-fn until(mut done: impl FnMut() -> Result<bool, Fault>) -> impl Future<Output = Result<(), Fault>> {
+pub(super) fn until(mut done: impl FnMut() -> Result<bool, Fault>) -> impl Future<Output = Result<(), Fault>> {
     poll_fn(move |_| match done() {
         Ok(true) => Poll::Ready(Ok(())),
         Ok(false) => Poll::Pending,
@@ -142,7 +142,7 @@ pub(super) fn parts(bytes: usize) -> impl Iterator<Item = (usize, std::ops::Rang
 }
 
 /// Whether a part of a stream is one that its receiver answers, and that its sender waits for [`AHEAD`] parts later.
-pub(super) fn marked(part: usize) -> bool {
+fn marked(part: usize) -> bool {
     part.is_multiple_of(AHEAD)
 }
 
