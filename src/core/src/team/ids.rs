@@ -8,7 +8,6 @@ use super::{Team, World};
 use crate::base::Fault;
 use crate::inter_host::{self, Buffer, Fold};
 use crate::memory::segments::INTERNAL;
-use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The words of team ids that members on this host have in use.
@@ -53,20 +52,17 @@ pub(super) fn take_common_id(w: &World, parent: &Team, wants: bool) -> Result<Op
         let held = if wants { hold_id(w, least) } else { None };
         // A clean sync block before anyone can write to it: members do so once they know that it is this one.
         held.inspect(|id| clean(w, *id));
-        let shown = match (wants, held) {
-            (true, held) => held.map_or(NONE..=NONE, |id| id as u64..=id as u64),
-            (false, _) => u64::MAX..=0,
-        };
+        let shown = if wants { [held.map_or(NONE, |id| id as u64); 2] } else { NOTHING };
         let all = range_of_all(w, parent, shown);
-        if let Ok(all) = &all
-            && (all.start() == all.end() && *all.start() != NONE || all.is_empty())
+        if let Ok([lowest, highest]) = all
+            && (lowest == highest && lowest != NONE || [lowest, highest] == NOTHING)
         {
             return Ok(Some(held.unwrap_or(0)));
         }
         held.inspect(|id| release_id(w, *id));
-        let all = all?;
-        if *all.start() != NONE {
-            (least, tries) = (*all.end() as usize, tries + 1);
+        let [lowest, highest] = all?;
+        if lowest != NONE {
+            (least, tries) = (highest as usize, tries + 1);
             // Two threads could chase each other for ever, from one id to the next; their parents' ids differ.
             if tries == elsewhere && searches + 1 < SEARCHES {
                 (least, elsewhere) = ((61 * parent.id + 17 * tries) % TEAMS, 3 * elsewhere);
@@ -84,11 +80,13 @@ pub(super) fn take_common_id(w: &World, parent: &Team, wants: bool) -> Result<Op
 
 /// In place of an id: none is free. It is that of the world, which no other team gets.
 const NONE: u64 = 0;
+/// What who wants no id shows: neither the lowest nor the highest.
+const NOTHING: [u64; 2] = [u64::MAX, 0];
 
-/// The least and the greatest of what the members show; an empty range shows nothing.
-fn range_of_all(w: &World, team: &Team, shown: RangeInclusive<u64>) -> Result<RangeInclusive<u64>, Fault> {
+/// The lowest and the highest of what the members show.
+fn range_of_all(w: &World, team: &Team, [lowest, highest]: [u64; 2]) -> Result<[u64; 2], Fault> {
     let what = signature(Kind::Split, 0);
-    let mine = [!shown.start(), *shown.end()];
+    let mine = [!lowest, highest];
     let greatest = match &team.hierarchy {
         Some(hierarchy) => greatest_over_hosts(w, team, hierarchy, mine)?,
         None => {
@@ -99,7 +97,7 @@ fn range_of_all(w: &World, team: &Team, shown: RangeInclusive<u64>) -> Result<Ra
             greatest
         }
     };
-    Ok(!greatest[0]..=greatest[1])
+    Ok([!greatest[0], greatest[1]])
 }
 
 /// The greatest of two words of each member.
