@@ -39,7 +39,8 @@ fn column(text: &str, first: &str, title: &str) -> Vec<f64> {
     });
     let edge = edge.unwrap_or_else(|| panic!("no column {title}: {titles}"));
     let cell = |line: &str| -> String { line.chars().take(edge).collect() };
-    let rows = lines.take_while(|line| line.chars().count() >= edge);
+    // Notes below are sentences, whatever stands at that place in them.
+    let rows = lines.take_while(|line| line.chars().count() >= edge && line.trim_start().contains("  "));
     let word = |line: &str| cell(line).split_whitespace().last().map(str::to_owned);
     rows.map_while(|line| word(line).filter(|word| word == "-" || word.parse::<f64>().is_ok()))
         .map(|word| word.parse().unwrap_or(0.0))

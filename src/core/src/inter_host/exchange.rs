@@ -5,13 +5,14 @@ use super::{Buffer, Net, Object, PART, Phase, step};
 use crate::base::Fault;
 use std::ops::Range;
 
-/// A receiver answers the first of so many parts, and its sender goes on behind them then: more than in a stream, since
-/// all members are in this together, and where they share cores the answer comes late.
+/// A receiver answers the first of so many parts, and its sender goes on behind them then: more than in a stream,
+/// since all members are in this together, and where they share cores the answer comes late.
 const AHEAD: usize = 64;
 
 /// Sends `bytes` bytes to each member but those in `but`, and takes as many from each, in messages.
 /// `pack(member, at, part)` gives what goes to a member, `unpack` takes what comes from one. Parts go out some way ahead
-/// of those that their receiver has taken, and no further: who is late in the call, or slow, need not have room for all.
+/// of those that their receiver has taken, and no further: who is late in the call, or slow, need not have room for
+/// all.
 pub async fn exchange(
     net: &dyn Net,
     but: Range<usize>,

@@ -10,15 +10,6 @@ use crate::inter_host::{self, Buffer, Fold};
 use crate::memory::segments::INTERNAL;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The words of team ids that members on this host have in use.
-pub(super) fn used_ids(w: &World, team: &Team) -> [u64; TEAMS / 64] {
-    std::array::from_fn(|word| {
-        (0..team.size)
-            .map(|pe| w.world.sync_block(team.world(pe)).ids[word].load(Ordering::Acquire))
-            .fold(0, |all, one| all | one)
-    })
-}
-
 /// The lowest id that is free in these words.
 pub(super) fn lowest_free(used: &[u64]) -> Option<usize> {
     lowest_free_from(used, 0)
@@ -201,7 +192,7 @@ pub(super) fn try_hold(w: &World, id: usize) -> bool {
 }
 
 /// Holds the lowest id from `least` on that this PE does not have in use.
-fn hold_id(w: &World, least: usize) -> Option<usize> {
+pub(super) fn hold_id(w: &World, least: usize) -> Option<usize> {
     let ids = &w.world.mine().ids;
     loop {
         let used: [u64; TEAMS / 64] = std::array::from_fn(|word| ids[word].load(Ordering::Acquire));

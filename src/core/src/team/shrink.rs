@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::agreement::{For, by_launcher, exchange, over_hosts};
-use super::ids::{clean, lowest_free, release_id, try_hold, used_ids};
+use super::ids::{clean, hold_id, lowest_free, release_id, try_hold};
 use super::pe_list::PeList;
 use super::split::{Made, begin, duplicate, finish, keep};
 use super::{Handle, Team, World};
@@ -50,48 +50,72 @@ fn first(outcome: &Agreement) -> u64 {
     outcome.words.first().copied().unwrap_or(0)
 }
 
-/// Which members of a team are left, and the ids that they use.
-fn look_around(w: &World, parent: &Team, by: Option<&Losses>) -> Result<(Vec<bool>, Vec<u64>), Fault> {
-    let Some(losses) = by else {
-        let here = exchange(w, parent, For::Members, 1)?;
-        return Ok((here.iter().map(Option::is_some).collect(), used_ids(w, parent).to_vec()));
-    };
+/// Which members of a team are left, and the id that all of them hold; `None`: they hold different ones.
+type Held = (Vec<bool>, Option<usize>);
+
+/// On one host: each member holds an id from `least` on, and shows it. `least` becomes the highest of those shown, or 0
+/// where one of them found none.
+fn hold_here(w: &World, parent: &Team, least: &mut usize) -> Result<Held, Fault> {
+    let held = hold_id(w, *least);
+    // A clean sync block before anyone can write to it: members do so once they know that it is this one.
+    held.inspect(|id| clean(w, *id));
+    let shown = exchange(w, parent, For::Members, held.map_or(0, |id| id as u64));
+    let of_all = |words: &[Option<u64>]| words.iter().flatten().all(|word| held.is_some_and(|id| id as u64 == *word));
+    if let Ok(words) = &shown
+        && of_all(words)
+    {
+        return Ok((words.iter().map(Option::is_some).collect(), held));
+    }
+    held.inspect(|id| release_id(w, *id));
+    let words = shown?;
+    let found = || words.iter().flatten();
+    *least = if found().any(|word| *word == 0) { 0 } else { found().max().map_or(0, |word| *word as usize) };
+    Ok((Vec::new(), None))
+}
+
+/// Where the launcher makes the agreements, which are the same for all: it tells which ids are in use, and then whether
+/// all hold the lowest other one. `None` in place of all: there is no other one.
+fn hold_by_launcher(w: &World, parent: &Team, losses: &Losses) -> Result<Option<Held>, Fault> {
     let mine = w.world.mine().ids.iter().map(|word| word.load(Ordering::Acquire)).collect();
     let outcome = by_launcher(w, losses, parent, For::Members, mine)?;
     let is_here = |member| !outcome.missing.contains(&(parent.world(member) as u32));
-    Ok(((0..parent.size).map(is_here).collect(), outcome.words))
-}
-
-/// Whether all members that are left hold this id (`None`: this one holds none). `by`: who makes the agreement, where
-/// the members do not share memory.
-fn all_hold(w: &World, parent: &Team, by: Option<&Losses>, id: Option<usize>) -> Result<bool, Fault> {
-    let word = id.map_or(0, |id| id as u64);
-    Ok(match by {
-        // What comes together is an or: that is one id and the complement of one only where all hold the same.
-        Some(losses) => {
-            by_launcher(w, losses, parent, For::Team, vec![word, !word])?.words == [word, !word] && word != 0
+    let here = (0..parent.size).map(is_here).collect();
+    let Some(id) = lowest_free(&outcome.words) else { return Ok(None) };
+    let held = Some(id).filter(|id| try_hold(w, *id));
+    // As above.
+    held.inspect(|id| clean(w, *id));
+    // What comes together is an or: that is a number and its complement only where all give the same.
+    let word = held.map_or(0, |id| id as u64);
+    match by_launcher(w, losses, parent, For::Team, vec![word, !word]) {
+        Ok(all) if all.words == [word, !word] && word != 0 => Ok(Some((here, held))),
+        tried => {
+            held.inspect(|id| release_id(w, *id));
+            tried.map(|_| Some((here, None)))
         }
-        None => exchange(w, parent, For::Team, word)?.into_iter().flatten().all(|theirs| theirs == word && word != 0),
-    })
+    }
 }
 
 /// How often it is tried to find an id that other threads of the members do not take meanwhile.
-const TRIES: usize = 64;
+const TRIES: usize = 1 << 12;
 
 /// `by`: who makes the agreements, where the members do not share memory.
 fn make(w: &World, parent: &Team, by: Option<&Losses>) -> Result<Made, Fault> {
+    let mut least = 0;
     for _ in 0..TRIES {
-        let (here, used) = look_around(w, parent, by)?;
-        let Some(id) = lowest_free(&used) else { return Ok(Made::NoRoom) };
-        let held = Some(id).filter(|id| try_hold(w, *id));
-        // A clean sync block before anyone can write to it: members do so after the second agreement only.
-        held.inspect(|id| clean(w, *id));
-        match all_hold(w, parent, by, held) {
-            Ok(true) => return Ok(of_those_left(w, parent, id, &here)),
-            tried => {
-                held.inspect(|id| release_id(w, *id));
-                tried?;
-            }
+        let began_at = least;
+        let (here, held) = match by {
+            Some(losses) => match hold_by_launcher(w, parent, losses)? {
+                Some(held) => held,
+                None => break,
+            },
+            None => hold_here(w, parent, &mut least)?,
+        };
+        if let Some(id) = held {
+            return Ok(of_those_left(w, parent, id, &here));
+        }
+        // All had looked at all ids.
+        if by.is_none() && (began_at, least) == (0, 0) {
+            break;
         }
     }
     Ok(Made::NoRoom)

@@ -146,8 +146,8 @@ fn nobody_sees_a_signal_before_its_data() {
     }
 }
 
-/// Where completions do not say that data have arrived, a quiet ends with a message that the target has seen since. That
-/// of another thread's quiet will do, but not before it has been seen.
+/// Where completions do not say that data have arrived, a quiet ends with a message that the target has seen since.
+/// That of another thread's quiet will do, but not before it has been seen.
 #[test]
 fn quiets_of_two_threads_each_know_that_the_data_have_arrived() {
     const BYTES: usize = 20_000;

@@ -135,8 +135,8 @@ impl PeRow {
         self.system.usage.user_ns + self.system.usage.system_ns
     }
 
-    /// How long its threads stood in a run queue, in nanoseconds, no longer than they lived; `None` where the system did
-    /// not say.
+    /// How long its threads stood in a run queue, in nanoseconds, no longer than they lived; `None` where the system
+    /// did not say.
     pub fn queued_ns(&self) -> Option<u64> {
         self.system.queued_ns.map(|ns| ns.min(self.run_ns()))
     }

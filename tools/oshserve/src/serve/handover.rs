@@ -115,8 +115,8 @@ fn follow(mut stream: UnixStream, jobs: &Jobs) -> io::Result<()> {
 /// The words of a message, and the descriptor that came with it.
 pub type JobMessage = (HashMap<String, String>, Option<OwnedFd>);
 
-/// Name and value of each line, and the descriptor; all of it is there by `until`. `None`: nothing came, as where somebody only looks whether we are
-/// there.
+/// Name and value of each line, and the descriptor; all of it is there by `until`. `None`: nothing came, as where
+/// somebody only looks whether we are there.
 ///
 /// # Errors
 /// What the system answered, or what is wrong with the message.

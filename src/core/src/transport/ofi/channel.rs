@@ -140,7 +140,7 @@ pub(super) enum What {
 
 /// A wait for operations that were begun before it. Other threads may begin more without end: those do not count.
 #[derive(Debug)]
-struct Watch {
+struct Wait {
     /// The channel's time at its begin, which names it.
     before: u64,
     /// The PE whose operations it is for; `None`: all.
@@ -152,7 +152,7 @@ struct Watch {
     left: u64,
 }
 
-impl Watch {
+impl Wait {
     /// Whether it is for an operation.
     fn is_for(&self, pe: u32, what: What, begun: u64) -> bool {
         begun < self.before && self.pe.is_none_or(|of| of == pe) && (self.what == What::All || self.what == what)
@@ -189,7 +189,7 @@ pub(super) struct Channel {
     /// Waits so far: each operation is stamped with the number at its begin.
     time: u64,
     /// Waits that are not over.
-    watches: Vec<Watch>,
+    waits: Vec<Wait>,
     lanes: HashMap<u32, Lane, BuildHasherDefault<PeHasher>>,
     /// Peers with a request that is being filled.
     open: Vec<u32>,
@@ -256,13 +256,13 @@ impl Channel {
     pub fn done(&mut self, pe: u32, what: What, begun: u64) -> &mut Lane {
         self.outstanding -= 1;
         let mut i = 0;
-        while let Some(watch) = self.watches.get_mut(i) {
-            watch.left -= u64::from(watch.is_for(pe, what, begun));
-            if watch.left > 0 {
+        while let Some(wait) = self.waits.get_mut(i) {
+            wait.left -= u64::from(wait.is_for(pe, what, begun));
+            if wait.left > 0 {
                 i += 1;
                 continue;
             }
-            let Watch { pe: of, what, epoch, .. } = self.watches.swap_remove(i);
+            let Wait { pe: of, what, epoch, .. } = self.waits.swap_remove(i);
             if let Some(pe) = of {
                 self.lane(pe).caught_up(what, epoch);
             }
@@ -278,7 +278,7 @@ impl Channel {
 
     /// Begins a wait for what is outstanding now, to a PE or to all; `None`: nothing is. What is begun from here on is
     /// not waited for.
-    pub fn watch(&mut self, pe: Option<u32>, what: What) -> Option<u64> {
+    pub fn wait_for(&mut self, pe: Option<u32>, what: What) -> Option<u64> {
         let left = match pe {
             Some(pe) => self.lanes.get(&pe).map_or(0, |lane| lane.count(what)),
             None if what == What::All => self.outstanding,
@@ -288,21 +288,21 @@ impl Channel {
             return None;
         }
         self.time += 1;
-        self.watches.push(Watch { before: self.time, pe, what, epoch: self.epoch, left });
+        self.waits.push(Wait { before: self.time, pe, what, epoch: self.epoch, left });
         Some(self.time)
     }
 
     /// Whether a wait is over.
-    pub fn is_over(&self, watch: u64) -> bool {
-        self.watches.iter().all(|other| other.before != watch)
+    pub fn is_over(&self, wait: u64) -> bool {
+        self.waits.iter().all(|other| other.before != wait)
     }
 
     /// A request with a stamp has taken in what follows from an operation with an older one: the waits for that wait
     /// for the request, too. Gives its new stamp.
     pub fn follow(&mut self, pe: u32, request: u64, followed: u64) -> u64 {
-        for watch in &mut self.watches {
-            let is_for = |begun| watch.is_for(pe, What::Requests, begun);
-            watch.left += u64::from(is_for(followed) && !is_for(request));
+        for wait in &mut self.waits {
+            let is_for = |begun| wait.is_for(pe, What::Requests, begun);
+            wait.left += u64::from(is_for(followed) && !is_for(request));
         }
         request.min(followed)
     }
@@ -411,12 +411,13 @@ mod tests {
     #[test]
     fn a_wait_is_for_what_was_begun_before_it() {
         let mut channel = Channel::default();
-        assert_eq!(channel.watch(None, What::All), None);
+        assert_eq!(channel.wait_for(None, What::All), None);
         let (write, read) = (channel.add_write(1), channel.add_fetch(2));
-        let all = channel.watch(None, What::All).unwrap();
-        assert_eq!(channel.watch(Some(1), What::Requests), None);
+        let all = channel.wait_for(None, What::All).unwrap();
+        assert_eq!(channel.wait_for(Some(1), What::Requests), None);
         let later = channel.add_write(1);
-        let (to_one, to_two) = (channel.watch(Some(1), What::All).unwrap(), channel.watch(Some(2), What::All).unwrap());
+        let (to_one, to_two) =
+            (channel.wait_for(Some(1), What::All).unwrap(), channel.wait_for(Some(2), What::All).unwrap());
         assert_eq!(channel.done(1, What::Writes, write).writes, 1);
         assert!(!channel.is_over(all) && !channel.is_over(to_one));
         channel.done(2, What::Fetches, read);
@@ -429,7 +430,8 @@ mod tests {
     fn who_waits_for_a_put_waits_for_the_signal_that_follows_it() {
         let mut channel = Channel::default();
         let write = channel.add_write(1);
-        let (all, writes) = (channel.watch(None, What::All).unwrap(), channel.watch(Some(1), What::Writes).unwrap());
+        let (all, writes) =
+            (channel.wait_for(None, What::All).unwrap(), channel.wait_for(Some(1), What::Writes).unwrap());
         let request = channel.begin(1, ptr::null_mut());
         let before = channel.follow(1, request, write);
         channel.done(1, What::Writes, write);
@@ -458,11 +460,11 @@ mod tests {
         let mut channel = Channel::default();
         let first = channel.begin(1, ptr::null_mut());
         channel.epoch += 1;
-        let watch = channel.watch(Some(1), What::Requests).unwrap();
+        let wait = channel.wait_for(Some(1), What::Requests).unwrap();
         channel.begin(1, ptr::null_mut());
         assert!(channel.lane(1).requests_fenced(1));
         channel.done(1, What::Requests, first);
-        assert!(channel.is_over(watch) && !channel.lane(1).requests_fenced(1) && channel.lane(1).requests_fenced(2));
+        assert!(channel.is_over(wait) && !channel.lane(1).requests_fenced(1) && channel.lane(1).requests_fenced(2));
         assert!(is_older(u32::MAX, 0) && !is_older(0, u32::MAX) && !is_older(3, 3));
     }
 }

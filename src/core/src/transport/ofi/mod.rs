@@ -151,14 +151,8 @@ impl Fabric {
         observe_forks();
         let endpoint = Arc::new(Endpoint::new(state, settings.oversubscribed, npes));
         let thread = progress::Thread::start(endpoint.clone())?;
-        Ok(Self {
-            endpoint,
-            thread,
-            atomics: settings.atomics,
-            endpoint_address,
-            description,
-            closed: Mutex::new(Vec::new()),
-        })
+        let (atomics, closed) = (settings.atomics, Mutex::default());
+        Ok(Self { endpoint, thread, atomics, endpoint_address, description, closed })
     }
 
     /// Counters.

@@ -77,8 +77,8 @@ impl Endpoint {
         pe: Option<u32>,
         what: What,
     ) -> Result<Guard<'a>, Fault> {
-        if let Some(watch) = state.channel(channel).watch(pe, what) {
-            (state, ()) = self.wait(state, |e| Ok(e.channel(channel).is_over(watch).then_some(())))?;
+        if let Some(wait) = state.channel(channel).wait_for(pe, what) {
+            (state, ()) = self.wait(state, |e| Ok(e.channel(channel).is_over(wait).then_some(())))?;
         }
         Ok(state)
     }

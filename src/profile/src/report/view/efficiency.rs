@@ -36,8 +36,8 @@ pub(super) fn grid(profile: &Merged, symbols: &dyn Symbols) -> Grid {
     if !grid.rows.is_empty() {
         grid.notes.extend([
             "balance: mean of the time outside of the library over the most. communication: that most over the longest \
-             time. transfer: without time in which data moves; serialisation: without waiting for others; of phases \
-             these two are not known apart. lost: summed over the PEs."
+             time. transfer: without time in which data moves; serialisation: without waiting for others. lost: summed \
+             over the PEs. Waits and locks within a phase count as moving data."
                 .to_owned(),
         ]);
     }
@@ -52,9 +52,7 @@ fn row(grid: &mut Grid, profile: &Merged, (of, kind): (&str, &str), times: &Time
     let Some(f) = times.factors(whole_pes(profile)) else { return };
     let factors = [f.parallel, f.balance, f.communication, f.transfer, f.serialisation];
     let mut cells: Vec<Cell> = vec![of.into(), kind.into()];
-    // What is waited for within a phase is not known apart from moving data.
-    let known = if kind == "phase" { 3 } else { factors.len() };
-    cells.extend(factors.iter().enumerate().map(|(at, factor)| Some(*factor).filter(|_| at < known).into()));
+    cells.extend(factors.map(Cell::Real));
     cells.push(lost(profile, times).into());
     grid.row(cells);
 }
