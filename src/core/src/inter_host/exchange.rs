@@ -10,9 +10,9 @@ use std::ops::Range;
 const AHEAD: usize = 64;
 
 /// Sends `bytes` bytes to each member but those in `but`, and takes as many from each, in messages.
-/// `pack(member, at, part)` gives what goes to a member, `unpack` takes what comes from one. Parts go out some way ahead
-/// of those that their receiver has taken, and no further: who is late in the call, or slow, need not have room for
-/// all.
+/// `pack(member, at, part)` gives what goes to a member, `unpack` takes what comes from one. Parts go out some way
+/// ahead of those that their receiver has taken, and no further: who is late in the call, or slow, need not have room
+/// for all.
 pub async fn exchange(
     net: &dyn Net,
     but: Range<usize>,
