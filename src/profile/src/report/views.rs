@@ -53,7 +53,7 @@ fn queued(pes: &[PeRow]) -> Option<String> {
     let count = pes.iter().filter(|pe| share(pe) >= QUEUED).count();
     let most = pes.iter().max_by(|a, b| share(a).total_cmp(&share(b))).filter(|_| count > 0)?;
     Some(format!(
-        "{count} of {} PEs stood in line for a core for 5 % of their run or more, PE {} most: {}, {}.",
+        "{count} of {} PEs stood in line for a core for 5 % of their run or more, PE {} most: {}, {} %.",
         pes.len(),
         most.pe,
         units::time(most.queued_ns().unwrap_or(0) as f64),
