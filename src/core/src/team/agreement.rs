@@ -6,9 +6,9 @@
 //! is not there to be looked at once that is cut off: teams on several hosts have the launcher's head decide
 //! ([`crate::bootstrap::agreement`]).
 
-use super::contribution::{HostCall, Kind, signature};
-use super::hierarchical::{Hierarchy, InterHostCall};
-use super::ids::or_of_hosts;
+use super::contribution::Kind;
+use super::hierarchical::Hierarchy;
+use super::ids::{fold_over_hosts, or};
 use super::sync_block::AgreementSlot;
 use super::{Team, World, finalizing};
 use crate::base::{Cause, Fault};
@@ -101,32 +101,10 @@ pub(super) fn exchange(w: &World, team: &Team, what: For, word: u64) -> Result<V
     (0..team.size).map(given_by).collect()
 }
 
-/// The bitwise and of a word of each member, of a team on several hosts, whose members end with each other: those of a
-/// host tell its first member, which meets those of the other hosts and tells them.
+/// The bitwise and of a word of each member, of a team on several hosts, whose members end with each other.
 pub(super) fn over_hosts(w: &World, team: &Team, hierarchy: &Hierarchy, word: u64) -> Result<u64, Fault> {
-    let what = signature(Kind::Agree, 0);
-    let call = InterHostCall::begin(w, team, hierarchy, what)?;
-    let told = HostCall::begin(w, &hierarchy.local, what)?;
-    told.contribute(&[word]);
-    let answer = if call.leads() {
-        let mut both = u64::MAX;
-        for member in 0..hierarchy.local.size {
-            both &= told.contributed_word(member)?;
-        }
-        // What all have is what none lacks.
-        Some(!or_of_hosts(&call, [!both])?[0])
-    } else {
-        None
-    };
-    told.done();
-    let answered = HostCall::begin(w, &hierarchy.local, what)?;
-    if let Some(both) = answer {
-        answered.contribute(&[both]);
-    }
-    let both = answered.contributed_word(0)?;
-    answered.done();
-    call.all_synchronized();
-    Ok(both)
+    // What all have is what none lacks.
+    Ok(!fold_over_hosts(w, team, hierarchy, (Kind::Agree, [!word]), or)?[0])
 }
 
 /// Why a PE gives nothing: a fault where it is in `shmem_finalize`, and nothing but that where it is lost.

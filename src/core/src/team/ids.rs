@@ -41,8 +41,6 @@ pub(super) fn take_common_id(w: &World, parent: &Team, wants: bool) -> Result<Op
     let (mut least, mut searches, mut tries, mut elsewhere) = (0, 0, 0, ELSEWHERE);
     loop {
         let held = if wants { hold_id(w, least) } else { None };
-        // A clean sync block before anyone can write to it: members do so once they know that it is this one.
-        held.inspect(|id| clean(w, *id));
         let shown = if wants { [held.map_or(NONE, |id| id as u64); 2] } else { NOTHING };
         let all = range_of_all(w, parent, shown);
         if let Ok([lowest, highest]) = all
@@ -76,13 +74,13 @@ const NOTHING: [u64; 2] = [u64::MAX, 0];
 
 /// The lowest and the highest of what the members show.
 fn range_of_all(w: &World, team: &Team, [lowest, highest]: [u64; 2]) -> Result<[u64; 2], Fault> {
-    let what = signature(Kind::Split, 0);
     let mine = [!lowest, highest];
     let greatest = match &team.hierarchy {
-        Some(hierarchy) => greatest_over_hosts(w, team, hierarchy, mine)?,
+        Some(hierarchy) => fold_over_hosts(w, team, hierarchy, (Kind::Split, mine), greatest)?,
         None => {
-            let call = HostCall::begin(w, team, what)?;
-            let greatest = greatest_on_host(&call, mine)?;
+            let call = HostCall::begin(w, team, signature(Kind::Split, 0))?;
+            call.contribute(&mine);
+            let greatest = fold_on_host(&call, mine, greatest)?;
             call.done();
             call.all_synchronized();
             greatest
@@ -91,40 +89,49 @@ fn range_of_all(w: &World, team: &Team, [lowest, highest]: [u64; 2]) -> Result<[
     Ok([!greatest[0], greatest[1]])
 }
 
-/// The greatest of two words of each member.
-fn greatest_on_host(call: &HostCall, mine: [u64; 2]) -> Result<[u64; 2], Fault> {
-    call.contribute(&mine);
-    let mut greatest = mine;
-    for member in 0..call.team.size {
+/// The words of each member of this host, put together.
+fn fold_on_host<const N: usize>(call: &HostCall, mine: [u64; N], combine: Combine) -> Result<[u64; N], Fault> {
+    let mut all = mine;
+    for member in (0..call.team.size).filter(|member| *member != call.team.me) {
         let slot = call.contribution(member)?;
-        for (word, theirs) in greatest.iter_mut().zip(&slot.words) {
-            *word = (*word).max(theirs.load(Ordering::Relaxed));
-        }
+        let theirs: [u64; N] = std::array::from_fn(|at| slot.words[at].load(Ordering::Relaxed));
+        // SAFETY: both are as many words.
+        unsafe { combine(all.as_mut_ptr().cast(), theirs.as_ptr().cast(), N) };
     }
-    Ok(greatest)
+    Ok(all)
 }
 
-/// As [`greatest_on_host`], of a team on several hosts: the first members of the hosts tell each other, and then those
-/// of their hosts.
-fn greatest_over_hosts(w: &World, team: &Team, hierarchy: &Hierarchy, mine: [u64; 2]) -> Result<[u64; 2], Fault> {
-    let what = signature(Kind::Split, 0);
+/// The words of each member of a team on several hosts, put together: those of a host tell its first member, which
+/// meets those of the other hosts and tells them.
+pub(super) fn fold_over_hosts<const N: usize>(
+    w: &World,
+    team: &Team,
+    hierarchy: &Hierarchy,
+    (kind, mine): (Kind, [u64; N]),
+    combine: Combine,
+) -> Result<[u64; N], Fault> {
+    let what = signature(kind, 0);
     let call = InterHostCall::begin(w, team, hierarchy, what)?;
     let told = HostCall::begin(w, &hierarchy.local, what)?;
-    let here = greatest_on_host(&told, mine)?;
+    told.contribute(&mine);
+    let all = match call.leads() {
+        true => Some(of_hosts(&call, fold_on_host(&told, mine, combine)?, combine)?),
+        false => None,
+    };
     told.done();
     let answered = HostCall::begin(w, &hierarchy.local, what)?;
-    if call.leads() {
-        answered.contribute(&over_hosts(&call, here, greatest)?);
+    if let Some(all) = all {
+        answered.contribute(&all);
     }
     let slot = answered.contribution(0)?;
-    let all = [0, 1].map(|at: usize| slot.words[at].load(Ordering::Relaxed));
+    let all = std::array::from_fn(|at| slot.words[at].load(Ordering::Relaxed));
     answered.done();
     call.all_synchronized();
     Ok(all)
 }
 
 /// Words of all hosts put together, each given by the first of its members.
-fn over_hosts<const N: usize>(call: &InterHostCall, words: [u64; N], combine: Combine) -> Result<[u64; N], Fault> {
+fn of_hosts<const N: usize>(call: &InterHostCall, words: [u64; N], combine: Combine) -> Result<[u64; N], Fault> {
     let mut buffer = Buffer::new(8 * N);
     for (to, word) in buffer.bytes().chunks_exact_mut(8).zip(words) {
         to.copy_from_slice(&word.to_ne_bytes());
@@ -138,16 +145,11 @@ fn over_hosts<const N: usize>(call: &InterHostCall, words: [u64; N], combine: Co
     Ok(all)
 }
 
-/// The bitwise or of words of all hosts, each given by the first of its members.
-pub(super) fn or_of_hosts<const N: usize>(call: &InterHostCall, words: [u64; N]) -> Result<[u64; N], Fault> {
-    over_hosts(call, words, or)
-}
-
 /// See [`Fold::combine`].
-type Combine = unsafe fn(*mut u8, *const u8, usize);
+pub(super) type Combine = unsafe fn(*mut u8, *const u8, usize);
 
 /// Bitwise or of words.
-unsafe fn or(acc: *mut u8, src: *const u8, n: usize) {
+pub(super) unsafe fn or(acc: *mut u8, src: *const u8, n: usize) {
     // SAFETY: so says the caller.
     unsafe { each_word(acc, src, n, |a, b| a | b) }
 }
@@ -186,9 +188,14 @@ pub(super) fn forget_ids(w: &World) {
         .for_each(|(i, word)| word.store(if i == 0 { ALWAYS } else { 0 }, Ordering::Release));
 }
 
-/// Holds an id, unless this PE has it in use.
+/// Holds an id, unless this PE has it in use. Its sync block is clean then, before anyone can write to it: others do so
+/// once they know that it is this one.
 pub(super) fn try_hold(w: &World, id: usize) -> bool {
-    w.world.mine().ids[id / 64].fetch_or(1 << (id % 64), Ordering::AcqRel) & 1 << (id % 64) == 0
+    let is_free = w.world.mine().ids[id / 64].fetch_or(1 << (id % 64), Ordering::AcqRel) & 1 << (id % 64) == 0;
+    if is_free {
+        clean(w, id);
+    }
+    is_free
 }
 
 /// Holds the lowest id from `least` on that this PE does not have in use.
@@ -209,7 +216,7 @@ pub(super) fn release_id(w: &World, id: usize) {
 }
 
 /// Zeroes this PE's sync block of a team id.
-pub(super) fn clean(w: &World, id: usize) {
+fn clean(w: &World, id: usize) {
     let block = w.internal.wrapping_add(w.map.me as usize * INTERNAL + id * SYNC_BLOCK).cast::<AtomicU64>();
     // SAFETY: the sync blocks of a PE follow each other, SYNC_BLOCK bytes apart, and consist of words; no one uses this
     // one now.

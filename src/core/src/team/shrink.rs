@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::agreement::{For, by_launcher, exchange, over_hosts};
-use super::ids::{clean, hold_id, lowest_free, release_id, try_hold};
+use super::ids::{hold_id, lowest_free, release_id, try_hold};
 use super::pe_list::PeList;
 use super::split::{Made, begin, duplicate, finish, keep};
 use super::{Handle, Team, World};
@@ -57,8 +57,6 @@ type Held = (Vec<bool>, Option<usize>);
 /// where one of them found none.
 fn hold_here(w: &World, parent: &Team, least: &mut usize) -> Result<Held, Fault> {
     let held = hold_id(w, *least);
-    // A clean sync block before anyone can write to it: members do so once they know that it is this one.
-    held.inspect(|id| clean(w, *id));
     let shown = exchange(w, parent, For::Members, held.map_or(0, |id| id as u64));
     let of_all = |words: &[Option<u64>]| words.iter().flatten().all(|word| held.is_some_and(|id| id as u64 == *word));
     if let Ok(words) = &shown
@@ -82,8 +80,6 @@ fn hold_by_launcher(w: &World, parent: &Team, losses: &Losses) -> Result<Option<
     let here = (0..parent.size).map(is_here).collect();
     let Some(id) = lowest_free(&outcome.words) else { return Ok(None) };
     let held = Some(id).filter(|id| try_hold(w, *id));
-    // As above.
-    held.inspect(|id| clean(w, *id));
     // What comes together is an or: that is a number and its complement only where all give the same.
     let word = held.map_or(0, |id| id as u64);
     match by_launcher(w, losses, parent, For::Team, vec![word, !word]) {
