@@ -29,7 +29,7 @@ fn programs(collective: &str) -> &'static [&'static str] {
     }
 }
 
-/// An odd number, and one larger than the cores and the small-team limits.
+/// An odd number, and one larger than the cores, for which trees and dissemination take several rounds.
 const PES: &[usize] = &[3, 9];
 /// Of jobs over the network, where each message has its price.
 const BETWEEN: usize = 3;

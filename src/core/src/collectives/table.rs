@@ -87,16 +87,7 @@ pub const REDUCE: Collective<super::reduce::Reduce> = Collective {
 pub const FCOLLECT: Collective<super::gather::Fcollect> = Collective {
     name: "fcollect",
     place: REDUCE.next(),
-    rows: &[
-        Algorithm {
-            name: "leader",
-            help: "all write to member 0, then read the whole from there",
-            fits: ANY,
-            pays: |shape| shape.is_large_team() && shape.bytes <= INLINE,
-            run: super::gather::leader,
-        },
-        Algorithm { name: "flat", help: "all read from all", fits: ANY, pays: ANY, run: super::gather::flat },
-    ],
+    rows: &[Algorithm { name: "flat", help: "all read from all", fits: ANY, pays: ANY, run: super::gather::flat }],
 };
 
 /// Scans among members on one host.
@@ -257,7 +248,7 @@ pub fn from_env() -> Result<Forced, Fault> {
 /// Reads `barrier:counter,reduce:tree` or `auto`.
 pub fn parse(text: &str) -> Result<Forced, &'static str> {
     const EXPECTED: &str = "expected auto, or names such as barrier:counter, broadcast:tree, reduce:sliced, \
-                            fcollect:leader, scan:doubling (docs/environment.md lists all)";
+                            fcollect:flat, scan:doubling (docs/environment.md lists all)";
     let (rows, mut forced) = (rows(), Forced::AUTO);
     let mut collectives: Vec<&str> = rows.iter().map(|row| row.collective).collect();
     collectives.dedup();

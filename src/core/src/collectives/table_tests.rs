@@ -57,7 +57,6 @@ fn sizes_that_an_algorithm_cannot_take_go_to_another() {
     assert_eq!(taken(&REDUCE, "reduce:whole", 8, 99), "whole");
     assert_eq!(taken(&BROADCAST, "broadcast:tree", 1 << 20, 99), "flat");
     assert_eq!(taken(&SCAN, "scan:doubling", 1 << 20, 99), "flat");
-    assert_eq!(taken(&FCOLLECT, "fcollect:leader", 1 << 20, 2), "leader");
     assert_eq!(taken(&HOSTS_BROADCAST, "hosts-broadcast:messages", 1 << 20, 9), "binomial");
     assert_eq!(taken(&HOSTS_BROADCAST, "hosts-broadcast:scatter", 8, 2), "scatter");
     assert_eq!(taken(&HOSTS_FCOLLECT, "hosts-fcollect:messages", 1 << 20, 9), "puts");
@@ -72,9 +71,8 @@ fn sizes_and_members_choose() {
     let shared = Shape { bytes: 8, members: 64, oversubscribed: true, ..Shape::default() };
     assert_eq!(REDUCE.name_for(&Forced::AUTO, &shared), "flat");
     assert_eq!(BARRIER.name_for(&Forced::AUTO, &shared), "counter");
-    assert_eq!(BARRIER.name_for(&Forced::AUTO, &Shape::default()), "dissemination");
-    assert_eq!([8, 9].map(|members| taken(&BROADCAST, "auto", 8, members)), ["flat", "tree"]);
-    assert_eq!([8, INLINE + 1].map(|bytes| taken(&FCOLLECT, "auto", bytes, 64)), ["leader", "flat"]);
+    assert_eq!([1, 24, 25].map(|members| taken(&BARRIER, "auto", 0, members)), ["flat", "flat", "dissemination"]);
+    assert_eq!([24, 25].map(|members| taken(&BROADCAST, "auto", 8, members)), ["flat", "tree"]);
     assert_eq!(taken(&HOSTS_BROADCAST, "auto", 8, 99), "messages");
     assert_eq!([2, 9].map(|hosts| taken(&HOSTS_BROADCAST, "auto", 1 << 20, hosts)), ["binomial", "scatter"]);
     assert_eq!([8, 1 << 20].map(|bytes| taken(&HOSTS_REDUCE, "auto", bytes, 9)), ["doubling", "halving"]);

@@ -192,7 +192,7 @@ fn join_network(
 fn make_world(map: Map, job: &'static Job, near: Range<u32>, hosts: Vec<u32>, internal: *const u8, algorithms: Forced) {
     let (me, all) = (map.me, PeList::Strided { start: 0, stride: 1, size: map.npes as usize });
     let shared = (near.start as i32, 1, near.len() as i32);
-    let barrier = algorithm::barrier(&algorithms, map.oversubscribed);
+    let barriers = algorithm::Barriers::of(&algorithms, map.oversubscribed);
     let world = World {
         map,
         world: Team::placed(&hosts, internal, 0, all, me, Config::default()),
@@ -201,7 +201,7 @@ fn make_world(map: Map, job: &'static Job, near: Range<u32>, hosts: Vec<u32>, in
         finalize_barrier: team::finalizing::FinalizeBarrier::new(internal, shared, me - shared.0),
         internal,
         algorithms,
-        barrier,
+        barriers,
         hosts,
         common: team::hierarchical::Common::new(),
     };

@@ -2,15 +2,16 @@
 //! rows are in `collectives/table.rs`, those of barriers here, since every other collective meets by them.
 
 use super::members::TeamView;
-use super::{central_counter, dissemination, tell_algorithm};
+use super::{central_counter, dissemination, flat, tell_algorithm};
 use crate::base::Fault;
 
 /// Collectives that the table has rows of.
 pub const COLLECTIVES: usize = 9;
 
-/// Up to this many members, reading everyone's contribution beats the rounds of a tree. Where PEs share cores it always
-/// does: a round of messages costs every PE a turn on its core, however little it does in it.
-const FLAT_MEMBERS: usize = 8;
+/// Up to this many members, reading everyone's contribution beats the rounds of a tree: 16 members on 16 cores take half
+/// the time of a tree so, and each more takes 30 ns. Where PEs share cores it always does: a round of messages costs
+/// every PE a turn on its core, however little it does in it.
+const FLAT_MEMBERS: usize = 24;
 
 /// What algorithms are chosen by.
 #[derive(Debug, Clone, Copy, Default)]
@@ -148,9 +149,30 @@ impl Forced {
 /// Of a barrier. Who counts algorithms is told by itself, with this number: in the time that it waits, where it does.
 pub type Barrier = fn(&TeamView<'_>, u8) -> Result<(), Fault>;
 
-/// The barrier of a job, and its number: every call takes the same.
-pub fn barrier(forced: &Forced, oversubscribed: bool) -> (Barrier, u8) {
-    BARRIER.pick(forced, &Shape { oversubscribed, ..Shape::default() })
+/// The barriers of a job, with their numbers.
+#[derive(Debug, Clone, Copy)]
+pub struct Barriers {
+    /// Of teams that are not large.
+    small: (Barrier, u8),
+    /// See [`Shape::is_large_team`].
+    large: (Barrier, u8),
+}
+
+impl Barriers {
+    /// Before anything is known of the job.
+    pub const LAST: Self = Self { small: BARRIER.last(), large: BARRIER.last() };
+
+    /// Those of a job.
+    pub fn of(forced: &Forced, oversubscribed: bool) -> Self {
+        let among = |members| BARRIER.pick(forced, &Shape { members, oversubscribed, ..Shape::default() });
+        Self { small: among(FLAT_MEMBERS), large: among(FLAT_MEMBERS + 1) }
+    }
+
+    /// The barrier among so many members of a host, and its number.
+    #[inline(always)]
+    pub fn among(&self, members: i32) -> (Barrier, u8) {
+        if members as usize > FLAT_MEMBERS { self.large } else { self.small }
+    }
 }
 
 /// Barriers.
@@ -166,8 +188,15 @@ pub const BARRIER: Collective<Barrier> = Collective {
             run: |view, number| central_counter(view, || tell_algorithm(number)),
         },
         Algorithm {
+            name: "flat",
+            help: "all show themselves and look at all others",
+            fits: ANY,
+            pays: |shape| !shape.is_large_team(),
+            run: |view, number| flat(view, || tell_algorithm(number)),
+        },
+        Algorithm {
             name: "dissemination",
-            help: "rounds of messages to PEs 1, 2, 4 ... further on",
+            help: "rounds of messages, each to three PEs: 1, 2, 3, then 4, 8, 12, then 16 ... further on",
             fits: ANY,
             pays: ANY,
             run: |view, number| dissemination(view, || tell_algorithm(number)),

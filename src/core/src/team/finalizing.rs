@@ -79,7 +79,7 @@ fn barrier_by_launcher(w: &World, losses: &Losses, what: For) -> Result<(), Faul
 /// Waits until all PEs of this host have come, but those that are lost: each has a word that says how often it has.
 fn barrier_of_survivors(w: &World, losses: &Losses) {
     let FinalizeBarrier { local, times } = &w.finalize_barrier;
-    let word = |member: i32| &local.sync_block(member).rounds[0].0;
+    let word = |member: i32| &local.sync_block(member).told[0].0;
     word(local.me).store(times.get(), Ordering::Release);
     for member in 0..local.size {
         let has_come = || word(member).load(Ordering::Acquire) >= times.get() || losses.is_lost(local.world(member));

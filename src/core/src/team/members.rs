@@ -1,7 +1,7 @@
 //! The members of a team, as their meetings and collectives see each other: words that each of them has in its sync
 //! block.
 
-use super::sync_block::{MailboxSlot, RING};
+use super::sync_block::{ARRIVALS, MailboxSlot, RING};
 use super::{Progress, Team, World, finalizing};
 use crate::base::Fault;
 use crate::base::word::Word;
@@ -21,8 +21,10 @@ pub trait Members {
     fn size(&self) -> i32;
     /// What this member has done so far.
     fn progress(&self) -> &Progress;
-    /// A member's word of a round of the dissemination barrier.
-    fn round(&self, pe: i32, round: usize) -> &Self::Word;
+    /// A word of a member's that others tell it by, in the dissemination barrier.
+    fn told(&self, pe: i32, word: usize) -> &Self::Word;
+    /// The word by which a member shows that it has come to a flat barrier.
+    fn arrival(&self, pe: i32, number: u64) -> &Self::Word;
     /// Arrivals at the counting barrier, and the barrier completed last.
     fn hub(&self) -> (&Self::Word, &Self::Word);
     /// A member's slot for a collective.
@@ -64,8 +66,13 @@ impl Members for TeamView<'_> {
     }
 
     #[inline(always)]
-    fn round(&self, pe: i32, round: usize) -> &AtomicU64 {
-        &self.team.sync_block(pe).rounds[round].0
+    fn told(&self, pe: i32, word: usize) -> &AtomicU64 {
+        &self.team.sync_block(pe).told[word].0
+    }
+
+    #[inline(always)]
+    fn arrival(&self, pe: i32, number: u64) -> &AtomicU64 {
+        &self.team.sync_block(pe).arrivals[(number % ARRIVALS as u64) as usize].0
     }
 
     #[inline(always)]
@@ -93,7 +100,7 @@ impl Members for TeamView<'_> {
 
     #[inline]
     fn sync(&self) -> Result<(), Fault> {
-        let (barrier, number) = self.w.barrier;
+        let (barrier, number) = self.w.barriers.among(self.team.size);
         barrier(self, number)
     }
 }

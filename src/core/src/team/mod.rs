@@ -23,7 +23,7 @@ pub mod sync_block;
 
 pub use crate::base::pe_list;
 pub use api::{create_ctx, ctx_create, ctx_destroy, ctx_get_team, get_config, my_pe, n_pes, team_ptr, translate_pe};
-pub use barrier::{central_counter, dissemination};
+pub use barrier::{central_counter, dissemination, flat};
 use chosen::tell_algorithm;
 pub use chosen::{observe_algorithms, want_algorithms};
 pub use ids::{ALWAYS, NUMA_ID};
@@ -250,8 +250,8 @@ pub struct World {
     pub internal: *const u8,
     /// What the environment says of algorithms.
     pub algorithms: algorithm::Forced,
-    /// The barrier among members on this host, and its number: every call of a job takes the same.
-    pub barrier: (algorithm::Barrier, u8),
+    /// The barriers among members on this host: every call of a team takes the same.
+    pub barriers: algorithm::Barriers,
     /// First PEs of all hosts, ascending.
     pub hosts: Vec<u32>,
     /// Of groups of PEs on several hosts.
@@ -284,7 +284,7 @@ impl World {
             finalize_barrier: finalizing::FinalizeBarrier::new(std::ptr::null(), (0, 1, 0), 0),
             internal: std::ptr::null(),
             algorithms: algorithm::Forced::AUTO,
-            barrier: algorithm::BARRIER.last(),
+            barriers: algorithm::Barriers::LAST,
             hosts: Vec::new(),
             common: hierarchical::Common::new(),
         }

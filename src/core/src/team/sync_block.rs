@@ -9,8 +9,10 @@ pub const SYNC_BLOCK: usize = 4096;
 pub const TEAMS: usize = 1024;
 /// Collectives whose contributions can stand side by side.
 pub const RING: usize = 8;
-/// Rounds of a dissemination barrier: enough for 2^24 PEs.
-pub const ROUNDS: usize = 24;
+/// Words of a dissemination barrier: three a round, enough for 4^8 PEs of a host.
+pub const TOLD: usize = 24;
+/// Words of flat barriers that take turns.
+pub const ARRIVALS: usize = 8;
 /// 8-byte words that fit into a slot beside its tag and signature.
 pub const WORDS: usize = 6;
 /// Bytes that a slot carries itself.
@@ -59,8 +61,10 @@ pub struct AgreementSlot {
 #[derive(Debug)]
 #[repr(C)]
 pub struct SyncBlock {
-    /// Dissemination barrier: written by the partner of each round.
-    pub rounds: [Line; ROUNDS],
+    /// Dissemination barrier: each written by one partner of a round.
+    pub told: [Line; TOLD],
+    /// Flat barrier: written by this PE.
+    pub arrivals: [Line; ARRIVALS],
     /// Counting barrier (on the team's PE 0): arrivals, and the barrier that was completed last.
     pub arrived: Line,
     /// See [`Self::arrived`].

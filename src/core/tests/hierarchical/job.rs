@@ -160,7 +160,7 @@ fn start(shape: &Shape<'_>, pe: u32, hub: Arc<Hub>, internals: &[usize]) -> Pe {
     let all = PeList::Strided { start: 0, stride: 1, size: map.npes as usize };
     let algorithms = table::parse(shape.algorithms).unwrap();
     let w = World {
-        barrier: algorithm::barrier(&algorithms, map.oversubscribed),
+        barriers: algorithm::Barriers::of(&algorithms, map.oversubscribed),
         world: Team::placed(&hosts, internal, 0, all, me, Config::default()),
         shared: Team::new(
             internal,

@@ -3,10 +3,8 @@
 
 mod flat;
 pub(super) mod inter_host;
-mod leader;
 
 pub use flat::flat;
-pub use leader::leader;
 
 use super::table::FCOLLECT;
 use crate::base::Fault;
