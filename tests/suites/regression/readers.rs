@@ -184,6 +184,7 @@ fn check_junit(path: &Path) {
     assert!(text.starts_with("<?xml version=\"1.0\""), "{text}");
     assert_eq!(number("tests"), text.matches("<testcase ").count(), "{text}");
     assert_eq!(number("failures"), text.matches("<failure ").count(), "{text}");
+    assert_eq!(number("skipped"), text.matches("<skipped ").count(), "{text}");
 }
 
 /// `name` and `unit` are texts, `value` is a number, `range` a text that begins as its parser wants it, nothing occurs

@@ -5,36 +5,52 @@ use std::fmt::Write as _;
 use super::{amounts, place};
 use crate::compare::counts::Effect;
 use crate::compare::verdict::{Comparison, Verdict};
+use crate::stats::sequence::TestResult;
+
+/// How a case ended.
+enum Ended {
+    Passed,
+    /// Nobody can say.
+    Skipped(&'static str),
+    Failed(String),
+}
 
 /// The report.
 pub fn report(found: &Comparison) -> String {
-    let mut cases: Vec<(String, Option<String>)> = Vec::new();
+    let mut cases: Vec<(String, Ended)> = Vec::new();
     let worse: Vec<String> = found
         .changes(Effect::Worse)
         .map(|change| format!("{} at {}: {}", change.op, place(change), amounts(change)))
         .collect();
     let fails = found.verdict == Verdict::Regression && !worse.is_empty();
-    cases.push(("communication".to_owned(), fails.then(|| worse.join("\n"))));
+    let ended = if fails { Ended::Failed(worse.join("\n")) } else { Ended::Passed };
+    cases.push(("communication".to_owned(), ended));
     for metric in found.metrics.iter().filter(|metric| metric.primary) {
-        let text = (metric.verdict() == "slower").then(|| super::headline(found));
-        cases.push((format!("time {}", metric.name), text));
+        let ended = match metric.tested.map(|tested| tested.finding) {
+            None => Ended::Skipped("not tested: that takes more pairs of runs"),
+            Some(TestResult::Slower) => Ended::Failed(super::headline(found)),
+            Some(_) => Ended::Passed,
+        };
+        cases.push((format!("time {}", metric.name), ended));
     }
     if found.verdict == Verdict::NotComparable {
-        cases.push(("comparable".to_owned(), Some(found.reasons.join("\n"))));
+        cases.push(("comparable".to_owned(), Ended::Failed(found.reasons.join("\n"))));
     }
-    let failures = cases.iter().filter(|(_, failure)| failure.is_some()).count();
+    let failures = cases.iter().filter(|(_, ended)| matches!(ended, Ended::Failed(_))).count();
+    let skipped = cases.iter().filter(|(_, ended)| matches!(ended, Ended::Skipped(_))).count();
     let mut out = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n\
-         <testsuite name=\"pellucid-perf\" tests=\"{}\" failures=\"{failures}\">\n",
+         <testsuite name=\"pellucid-perf\" tests=\"{}\" failures=\"{failures}\" skipped=\"{skipped}\">\n",
         cases.len()
     );
-    for (name, failure) in cases {
-        let name = xml(&name);
-        let _ = match failure {
-            None => writeln!(out, "<testcase classname=\"pellucid-perf\" name=\"{name}\"/>"),
-            Some(text) => writeln!(
+    for (name, ended) in cases {
+        let case = format!("<testcase classname=\"pellucid-perf\" name=\"{}\"", xml(&name));
+        let _ = match ended {
+            Ended::Passed => writeln!(out, "{case}/>"),
+            Ended::Skipped(why) => writeln!(out, "{case}><skipped message=\"{why}\"/></testcase>"),
+            Ended::Failed(text) => writeln!(
                 out,
-                "<testcase classname=\"pellucid-perf\" name=\"{name}\"><failure message=\"{}\">{}</failure></testcase>",
+                "{case}><failure message=\"{}\">{}</failure></testcase>",
                 xml(text.lines().next().unwrap_or_default()),
                 xml(&text)
             ),

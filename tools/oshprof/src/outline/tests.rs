@@ -4,6 +4,7 @@ use super::{junit, markdown};
 use crate::compare::Amount;
 use crate::compare::Range;
 use crate::compare::counts::{Change, Effect};
+use crate::compare::metric::Metric;
 use crate::compare::verdict::{Comparison, Verdict};
 
 /// So many changes at functions with long and evil names.
@@ -54,4 +55,12 @@ fn a_test_report_is_xml() {
     // Nothing of a name is taken for markup.
     let tags = report.matches('<').count();
     assert_eq!((tags, report.matches('>').count()), (9, 9), "{report}");
+}
+
+#[test]
+fn a_time_that_was_not_tested_has_not_passed() {
+    let run = Metric { name: "run".into(), primary: true, values: vec![(1.0, 9.0)], ..Metric::default() };
+    let report = junit::report(&Comparison { metrics: vec![run], ..Comparison::default() });
+    assert!(report.contains("tests=\"2\" failures=\"0\" skipped=\"1\""), "{report}");
+    assert!(report.contains("name=\"time run\"><skipped message=\"not tested"), "{report}");
 }
