@@ -9,8 +9,8 @@ use crate::base::Fault;
 pub const COLLECTIVES: usize = 9;
 
 /// Up to this many members, reading what all have contributed beats the rounds of a tree: 16 members on 16 cores
-/// take half the time of a tree so, and each more takes 30 ns. Where PEs share cores it always does: a round of messages
-/// costs every PE a turn on its core, however little it does in it.
+/// take half the time of a tree so, and each more takes 30 ns. Where PEs share cores it always does: a round of
+/// messages costs every PE a turn on its core, however little it does in it.
 const FLAT_MEMBERS: usize = 24;
 
 /// What algorithms are chosen by.

@@ -35,9 +35,34 @@ fn spin(time: Duration) {
 fn barriers_that_are_over_at_once_are_sampled() {
     let barriers = barriers(200_000, |_| None);
     assert_eq!((barriers.all_calls(), barriers.unfinished), (200_000, 0));
-    // All meetings are kept and timed until there are too many of them.
+    // All meetings are kept and timed until there are too many of them for the time that they take.
     let timed = barriers.timed_calls;
-    assert!((4_000..60_000).contains(&timed) && barriers.estimated, "{timed} are timed");
+    assert!((200..30_000).contains(&timed) && barriers.estimated, "{timed} are timed");
+}
+
+/// One in how many of these meetings is kept, and how many are.
+fn kept_of(meetings: u64, pause: Duration, counts_only: bool) -> (u64, usize) {
+    let fixture = Fixture::new();
+    crate::arm::set_counts_only(counts_only);
+    for _ in 0..meetings {
+        timed(op_named("shmem_barrier_all"), -1, 0, 0, || ());
+        spin(pause);
+    }
+    let tables = fixture.pe().tables;
+    (tables.sync_every, tables.syncs.len())
+}
+
+#[test]
+fn meetings_are_kept_as_time_pays_for_them() {
+    for (counts_only, unpaid) in [(true, 32), (false, 1024)] {
+        let start = Instant::now();
+        let (every, kept) = kept_of(100_000, Duration::ZERO, counts_only);
+        let paid = start.elapsed().as_micros() / 10;
+        assert!(every > 1 && kept as u128 <= paid.max(unpaid), "{kept}, one in {every}; {paid} are paid for");
+        assert!(kept as u128 >= unpaid / 4, "{kept}, one in {every}");
+        assert_eq!(kept_of(3_000, Duration::from_micros(12), counts_only), (1, 3_000));
+    }
+    assert_eq!(kept_of(1_000, Duration::ZERO, false), (1, 1_000));
 }
 
 #[test]
