@@ -329,14 +329,15 @@ fn is_kept_now(slot: &Slot, number: u64) -> bool {
     is_kept(number, kept_shift(slot))
 }
 
-/// Records of a profile of counts, and of one that is kept, that need not be paid for.
-const UNPAID: [u64; 2] = [32, 1024];
+/// Records that need not be paid for.
+const UNPAID: u64 = 32;
 /// Time that pays for a record beyond these, in nanoseconds. A meeting that is kept takes 100 to 250 more than another.
 const NS_PER_SYNC: u64 = 10_000;
 
-/// Whether there are more records than time has paid for, so that who calls barriers in a fast loop would notice.
+/// Whether there are more records than time has paid for, in a profile that nobody has asked to keep: who calls
+/// barriers in a fast loop would notice.
 fn come_too_fast(slot: &Slot, used: u64, left: u64) -> bool {
-    if used < UNPAID[usize::from(!arm::counts_only())] {
+    if !arm::counts_only() || used < UNPAID {
         return false;
     }
     let passed = left.saturating_sub(slot.tables.syncs[0].arrived.load(Relaxed));

@@ -54,15 +54,12 @@ fn kept_of(meetings: u64, pause: Duration, counts_only: bool) -> (u64, usize) {
 
 #[test]
 fn meetings_are_kept_as_time_pays_for_them() {
-    for (counts_only, unpaid) in [(true, 32), (false, 1024)] {
-        let start = Instant::now();
-        let (every, kept) = kept_of(100_000, Duration::ZERO, counts_only);
-        let paid = start.elapsed().as_micros() / 10;
-        assert!(every > 1 && kept as u128 <= paid.max(unpaid), "{kept}, one in {every}; {paid} are paid for");
-        assert!(kept as u128 >= unpaid / 4, "{kept}, one in {every}");
-        assert_eq!(kept_of(3_000, Duration::from_micros(12), counts_only), (1, 3_000));
-    }
-    assert_eq!(kept_of(1_000, Duration::ZERO, false), (1, 1_000));
+    let start = Instant::now();
+    let (every, kept) = kept_of(100_000, Duration::ZERO, true);
+    let paid = start.elapsed().as_micros() / 10;
+    assert!(every > 1 && kept >= 8 && kept as u128 <= paid.max(32), "{kept}, one in {every}; {paid} are paid for");
+    assert_eq!(kept_of(3_000, Duration::from_micros(12), true), (1, 3_000));
+    assert_eq!(kept_of(4_000, Duration::ZERO, false), (1, 4_000));
 }
 
 #[test]

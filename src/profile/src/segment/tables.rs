@@ -33,8 +33,8 @@ pub const REGIONS: usize = 64;
 pub const NESTING: usize = 64;
 /// Teams of a thread; the last stands for all that found no room.
 pub const TEAMS: usize = 64;
-/// Synchronisations that are kept one by one. When they are full, or came faster than keeping them may cost, half of
-/// them are dropped and from then on only one in 2, 4 ... is kept: the same ones on each PE.
+/// Synchronisations that are kept one by one. When they are full, or in a profile of counts come faster than keeping
+/// them may cost, half of them are dropped and from then on only one in 2, 4 ... is kept: the same ones on each PE.
 pub const SYNCS: usize = 4096;
 /// Contexts of a thread; the last stands for all that found no room.
 pub const CONTEXTS: usize = 64;
