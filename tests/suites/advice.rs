@@ -10,7 +10,7 @@ use serde_json::Value;
 /// Rules with a program, and PEs that it takes for them to be seen. Atomics are contended where both PEs have a core at
 /// the same time, which a busy machine does not give them: that program is for `./x proof` alone. What is gained is
 /// measured by `./x proof`.
-const RULES: [(&str, usize); 17] = [
+const RULES: [(&str, usize); 18] = [
     ("small-puts", 2),
     ("quiet-often", 2),
     ("barrier-late", 2),
@@ -23,6 +23,7 @@ const RULES: [(&str, usize); 17] = [
     ("put-then-flag", 2),
     ("small-gets", 2),
     ("strided", 2),
+    ("compare-and-swap", 2),
     ("locks", 2),
     ("hot-pe", 4),
     ("waits-for", 2),

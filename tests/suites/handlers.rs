@@ -61,8 +61,10 @@ fn transfers_through_memory_are_allowed_in_handlers_and_traced() {
 
 #[test]
 fn markers_and_levels_from_a_handler_never_hang() {
-    let outcome = Job::oshrun(2).arg(program()).args(["markers", &handlers()]).limit(60).run().expect_code(0);
-    assert!(outcome.elapsed < Duration::from_secs(50), "{}", outcome.describe());
+    // Thousands of markers take a minute where other programs have the cores.
+    let limit = if system::is_long() { 300 } else { 60 };
+    let outcome = Job::oshrun(2).arg(program()).args(["markers", &handlers()]).limit(limit).run().expect_code(0);
+    assert!(outcome.elapsed < Duration::from_secs(limit - 10), "{}", outcome.describe());
 }
 
 #[test]

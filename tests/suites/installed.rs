@@ -112,6 +112,13 @@ fn bash_completes_options_values_and_commands() {
     assert_eq!(complete("oshprof", &["tr"]), "trace");
     assert_eq!(complete("oshprof", &["trace", "--to", "ot"]), "otlp otf2");
     assert_eq!(complete("oshprof", &["report", "dir", "--js"]), "--json");
+    let actions = complete("oshprof", &["history", ""]);
+    assert!(
+        ["add", "list", "check", "plot"].iter().all(|word| actions.split(' ').any(|one| one == *word)),
+        "{actions}"
+    );
+    assert_eq!(complete("oshprof", &["history", "--st"]), "--store");
+    assert_eq!(complete("oshprof", &["gate", "--counts", ""]), "fail warn off");
     assert_eq!(complete("oshcc", &["-showme:c"]), "-showme:compile -showme:command");
     assert_eq!(complete("oshprof", &["help", "li"]), "line");
     assert_eq!(complete("oshrun", &["-x", "NAME", "--bi"]), "--bind");

@@ -14,6 +14,7 @@ static const struct {
     {"small-gets", small_gets},       {"get-and-wait", get_and_wait},
     {"polling", polling},             {"heap", heap},
     {"queries", queries},             {"contended-atomics", contended_atomics},
+    {"compare-and-swap", compare_and_swap},
     {"locks", locks},                 {"hot-pe", hot_pe},
     {"barrier-late", barrier_late},   {"barriers-per-byte", barriers_per_byte},
     {"serial-pe", serial_pe},         {"larger-team", larger_team},

@@ -51,6 +51,22 @@ static void polling(int advised) {
     }
 }
 
+/* Each adds to words of the next PE: by a value that it has read, until nobody came between, or at once. */
+static void compare_and_swap(int advised) {
+    long *sums = symmetric(BLOCK * sizeof *sums);
+    for (long turn = 0; turn < turns(4000000); turn++) {
+        long *sum = &sums[turn % BLOCK];
+        if (advised) {
+            shmem_long_atomic_add(sum, turn, next_pe);
+            continue;
+        }
+        long before;
+        do {
+            before = shmem_long_g(sum, next_pe);
+        } while (shmem_long_atomic_compare_swap(sum, before, before + turn, next_pe) != before);
+    }
+}
+
 static void heap(int advised) {
     long *kept = advised ? shmem_malloc(BLOCK * sizeof *kept) : NULL;
     for (long turn = 0; turn < turns(20000); turn++) {

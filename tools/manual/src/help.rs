@@ -121,6 +121,16 @@ impl Help {
     }
 }
 
+/// What a command does that its usage has a word for each of: `add`, `list`.
+pub fn actions(help: &Help, command: &[String]) -> Vec<String> {
+    let before = format!("{} ", command.join(" "));
+    let action = |(line, _): &(String, String)| {
+        let word = line.strip_prefix(&before)?.split_whitespace().next()?;
+        word.chars().all(|letter| letter.is_ascii_lowercase()).then(|| word.to_owned())
+    };
+    help.usage.iter().filter_map(action).collect()
+}
+
 /// What two blanks or more part: left and right.
 fn beside(line: &str) -> (String, String) {
     let (left, right) = line.split_once("  ").unwrap_or((line, ""));
@@ -174,5 +184,13 @@ The compiler's own help:
         let help =
             Help::parse("tool: what it is\n\nusage: tool report DIR [options]    a report\n       tool --version\n");
         assert_eq!(help.commands("tool"), [("report".to_owned(), "a report".to_owned())]);
+    }
+
+    #[test]
+    fn actions_come_from_the_usage() {
+        let help = Help::parse("usage: tool keep add DIR...\n       tool keep list [--json]\n       tool keep FILE\n");
+        let words = ["tool", "keep"].map(str::to_owned);
+        assert_eq!(actions(&help, &words), ["add", "list"]);
+        assert!(actions(&help, &words[..1]).iter().all(|word| word == "keep"));
     }
 }

@@ -4,6 +4,7 @@
 mod algorithm;
 mod barrier_late;
 mod barriers_per_byte;
+mod compare_and_swap;
 mod contended_atomics;
 mod first_touch;
 mod get_and_wait;
@@ -73,6 +74,7 @@ pub const RULES: &[Rule] = &[
     Rule { name: "small-gets", find: small_gets::find },
     Rule { name: "strided", find: strided::find },
     Rule { name: "contended-atomics", find: contended_atomics::find },
+    Rule { name: "compare-and-swap", find: compare_and_swap::find },
     Rule { name: "locks", find: locks::find },
     Rule { name: "hot-pe", find: hot_pe::find },
     Rule { name: "heap-full", find: heap_full::find },

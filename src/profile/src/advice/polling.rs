@@ -3,7 +3,7 @@
 use crate::merge::{Merged, is_ask};
 use crate::report::{Symbols, shown_count, shown_time};
 
-use super::{Finding, busiest, by_pe, core_ns, sum};
+use super::{Finding, busiest, by_pe, compare_and_swap, core_ns, sum};
 
 /// Share of the run time that has to go into asking.
 const DOMINATES: f64 = 0.10;
@@ -13,7 +13,8 @@ const MANY: u64 = 100_000;
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let (calls, ns) = sum(profile, is_ask);
     let share = (ns / core_ns(profile)).min(1.0);
-    if calls < MANY || share < DOMINATES {
+    // Who reads a value to replace it does not wait for another.
+    if calls < MANY || share < DOMINATES || compare_and_swap::is_fed_by(profile, calls) {
         return None;
     }
     let (pe, most) =

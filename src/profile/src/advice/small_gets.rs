@@ -4,7 +4,7 @@ use crate::merge::Merged;
 use crate::op::Class;
 use crate::report::{Symbols, shown_bytes, shown_count, shown_time};
 
-use super::{Finding, WORTH, busiest, core_ns, sum};
+use super::{Finding, WORTH, busiest, compare_and_swap, core_ns, sum};
 
 /// Calls of a PE before they are many.
 const MANY: u64 = 10_000;
@@ -22,6 +22,10 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let (a_pe, each) = (calls / (profile.pes.len() as u64).max(1), bytes / calls.max(1));
     // On one PE there is nothing to wait for.
     if profile.pes.len() < 2 || a_pe < MANY || each >= SMALL || share < 5.0 * WORTH {
+        return None;
+    }
+    // What each compare-and-swap needs cannot be fetched with others.
+    if compare_and_swap::is_fed_by(profile, calls) {
         return None;
     }
     Some(Finding {

@@ -174,6 +174,16 @@ fn each_rule_fires_on_what_it_is_for() {
             all.pes.iter_mut().for_each(|pe| pe.tables.peers = peers.clone());
             all
         }),
+        (
+            "compare-and-swap",
+            profile(
+                &[
+                    routine("shmem_long_g", Class::Get, 120_000, 8, 90 * MS),
+                    routine("shmem_long_atomic_compare_swap", Class::Amo, 120_000, 8, 90 * MS),
+                ],
+                0.25,
+            ),
+        ),
         ("locks", profile(&[routine("shmem_set_lock", Class::Lock, 900, 0, 400 * MS)], 0.25)),
         ("hot-pe", {
             let mut all = profile(&[routine("shmem_putmem", Class::Put, 9000, 4096, 190 * MS)], 0.25);

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::Value;
 use crate::Topic;
-use crate::help::Choice;
+use crate::help::{Choice, actions};
 
 /// The launcher's program, and what follows it.
 const PROGRAM: &str = "    if [[ -n $command ]]; then\n        \
@@ -21,7 +21,7 @@ pub fn bash(topics: &[&Topic], names: &[&str]) -> String {
     write!(
         text,
         "{function}() {{\n    local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD - 1]}} \
-         words files=-f command= at\n    COMPREPLY=()\n"
+         words actions= files=-f command= at\n    COMPREPLY=()\n"
     )
     .expect("writing to a string");
     // A program and what follows it are completed as they are elsewhere.
@@ -46,7 +46,10 @@ pub fn bash(topics: &[&Topic], names: &[&str]) -> String {
     } else {
         text.push_str("    case $command in\n");
         for topic in commands {
-            writeln!(text, "    {}) words='{}' ;;", topic.words[1], options(topic)).expect("writing to a string");
+            let actions = actions(&topic.help, &topic.words).join(" ");
+            let actions = if actions.is_empty() { actions } else { format!(" actions='{actions}'") };
+            writeln!(text, "    {}) words='{}'{actions} ;;", topic.words[1], options(topic))
+                .expect("writing to a string");
         }
         let names: Vec<&str> = commands.iter().map(|topic| topic.words[1].as_str()).collect();
         let names = names.join(" ");
@@ -65,7 +68,7 @@ pub fn bash(topics: &[&Topic], names: &[&str]) -> String {
     }
     text.push_str(
         "    if [[ $cur == -* || -z $files ]]; then\n        COMPREPLY+=($(compgen -W \"$words\" -- \"$cur\"))\n    \
-         else\n        COMPREPLY+=($(compgen $files -- \"$cur\"))\n    fi\n}\n",
+         else\n        COMPREPLY+=($(compgen $files -- \"$cur\") $(compgen -W \"$actions\" -- \"$cur\"))\n    fi\n}\n",
     );
     text + &format!("complete -o filenames -F {function} {}\n", names.join(" "))
 }

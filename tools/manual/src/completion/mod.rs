@@ -79,7 +79,7 @@ mod tests {
 
     /// A tool with a program behind its options, and one with a command.
     fn topics() -> [Topic; 2] {
-        let help = "usage: run [options] PROGRAM\n\n  -n, -np N        how many\n  --bind core|none  where PEs' \
+        let help = "usage: run [options] PROGRAM\n       run go there\n       run go back\n\n  -n, -np N        how many\n  --bind core|none  where PEs' \
             threads [run]: cores\n  --to DIR  where\n  --file FILE  what\n  --hosts A:SLOTS  where\n  --quiet  no\n";
         let topic = |words: &[&str]| Topic {
             words: words.iter().map(|word| (*word).to_owned()).collect(),
@@ -128,6 +128,7 @@ mod tests {
             assert!(text.contains(part), "no {part} in\n{text}");
         }
         let text = zsh(&[&tool, &command], &["run"]);
+        assert!(text.contains("'1:action:(there back)'"), "{text}");
         assert!(text.contains("'go:does it'") && text.contains("    go)\n") && text.contains("    help)\n"), "{text}");
     }
 
@@ -147,6 +148,7 @@ mod tests {
         let text = fish(&[&tool, &command], &["run"]);
         assert!(text.contains("-n __fish_use_subcommand -f -a go -d 'does it'"), "{text}");
         assert!(text.contains("-n '__fish_seen_subcommand_from go' -l quiet"), "{text}");
+        assert!(text.contains("-n '__fish_seen_subcommand_from go' -a 'there back'"), "{text}");
         assert!(text.contains("-n '__fish_seen_subcommand_from help' -f -a 'go'"), "{text}");
     }
 }

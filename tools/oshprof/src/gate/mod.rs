@@ -50,10 +50,15 @@ a directory.
   --keep DIR             keep the profiles
   --seed N               order of the pairs (default 1)
   --limit S              end a run after so many seconds (default 600)
-  --json, --markdown, --html FILE, --junit FILE, --counts fail|warn|off,
-  --varying, --min-effect P, --metric M,
-  --accept FILE, --any-arguments, --strict, --id NAME    as of oshprof diff
   -h, --help             this text
+
+As of oshprof diff:
+  --json, --markdown, --varying, --any-arguments, --strict
+  --html FILE, --junit FILE, --accept FILE
+  --counts fail|warn|off
+  --min-effect P
+  --metric M
+  --id NAME
 
 Exit status: 0 no regression, 1 a run failed, 2 wrong usage, 3 regression, 4 not
 comparable (with --strict: or inconclusive).

@@ -37,16 +37,27 @@ Keeps what profiles say, commit by commit, in the directory S (default:
 
   add    adds the profiles in DIR..., which are runs of one program (two tell
          what varies from run to run)
-         --commit SHA, --parent SHA, --branch NAME,
-         --time SECONDS (since 1970; default: now),
-         --suite NAME (default: program, PEs and arguments),
-         --no-times (counts only: for a baseline in a repository)
   list   one line a run
   check  which commit changed communication (exactly) or times (change points,
          by a permutation test)
-         --last N    only what the last N runs of a suite brought is a failure
-                     (default 10)
   plot   writes a page for a browser
+
+  --store DIR     the store S
+  -h, --help      this text
+
+add:
+  --commit SHA    of the program that was run
+  --parent SHA    the commit before it
+  --branch NAME   where it is
+  --time SECONDS  when, since 1970 (default: now)
+  --suite NAME    what the runs are compared with (default: program, PEs and
+                  arguments)
+  --no-times      counts only: for a baseline in a repository
+
+list, check:
+  --json          for scripts
+  --last N        check: only what the last N runs of a suite brought is a
+                  failure (default 10)
 
 Exit status: 0 no regression, 1 something could not be read or written, 2 wrong
 usage, 3 check: a regression.

@@ -1,0 +1,52 @@
+//! Updates as a read and a compare-and-swap, which one atomic operation could make.
+
+use crate::merge::{Merged, is_ask};
+use crate::model::Routine;
+use crate::op::Class;
+use crate::report::{Symbols, shown_count, shown_time};
+
+use super::{Finding, WORTH, busiest, core_ns, sum};
+
+/// Compare-and-swaps of a PE before they are many.
+const MANY: u64 = 10_000;
+/// Share of the run that both have to take.
+const DOMINATES: f64 = 0.10;
+
+fn is_swap(name: &str) -> bool {
+    name.contains("_compare_swap") || name.ends_with("_cswap")
+}
+
+/// A read of one element that waits for it.
+fn is_read(r: &Routine) -> bool {
+    (r.class == Class::Get && r.name.ends_with("_g")) || (r.class == Class::Amo && is_ask(r))
+}
+
+/// Whether about as many elements are read as are swapped: reads that are others' rules where they are not.
+pub(super) fn is_fed_by(profile: &Merged, reads: u64) -> bool {
+    let (swaps, _) = sum(profile, |r| is_swap(&r.name));
+    (0.5..=2.0).contains(&(reads as f64 / swaps.max(1) as f64))
+}
+
+/// See the module.
+pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+    let (swaps, swap_ns) = sum(profile, |r| is_swap(&r.name));
+    let (reads, read_ns) = sum(profile, is_read);
+    let share = ((swap_ns + read_ns) / core_ns(profile)).min(1.0);
+    let many = swaps / (profile.pes.len() as u64).max(1) >= MANY;
+    if !many || !is_fed_by(profile, reads) || share < DOMINATES {
+        return None;
+    }
+    Some(Finding {
+        what: format!("{} compare-and-swaps, each of a value read before", shown_count(swaps)),
+        evidence: format!(
+            "{} in them and {} in {} reads over all PEs{}",
+            shown_time(swap_ns),
+            shown_time(read_ns),
+            shown_count(reads),
+            busiest(profile, symbols, is_swap)
+        ),
+        try_this: "where it adds, combines bits or replaces: shmem_atomic_add, _fetch_add, _and, _or, _xor or _swap, \
+                   which read nothing first and never have to try again",
+        share: (read_ns / core_ns(profile)).clamp(WORTH, 1.0),
+    })
+}
