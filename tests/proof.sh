@@ -38,7 +38,7 @@ polling 2 auto 0 PEs ask again and again
 heap 2 auto 0 allocation in a loop
 queries 2 auto 0 the number of PEs asked in the inner loop
 contended-atomics 2 auto 0 one counter for all
-compare-and-swap 2 auto 0 sums by compare-and-swap
+compare-and-swap 2 ofi 100 sums by compare-and-swap, over the network
 locks 2 auto 0 an update under a lock
 hot-pe 4 auto 0 all read from PE 0
 barrier-late 2 auto 0 PE 1 has more to do in each turn

@@ -8,7 +8,7 @@ use crate::report::{Symbols, shown_count, shown_time};
 use super::{Finding, WORTH, busiest, core_ns, sum};
 
 /// Compare-and-swaps of a PE before they are many.
-const MANY: u64 = 10_000;
+const MANY: u64 = 1000;
 /// Share of the run that both have to take.
 const DOMINATES: f64 = 0.10;
 
@@ -27,6 +27,13 @@ pub(super) fn is_fed_by(profile: &Merged, reads: u64) -> bool {
     (0.5..=2.0).contains(&(reads as f64 / swaps.max(1) as f64))
 }
 
+/// Whether swaps, and what they are of, are most of so many transfers.
+pub(super) fn are_most(profile: &Merged, transfers: u64) -> bool {
+    let (swaps, _) = sum(profile, |r| is_swap(&r.name));
+    let (reads, _) = sum(profile, is_read);
+    is_fed_by(profile, reads) && 2 * (swaps + reads) >= transfers
+}
+
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let (swaps, swap_ns) = sum(profile, |r| is_swap(&r.name));
@@ -36,6 +43,8 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     if !many || !is_fed_by(profile, reads) || share < DOMINATES {
         return None;
     }
+    // On one host an atomic operation takes what a swap does; over a network nobody waits for it.
+    let goes = if profile.network.is_empty() { read_ns } else { read_ns + swap_ns };
     Some(Finding {
         what: format!("{} compare-and-swaps, each of a value read before", shown_count(swaps)),
         evidence: format!(
@@ -47,6 +56,6 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         ),
         try_this: "where it adds, combines bits or replaces: shmem_atomic_add, _fetch_add, _and, _or, _xor or _swap, \
                    which read nothing first and never have to try again",
-        share: (read_ns / core_ns(profile)).clamp(WORTH, 1.0),
+        share: (goes / core_ns(profile)).clamp(WORTH, 1.0),
     })
 }

@@ -4,7 +4,7 @@ use crate::merge::Merged;
 use crate::op::Class;
 use crate::report::{Symbols, shown_bytes, shown_count, shown_time};
 
-use super::{Finding, busiest, run_ns, sum};
+use super::{Finding, busiest, compare_and_swap, run_ns, sum};
 
 /// Messages of a PE before they are many.
 const MANY: u64 = 100;
@@ -31,6 +31,8 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let (waits, _) = sum(profile, |r| r.class == Class::Wait);
     let (calls, _) = sum(profile, |r| moves(r.class) && r.class != Class::Order);
     let awaited = 2 * waits >= calls;
+    // Nor can what decides on the next one.
+    let awaited = awaited || compare_and_swap::are_most(profile, calls);
     if awaited || !many || !alone || mean >= SMALL || share < DOMINATES {
         return None;
     }
