@@ -19,7 +19,7 @@ const BETWEEN: usize = 4;
 
 /// Has messages of faults say where the call was made.
 pub fn name() {
-    runtime::name_callers(Callers { site, place, pes: pe_list });
+    runtime::name_callers(Callers { site, place, lines, pes: pe_list });
 }
 
 /// Where the program has called this library, in words, if that is known in time.
@@ -81,6 +81,10 @@ fn is_ours(name: &str) -> bool {
 
 fn place(site: &str) -> String {
     named(site, LINE)
+}
+
+fn lines(calls: &[String]) -> Vec<Option<String>> {
+    line::all(calls, LINE)
 }
 
 /// The source line of a call with a certain return address.

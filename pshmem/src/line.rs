@@ -19,24 +19,35 @@ const LONGEST: usize = 1 << 10;
 /// The place in the source that a return address of a file belongs to, `main at heat.c:203`; `None`: nobody knows it in
 /// so much time.
 pub fn of(path: &str, address: u64, patience: Duration) -> Option<String> {
-    let until = Instant::now().checked_add(patience).filter(|_| !patience.is_zero())?;
-    let mut command = Command::new(tool()?);
-    command.arg("line").arg(format!("{path}+{address:#x}")).env_clear();
-    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
-    let said = read_line(&mut child, until);
+    all(&[format!("{path}+{address:#x}")], patience).pop().flatten()
+}
+
+/// The same of several, each written `FILE+0xADDRESS`.
+pub fn all(calls: &[String], patience: Duration) -> Vec<Option<String>> {
+    let unknown = || vec![None; calls.len()];
+    let Some(until) = Instant::now().checked_add(patience).filter(|_| !patience.is_zero()) else { return unknown() };
+    let Some(tool) = tool() else { return unknown() };
+    let mut command = Command::new(tool);
+    command.arg("line").args(calls).env_clear();
+    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let Ok(mut child) = child else { return unknown() };
+    let said = read_lines(&mut child, calls.len(), until);
     if said.is_none() {
         let _ = child.kill();
     }
-    // The program may take it away from here, or want no news of children.
-    let ended = child.wait();
-    said.filter(|_| ended.map_or(true, |status| status.success()))
+    // The program may take it away from here: its status may be nobody's.
+    let _ = child.wait();
+    let said = said.unwrap_or_default();
+    // What nobody knows comes back as it was asked for, but for the folders.
+    let known = |(call, line): (&String, &str)| (!line.is_empty() && !call.ends_with(line)).then(|| line.to_owned());
+    calls.iter().zip(said.lines().map(str::trim_end).chain(std::iter::repeat(""))).map(known).collect()
 }
 
-/// The line that it prints.
-fn read_line(child: &mut Child, until: Instant) -> Option<String> {
+/// The lines that it prints, so many.
+fn read_lines(child: &mut Child, count: usize, until: Instant) -> Option<String> {
     let out = child.stdout.as_mut()?;
     let mut text = Vec::new();
-    while text.last() != Some(&b'\n') && text.len() < LONGEST {
+    while text.iter().filter(|byte| **byte == b'\n').count() < count && text.len() < count * LONGEST {
         let left = until.saturating_duration_since(Instant::now()).as_millis();
         let mut poll = libc::pollfd { fd: out.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         // SAFETY: one pollfd.
@@ -49,8 +60,7 @@ fn read_line(child: &mut Child, until: Instant) -> Option<String> {
             count => text.extend_from_slice(&bytes[..count]),
         }
     }
-    let line = String::from_utf8_lossy(&text).trim_end().to_owned();
-    (!line.is_empty()).then_some(line)
+    Some(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// `oshprof`: that of this library, else that of the launcher, else one of the user's.

@@ -110,17 +110,28 @@ pub fn is_alternate() -> bool {
 }
 
 /// Prints the stack of the calling thread on standard error: a line a function, and that of Python where it runs.
+/// `name` gives the source lines that are known of some calls, each a file and the address that it returns to.
 #[cold]
-pub fn print() {
-    let mut text = String::from(
-        "pellucid: stack of this thread, innermost call first (addr2line -Cfie FILE OFFSET names lines):\n",
-    );
+pub fn print(name: &dyn Fn(&[String]) -> Vec<Option<String>>) {
+    let mut frames = Vec::new();
     walk(&mut |at, _| {
         if at != 0 {
-            let _ = writeln!(text, "pellucid:   {}", frame(at));
+            frames.push(at);
         }
         true
     });
+    let place = |at: &usize| {
+        let (file, offset) = object(*at).unwrap_or_else(|| ("?".to_owned(), *at));
+        format!("{file}+{:#x}", offset + 1)
+    };
+    let named = name(&frames.iter().map(place).collect::<Vec<String>>());
+    let are_named = named.len() == frames.len() && named.iter().all(Option::is_some);
+    let how = if are_named { "" } else { " (addr2line -Cfie FILE OFFSET names lines)" };
+    let mut text = format!("pellucid: stack of this thread, innermost call first{how}:\n");
+    for (i, at) in frames.into_iter().enumerate() {
+        let line = named.get(i).cloned().flatten();
+        let _ = writeln!(text, "pellucid:   {}", line.unwrap_or_else(|| frame(at)));
+    }
     let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
     python::print();
 }

@@ -248,7 +248,7 @@ pub(super) fn end_faults_by(abort: Abort) {
 fn show() {
     let how = ABORT.load(Ordering::Relaxed);
     if how == Abort::Trace as u8 {
-        stack::print();
+        stack::print(&|calls| CALLERS.get().map_or_else(Vec::new, |callers| (callers.lines)(calls)));
     } else if how == Abort::Signal as u8 {
         if let Some(what) = FAILURE.get() {
             what();
@@ -323,6 +323,8 @@ pub struct Callers {
     pub site: fn() -> Option<String>,
     /// What people call it, where there is time for it.
     pub place: fn(&str) -> String,
+    /// The source lines that are known of some calls, each as `site` gives it.
+    pub lines: fn(&[String]) -> Vec<Option<String>>,
     /// What people call some PEs.
     pub pes: fn(&[u32]) -> String,
 }

@@ -24,7 +24,7 @@ fn is_read(r: &Routine) -> bool {
 /// Whether about as many elements are read as are swapped: reads that are others' rules where they are not.
 pub(super) fn is_fed_by(profile: &Merged, reads: u64) -> bool {
     let (swaps, _) = sum(profile, |r| is_swap(&r.name));
-    (0.5..=2.0).contains(&(reads as f64 / swaps.max(1) as f64))
+    swaps > 0 && (0.5..=2.0).contains(&(reads as f64 / swaps as f64))
 }
 
 /// Whether swaps, and what they are of, are most of so many transfers.
