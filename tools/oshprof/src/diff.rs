@@ -28,7 +28,7 @@ of each side, so that what varies from run to run is known.
     remark, not looked at
   --varying              counts that vary from run to run may fail as well
   --pair                 the runs are pairs, in their order: test times (10 of
-                         each side at least)
+                         each side at least; 12 can find it slower)
   --min-effect P         least effect on time that matters (default 2%)
   --metric M             what decides on time: run, library, waiting,
                          region:NAME (repeat for several; default: the first

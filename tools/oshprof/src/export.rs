@@ -128,6 +128,11 @@ pub fn run(request: &Request) -> ExitCode {
             let symbols = Resolver::default();
             let places = Places::new(&symbols);
             let Some(runs) = diff::read(dirs, &places) else { return ExitCode::from(FAILED) };
+            for run in &runs {
+                if let Some(failure) = run.failure() {
+                    eprintln!("oshprof: {}: {failure}: its numbers are those of a part of a run", run.dir.display());
+                }
+            }
             Ok(make(&runs))
         }
         What::Store(store, suite, make) => make(store, suite.as_ref()),

@@ -111,9 +111,18 @@ impl PeSource for Directory {
                 return None;
             }
         };
-        let (pe, problem) = decode::pe_file(path, &bytes, number_of(path).unwrap_or(0));
+        let number = number_of(path);
+        let (pe, problem) = decode::pe_file(path, &bytes, number.unwrap_or(0));
         if let Some(problem) = problem {
             self.note(at, problem);
+        }
+        // A copy of another PE's would count twice.
+        if let (Some(pe), Some(number)) = (&pe, number)
+            && pe.pe != number
+        {
+            let what = format!("it is the file of PE {}", pe.pe);
+            self.note(at, ReadError::Corrupt { path: path.clone(), offset: 0, what });
+            return None;
         }
         pe.map(Cow::Owned)
     }

@@ -174,8 +174,9 @@ fn take(region: &'static Region, index: usize, slot: &'static Slot, from: u32, t
         let world = &slot.tables.teams[0];
         world.stride.store(1, Relaxed);
         world.size.store(region.slots[SLOTS].tables.teams[0].size.load(Relaxed), Relaxed);
-        head.region_since.store(super::hot::ticks(head), Relaxed);
     }
+    // What the thread before was in has been settled.
+    head.region_since.store(super::hot::ticks(head), Relaxed);
     slot.tables.lives.since.store(super::hot::ticks(head), Relaxed);
     super::system::begin_queue(slot);
     slot.tables.owners.store(slot.tables.owners.load(Relaxed) + 1, Relaxed);

@@ -144,6 +144,7 @@ pub(super) fn leave_regions(slot: &Slot) {
     for _ in 0..slot.head.region_depth.load(Relaxed) {
         region_end(None);
     }
+    switch(slot, 0, ticks(&slot.head));
 }
 
 /// From now on the thread is in region `number`.

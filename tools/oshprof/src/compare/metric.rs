@@ -100,7 +100,8 @@ pub fn of_pairs(pairs: &[(&Run, &Run)], primary: &[String]) -> Vec<Metric> {
         .collect()
 }
 
-/// Fewest pairs that are tested: fewer could not rule out anything.
+/// Fewest pairs that are tested: fewer could not rule out anything. That a program is slower takes some more
+/// ([`sequence::ABLE`]).
 pub const FEWEST: usize = 10;
 
 /// Tests all metrics: those that decide together, the others each alone.

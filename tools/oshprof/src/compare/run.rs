@@ -91,6 +91,8 @@ pub struct Run {
     pub library: Option<String>,
     /// What to know before trusting it.
     pub doubts: Vec<String>,
+    /// PEs that ended by `shmem_finalize`.
+    pub finalized: usize,
 }
 
 /// Most pairs of PEs that are compared one by one: jobs of a thousand PEs that all talk to each other.
@@ -122,7 +124,9 @@ impl Run {
         for at in 0..directory.len() {
             let Some(pe) = directory.pe(at) else { continue };
             *per_host.entry(pe.host.clone()).or_default() += 1;
-            (first, last) = (first.min(pe.init_ns), last.max(pe.finalize_ns));
+            // Of a PE that was ended, until then.
+            let end = if pe.finalize_ns > 0 { pe.finalize_ns } else { pe.end_ns };
+            (first, last) = (first.min(pe.init_ns), last.max(end));
             run.add(&pe, places, &mut numbers);
             run.library =
                 run.library.take().or_else(|| library::build_id(&pe.tables.modules, run.job.start_realtime_ns));
@@ -151,6 +155,15 @@ impl Run {
         Ok(run)
     }
 
+    /// How it failed, in words, if it did.
+    pub fn failure(&self) -> Option<String> {
+        let (status, npes) = (self.job.exit_status.unwrap_or(0), self.job.npes as usize);
+        let status = (status != 0).then(|| format!("the job ended with status {status}"));
+        let part = (self.finalized < npes).then(|| format!("{} of {npes} PEs ended by shmem_finalize", self.finalized));
+        let both: Vec<String> = [status, part].into_iter().flatten().collect();
+        (!both.is_empty()).then(|| both.join(", "))
+    }
+
     /// Says whose sites are those of samples.
     pub fn sampled(&self) -> String {
         let names: Vec<&str> = self.sampled_sites.iter().map(String::as_str).collect();
@@ -160,6 +173,7 @@ impl Run {
     fn doubt(&mut self, merged: &Merged) {
         let dir = self.dir.display().to_string();
         let ended = merged.pes.iter().filter(|pe| pe.progress == Progress::Finalized).count();
+        self.finalized = ended;
         if ended < self.job.npes as usize {
             let npes = self.job.npes;
             self.doubts

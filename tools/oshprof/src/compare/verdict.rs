@@ -174,6 +174,8 @@ fn compare_runs(base: &[&Run], new: &[&Run], paired: bool, rules: &Rules) -> Com
         found.reasons.extend(runs.iter().filter_map(|run| differs(&runs[0].shape, &run.shape, rules)));
         found.reasons.extend(runs.iter().filter_map(|run| other_library(runs[0], run)));
     }
+    let runs = || base.iter().chain(new);
+    found.reasons.extend(base.first().and_then(|first| runs().find_map(|run| other_end(first, run))));
     circumstances(&mut found, base, new, paired);
     let (mut old, mut now) = (old, now);
     exact(&mut found, &mut old, &mut now, rules);
@@ -190,6 +192,16 @@ fn compare_runs(base: &[&Run], new: &[&Run], paired: bool, rules: &Rules) -> Com
     }
     found.decide(rules, paired);
     found
+}
+
+/// Why a run that failed is none to compare with one that did not: it did less.
+fn other_end(first: &Run, run: &Run) -> Option<String> {
+    let has_failed = |run: &Run| (run.job.exit_status.unwrap_or(0), run.finalized < run.job.npes as usize);
+    let said = |run: &Run| {
+        let failure = run.failure().unwrap_or_else(|| "the job ended well".to_owned());
+        format!("{}: {failure}", run.dir.display())
+    };
+    (has_failed(first) != has_failed(run)).then(|| format!("{}; {}", said(first), said(run)))
 }
 
 /// Why two runs of one side are not runs of the same.

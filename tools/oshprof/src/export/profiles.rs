@@ -30,10 +30,23 @@ fn sums(run: &Run) -> Vec<Cell> {
     sums
 }
 
-/// Text without what a format takes for a separator.
-pub fn plain(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_.:-#~<>".contains(c);
-    text.chars().map(|c| if is_plain(c) { c } else { '_' }).collect()
+/// Text without what a format takes for a separator: as in addresses of the web, so that no two names become one.
+fn plain(text: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "_.:-#~<>".contains(c);
+    let mut out = String::new();
+    for c in text.chars() {
+        if is_plain(c) {
+            out.push(c);
+        } else {
+            c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| out.push_str(&format!("%{byte:02X}")));
+        }
+    }
+    out
+}
+
+/// Text as the value of a label of OpenMetrics.
+pub fn label(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
 /// Go's benchmark format: calls and bytes as exact units.
@@ -108,7 +121,7 @@ pub fn bmf(runs: &[Run]) -> String {
 pub fn openmetrics(runs: &[Run]) -> String {
     let mut out = String::new();
     for (name, value, _, _) in medians(runs) {
-        out.push_str(&format!("shmem_time_seconds{{of=\"{}\"}} {}\n", plain(&name), value / 1e9));
+        out.push_str(&format!("shmem_time_seconds{{of=\"{}\"}} {}\n", label(&name), value / 1e9));
     }
     for (name, value) in totals(runs) {
         out.push_str(&format!("shmem_{name} {value}\n"));

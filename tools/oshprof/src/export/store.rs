@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::profiles::{plain, quoted};
+use super::profiles::{label, quoted};
 use crate::history::check;
 use crate::history::store::{Entry, Store};
 
@@ -76,14 +76,9 @@ pub fn openmetrics(store: &Path, suite: Option<&String>) -> Result<String, Strin
     let last: BTreeMap<&String, &Entry> = entries.iter().map(|entry| (&entry.suite, entry)).collect();
     for (suite, entry) in last {
         for (name, ns) in &entry.metrics {
-            let (suite, name) = (label(suite), plain(name));
+            let (suite, name) = (label(suite), label(name));
             out.push_str(&format!("shmem_perf_last_seconds{{suite=\"{suite}\",of=\"{name}\"}} {}\n", ns / 1e9));
         }
     }
     Ok(out + "# EOF\n")
-}
-
-/// Text as the value of a label.
-fn label(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

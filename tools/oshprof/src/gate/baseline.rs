@@ -31,7 +31,7 @@ pub(super) fn run(request: &Request, baseline: &str) -> Result<ExitCode, Failure
     let places = Places::new(&symbols);
     let runs: Vec<Run> = (0..RUNS).map(|_| program.run(&places)).collect::<Result<_, _>>()?;
     let runs: Vec<&Run> = runs.iter().collect();
-    let suite = suite_of(runs[0]);
+    let suite = request.suite.clone().unwrap_or_else(|| suite_of(runs[0]));
     let entries = store.entries(&suite).map_err(Failure::Other)?;
     let is_of = |entry: &&crate::history::store::Entry| branch.is_none_or(|branch| entry.branch == branch);
     let Some(entry) = entries.iter().rev().find(is_of) else {

@@ -178,6 +178,12 @@ impl Program {
         if !status.success() {
             return Err(Failure::Run(self.line.clone(), status, tail(&output)));
         }
+        let second = profile.with_file_name(format!("{}-{:03}.2", self.side, self.runs));
+        if second.exists() {
+            let _ = fs::remove_dir_all(&profile);
+            let why = "it started more than one job, and one would be compared: a gate is for each";
+            return Err(Failure::Other(format!("`{}`: {why}", self.line)));
+        }
         let run = Run::read(&profile, places).map_err(|why| Failure::Profile(self.line.clone(), why))?;
         if !self.folder.is_kept {
             let _ = fs::remove_dir_all(&profile);

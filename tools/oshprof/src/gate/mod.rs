@@ -35,7 +35,7 @@ use command::{Failure, Program};
 
 const HELP: &str = "\
 usage: oshprof gate [options] --base CMD --new CMD
-       oshprof gate [options] --baseline STORE[:SUITE] CMD
+       oshprof gate [options] --baseline STORE[:BRANCH] CMD
 
 Runs both commands (as `oshrun -n 8 ./program`) in pairs, each with a profile,
 and compares: communication exactly, times by a test of the pairs. It looks
@@ -44,9 +44,12 @@ command is run twice and compared with what `oshprof history add` kept; STORE is
 a directory.
 
   --base CMD, --new CMD  what to run, as the shell takes it
-  --pairs A..B           at least and at most so many pairs (default 10..40)
+  --pairs A..B           at least and at most so many pairs (default 10..40; 12
+                         or more can find it slower)
   --calibrate            run the base against itself: how loud is this machine,
                          and what can be seen on it
+  --suite NAME           with --baseline: what was added by this name (default:
+                         program, PEs and arguments)
   --keep DIR             keep the profiles
   --seed N               order of the pairs (default 1)
   --limit S              end a run after so many seconds (default 600)
@@ -70,6 +73,7 @@ pub struct Request {
     base: Option<String>,
     new: Option<String>,
     baseline: Option<String>,
+    suite: Option<String>,
     pairs: (usize, usize),
     calibrate: bool,
     keep: Option<PathBuf>,
@@ -87,6 +91,7 @@ pub fn parse(mut parser: Parser) -> Result<args::Command, String> {
         base: None,
         new: None,
         baseline: None,
+        suite: None,
         pairs: (metric::FEWEST, 40),
         calibrate: false,
         keep: None,
@@ -113,6 +118,7 @@ pub fn parse(mut parser: Parser) -> Result<args::Command, String> {
             "base" => request.base = Some(value()?),
             "new" => request.new = Some(value()?),
             "baseline" => request.baseline = Some(value()?),
+            "suite" => request.suite = Some(value()?),
             "pairs" => request.pairs = pairs(&value()?)?,
             "calibrate" => request.calibrate = true,
             "keep" => request.keep = Some(value()?.into()),
@@ -130,6 +136,9 @@ pub fn parse(mut parser: Parser) -> Result<args::Command, String> {
             );
         }
     }
+    if request.suite.is_some() && request.baseline.is_none() {
+        return Err("gate: --suite is for --baseline".to_owned());
+    }
     Ok(args::Command::Gate(request))
 }
 
@@ -143,7 +152,9 @@ fn pairs(text: &str) -> Result<(usize, usize), String> {
     let number = |part: &str| part.trim().parse::<usize>().ok();
     match (number(least), number(most)) {
         (Some(a), Some(b)) if a <= b && (metric::FEWEST..=1000).contains(&b) => Ok((a.max(metric::FEWEST), b)),
-        _ => Err(format!("gate: --pairs `{text}` is not A..B with 10 to 1000 pairs (fewer cannot tell at p < 0.0005)")),
+        _ => Err(format!(
+            "gate: --pairs `{text}` is not A..B with 10 to 1000 pairs (fewer rule out nothing; slower takes 12)"
+        )),
     }
 }
 

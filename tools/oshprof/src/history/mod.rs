@@ -154,6 +154,9 @@ fn add(request: &Request, dirs: &[PathBuf], facts: &Facts) -> Result<ExitCode, S
     let symbols = Resolver::default();
     let places = Places::new(&symbols);
     let runs: Vec<Run> = dirs.iter().map(|dir| Run::read(dir, &places)).collect::<Result<_, _>>()?;
+    if let Some((run, failure)) = runs.iter().find_map(|run| Some((run, run.failure()?))) {
+        return Err(format!("{}: {failure}: later runs cannot be compared with it", run.dir.display()));
+    }
     let store = Store::make(&request.store)?;
     let (suite, is_new) = store.add(&runs.iter().collect::<Vec<_>>(), facts)?;
     let what = if is_new { "added to" } else { "is already in" };

@@ -13,6 +13,7 @@ use crate::compare::cause::{Cause, What};
 use crate::compare::counts::{Change, Effect};
 use crate::compare::metric::Metric;
 use crate::compare::verdict::{Comparison, Verdict};
+use crate::stats::sequence;
 
 /// A difference in nanoseconds, with its sign.
 pub fn signed_time(ns: f64) -> String {
@@ -108,6 +109,10 @@ pub fn headline(found: &Comparison) -> String {
 pub fn unseen(metric: &Metric, found: &Comparison) -> Option<String> {
     let t = metric.tested?;
     let visible = t.visible(t.pairs, found.min_effect);
+    if visible.is_infinite() {
+        let able = sequence::ABLE;
+        return Some(format!("{}: {} pairs cannot show that it is slower: {able} can", metric.name, t.pairs));
+    }
     Some(format!(
         "{}: noise {:.1} %: an effect below {:.1} % cannot be seen with {} pairs",
         metric.name,

@@ -112,7 +112,7 @@ fn times(out: &mut String, found: &Comparison) {
         let pairs = found.metrics.first().map_or(0, |metric| metric.values.len());
         let _ = writeln!(
             out,
-            "Medians of {pairs} run{}, not tested: that takes pairs of runs (oshprof gate, or --pair and 10 of each).",
+            "Medians of {pairs} run{}, not tested: that takes pairs of runs (oshprof gate, or --pair and 12 of each).",
             if pairs == 1 { "" } else { "s" }
         );
     } else {

@@ -12,8 +12,10 @@ pub const ALPHA: f64 = 0.0005;
 const FULL: usize = 20;
 /// Level at which an effect that matters is ruled out.
 pub const BETA: f64 = 0.01;
-/// The normal quantile of `ALPHA`.
-pub const Z_ALPHA: f64 = 3.29;
+/// The normal quantiles of `ALPHA` and of its half.
+const Z_ALPHA: [f64; 2] = [3.29, 3.48];
+/// Fewest pairs that can say slower or faster: of fewer, all may point one way by chance more often than half of `ALPHA`.
+pub const ABLE: usize = 12;
 /// Confidence of intervals.
 pub const CONFIDENCE: f64 = 0.99;
 /// Pairs after which is looked.
@@ -56,9 +58,11 @@ pub struct Tested {
 }
 
 impl Tested {
-    /// The smallest effect that so many pairs would see at this noise, as the logarithm of a ratio.
+    /// The smallest effect that so many pairs would see at this noise, as the logarithm of a ratio; infinite where they
+    /// are too few for any.
     pub fn visible(&self, pairs: usize, min_effect: f64) -> f64 {
-        visible(self.noise, pairs, Z_ALPHA, min_effect.ln_1p())
+        let z = Z_ALPHA[usize::from(pairs < FULL)];
+        if pairs < ABLE { f64::INFINITY } else { visible(self.noise, pairs, z, min_effect.ln_1p()) }
     }
 }
 
@@ -117,6 +121,19 @@ mod tests {
         assert_eq!(looks(10, 40), LOOKS);
         assert_eq!(looks(12, 30), [14, 20, 28, 30]);
         assert_eq!(looks(10, 10), [10]);
+    }
+
+    #[test]
+    fn so_few_as_are_said_to_be_too_few_are() {
+        let findings = |pairs: usize| {
+            let slow: Vec<f64> = (0..pairs).map(|at| 0.5 + 0.001 * at as f64).collect();
+            let tested = test(&[&slow], 0.02)[0];
+            (tested.finding == TestResult::Slower, tested.visible(pairs, 0.02).is_finite())
+        };
+        assert_eq!(
+            [10, ABLE - 1, ABLE, FULL - 1, FULL].map(findings),
+            [false, false, true, true, true].map(|is| (is, is))
+        );
     }
 
     #[test]

@@ -181,12 +181,14 @@ fn head(trace: &Trace, sums: &Sums) -> String {
         let _ = writeln!(out, "started {}", shown_date(start));
     }
     let _ = writeln!(out, "{} events, which stand for {} calls", shown_count(events), shown_count(calls));
+    let ones = if without == 1 { "PE has" } else { "PEs have" };
     if without > 0 {
-        let _ = writeln!(out, "{without} PEs have no event in it");
+        let _ = writeln!(out, "{without} {ones} no event in it, or the file is not here");
     }
     let losses = trace.losses().phrases();
     if losses.is_empty() {
-        out.push_str("no event is missing\n");
+        let of = if without > 0 { " of the others" } else { "" };
+        let _ = writeln!(out, "no event{of} is missing");
     } else {
         let text = format!("{} events are missing: {}", shown_count(trace.dropped()), losses.join(", "));
         out.push_str(&shown_filled(&text));

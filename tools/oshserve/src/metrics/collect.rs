@@ -261,12 +261,16 @@ fn rest(view: &View<'_>, memory: &mut Memory) -> Vec<Family> {
     }
     let sum = |of: fn(&PeRow) -> u64| pes.iter().map(of).fold(0_u64, u64::saturating_add);
     let (nbi, blocked) = (sum(|pe| pe.nbi.ns), sum(|pe| pe.nbi.blocked_ns));
-    let overlap = if nbi == 0 { 0.0 } else { 1.0 - (blocked as f64 / nbi as f64).min(1.0) };
+    // Of no operation there is no share.
+    let mut overlap = Family::new(Id::NbiOverlap);
+    if nbi > 0 {
+        overlap.add(&[job], Value::Number(1.0 - (blocked as f64 / nbi as f64).min(1.0)));
+    }
     let mut made = vec![
         ratio,
+        overlap,
         one(Id::LostPes, view, Value::Count(view.now.lost)),
         one(Id::WaitCycles, view, Value::Count(view.now.cycles)),
-        one(Id::NbiOverlap, view, Value::Number(overlap)),
         one(Id::Overhead, view, Value::Number(seconds(sum(|pe| pe.overhead_ns)))),
         one(Id::TraceDropped, view, Value::Count(sum(|pe| pe.trace_dropped))),
         regions(view, memory),

@@ -108,7 +108,12 @@ fn read(path: &Path) -> Result<File, String> {
     if text.trim().is_empty() {
         return Ok(File::default());
     }
-    serde_yaml_ng::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
+    let file: File = serde_yaml_ng::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+    let is_hash = |hash: &str| hash.parse::<bcrypt::HashParts>().is_ok();
+    match file.basic_auth_users.iter().find(|(_, hash)| !is_hash(hash)) {
+        Some((user, _)) => Err(format!("{}: the password of user {user:?} is no bcrypt hash", path.display())),
+        None => Ok(file),
+    }
 }
 
 fn server_config(tls: &Tls, folder: &Path) -> Result<ServerConfig, String> {

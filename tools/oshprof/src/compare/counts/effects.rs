@@ -40,11 +40,17 @@ pub fn set_effects(changed: &mut [Change]) {
                 }
             }
             Some(_) if change.detail.is_some() => Effect::Same,
-            Some(kind) => match sums.get(&kind).copied().unwrap_or_default() {
-                (0, 0) => Effect::Same,
-                (calls, bytes) if calls > 0 || bytes > 0 => Effect::Worse,
-                _ => Effect::Better,
-            },
+            // What went the other way has been replaced by what did not.
+            Some(kind) => {
+                let (is_more, is_less) =
+                    (|(calls, bytes)| calls > 0 || bytes > 0, |(calls, bytes)| calls < 0 || bytes < 0);
+                let sum: (i64, i64) = sums.get(&kind).copied().unwrap_or_default();
+                match change.delta() {
+                    own if is_more(sum) && is_more(own) => Effect::Worse,
+                    own if sum != (0, 0) && !is_more(sum) && is_less(own) => Effect::Better,
+                    _ => Effect::Same,
+                }
+            }
         };
     }
 }
