@@ -1678,7 +1678,7 @@ int pshmemx_agree(shmem_team_t team, int *flag);
 #ifdef SHMEMX_PAPER_NAMES
 typedef shmemx_aset shmem_aset;
 typedef shmemx_request_handle_t shmem_request_handle_t;
-static inline shmemx_aset *pellucid_aset(shmemx_aset *aset, int *err)
+static __inline__ shmemx_aset *pellucid_aset(shmemx_aset *aset, int *err)
 {
     *err = aset ? SHMEMX_SUCCESS : SHMEMX_ERROR_ARGUMENT;
     return aset;
@@ -2396,39 +2396,39 @@ static inline shmemx_aset *pellucid_aset(shmemx_aset *aset, int *err)
 #define SHMEMX_CTX_BOUNCE_BUFFER 0L
 
 /* Threads are told apart without help. */
-static inline void shmemx_register_gettid(uint64_t (*gettid_fn)(void))
+static __inline__ void shmemx_register_gettid(uint64_t (*gettid_fn)(void))
 {
     (void)gettid_fn;
 }
 
 /* Counting puts: a counter that tells its PE how much has come. */
 typedef char *shmemx_ct_t;
-static inline void shmemx_ct_create(shmemx_ct_t *ct)
+static __inline__ void shmemx_ct_create(shmemx_ct_t *ct)
 {
     *ct = (shmemx_ct_t)shmem_calloc(1, sizeof(uint64_t));
 }
-static inline void shmemx_ct_free(shmemx_ct_t *ct)
+static __inline__ void shmemx_ct_free(shmemx_ct_t *ct)
 {
     shmem_free(*ct);
     *ct = (shmemx_ct_t)0;
 }
-static inline long shmemx_ct_get(shmemx_ct_t ct)
+static __inline__ long shmemx_ct_get(shmemx_ct_t ct)
 {
     return (long)shmem_signal_fetch((uint64_t *)(void *)ct);
 }
-static inline void shmemx_ct_set(shmemx_ct_t ct, long value)
+static __inline__ void shmemx_ct_set(shmemx_ct_t ct, long value)
 {
     shmem_uint64_atomic_set((uint64_t *)(void *)ct, (uint64_t)value, shmem_my_pe());
 }
-static inline void shmemx_ct_wait(shmemx_ct_t ct, long wait_for)
+static __inline__ void shmemx_ct_wait(shmemx_ct_t ct, long wait_for)
 {
     shmem_uint64_wait_until((uint64_t *)(void *)ct, SHMEM_CMP_GE, (uint64_t)wait_for);
 }
-static inline void shmemx_putmem_ct(shmemx_ct_t ct, void *target, const void *source, size_t len, int pe)
+static __inline__ void shmemx_putmem_ct(shmemx_ct_t ct, void *target, const void *source, size_t len, int pe)
 {
     shmem_putmem_signal(target, source, len, (uint64_t *)(void *)ct, 1, SHMEM_SIGNAL_ADD, pe);
 }
-static inline void shmemx_getmem_ct(shmemx_ct_t ct, void *target, const void *source, size_t len, int pe)
+static __inline__ void shmemx_getmem_ct(shmemx_ct_t ct, void *target, const void *source, size_t len, int pe)
 {
     shmem_getmem(target, source, len, pe);
     shmem_uint64_atomic_inc((uint64_t *)(void *)ct, pe);
@@ -2443,7 +2443,7 @@ typedef struct {
     uint64_t pending_put, pending_get, completed_put, completed_get, target;
 } shmemx_pcntr_t;
 /* Calls that read what is elsewhere (gets, atomics that fetch a value), or those that write only. */
-static inline uint64_t pellucid_calls(int reads)
+static __inline__ uint64_t pellucid_calls(int reads)
 {
     uint64_t sum = 0;
     int var, vars = shmemx_var_count();
@@ -2463,27 +2463,27 @@ static inline uint64_t pellucid_calls(int reads)
     }
     return sum;
 }
-static inline void shmemx_pcntr_get_issued_write(shmem_ctx_t ctx, uint64_t *cntr_value)
+static __inline__ void shmemx_pcntr_get_issued_write(shmem_ctx_t ctx, uint64_t *cntr_value)
 {
     (void)ctx;
     *cntr_value = pellucid_calls(0);
 }
-static inline void shmemx_pcntr_get_issued_read(shmem_ctx_t ctx, uint64_t *cntr_value)
+static __inline__ void shmemx_pcntr_get_issued_read(shmem_ctx_t ctx, uint64_t *cntr_value)
 {
     (void)ctx;
     *cntr_value = pellucid_calls(1);
 }
-static inline void shmemx_pcntr_get_completed_write(shmem_ctx_t ctx, uint64_t *cntr_value)
+static __inline__ void shmemx_pcntr_get_completed_write(shmem_ctx_t ctx, uint64_t *cntr_value)
 {
     shmem_ctx_quiet(ctx);
     shmemx_pcntr_get_issued_write(ctx, cntr_value);
 }
-static inline void shmemx_pcntr_get_completed_read(shmem_ctx_t ctx, uint64_t *cntr_value)
+static __inline__ void shmemx_pcntr_get_completed_read(shmem_ctx_t ctx, uint64_t *cntr_value)
 {
     shmem_ctx_quiet(ctx);
     shmemx_pcntr_get_issued_read(ctx, cntr_value);
 }
-static inline void shmemx_pcntr_get_pending_put(shmem_ctx_t ctx, uint64_t *cntr_value)
+static __inline__ void shmemx_pcntr_get_pending_put(shmem_ctx_t ctx, uint64_t *cntr_value)
 {
     shmem_ctx_quiet(ctx);
     *cntr_value = 0;
@@ -2491,12 +2491,12 @@ static inline void shmemx_pcntr_get_pending_put(shmem_ctx_t ctx, uint64_t *cntr_
 #define shmemx_pcntr_get_pending_get shmemx_pcntr_get_pending_put
 #define shmemx_pcntr_get_completed_put shmemx_pcntr_get_completed_write
 #define shmemx_pcntr_get_completed_get shmemx_pcntr_get_completed_read
-static inline void shmemx_pcntr_get_completed_target(shmem_ctx_t ctx, uint64_t *cntr_value)
+static __inline__ void shmemx_pcntr_get_completed_target(shmem_ctx_t ctx, uint64_t *cntr_value)
 {
     (void)ctx;
     *cntr_value = 0;
 }
-static inline void shmemx_pcntr_get_all(shmem_ctx_t ctx, shmemx_pcntr_t *pcntr)
+static __inline__ void shmemx_pcntr_get_all(shmem_ctx_t ctx, shmemx_pcntr_t *pcntr)
 {
     shmemx_pcntr_get_completed_write(ctx, &pcntr->completed_put);
     shmemx_pcntr_get_completed_read(ctx, &pcntr->completed_get);
@@ -2505,19 +2505,19 @@ static inline void shmemx_pcntr_get_all(shmem_ctx_t ctx, shmemx_pcntr_t *pcntr)
 
 /* OSSS-UCX */
 /* They complete what is open, instead of asking whether it is complete. */
-static inline int shmemx_fence_test(void)
+static __inline__ int shmemx_fence_test(void)
 {
     shmem_fence();
     return 1;
 }
-static inline int shmemx_quiet_test(void)
+static __inline__ int shmemx_quiet_test(void)
 {
     shmem_quiet();
     return 1;
 }
 
 /* Where this PE reaches the object of another PE of its host; NULL where that is on another host. */
-static inline void *shmemx_lookup_remote_addr(void *addr, int pe)
+static __inline__ void *shmemx_lookup_remote_addr(void *addr, int pe)
 {
     return shmem_ptr(addr, pe);
 }
@@ -2539,7 +2539,7 @@ typedef int shmemx_heap_index_t;
 
 /* Cray SHMEM: atomics on 16 bits, over those on the word that they lie in. */
 #ifdef SHMEMX_CRAY_NAMES
-static inline short pellucid_short_replace(short *target, short compare, int always, short value, short add, int pe)
+static __inline__ short pellucid_short_replace(short *target, short compare, int always, short value, short add, int pe)
 {
     uintptr_t at = (uintptr_t)target;
     uint32_t *word = (uint32_t *)(void *)((char *)target - (at & 2));

@@ -84,7 +84,9 @@ fn the_rust_package() {
     outcome.expect_text(&["sort: OK, 60000 keys on 3 PEs"]);
     cargo(&["test"]).arg("--doc").run().expect_code(0);
     // With the library in the program.
-    cargo(&["build"]).args(["--example", "sort"]).env("PELLUCID_LINK", "static").run().expect_code(0);
+    let build = cargo(&["build"]).args(["--example", "sort"]).env("PELLUCID_LINK", "static");
+    // As in other workspaces, whose panics unwind: the program has its own personality routine.
+    build.env("CARGO_PROFILE_DEV_PANIC", "unwind").run().expect_code(0);
     let fixed = target.join("debug/examples/sort");
     let needed = Job::new(PathBuf::from("ldd")).arg(&fixed).run().expect_code(0).stdout;
     assert!(needed.contains("libc.so") && !needed.contains("libsma"), "{needed}");

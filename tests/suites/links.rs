@@ -40,6 +40,16 @@ fn position_dependent() {
     check("no-pie-static-data", &["-no-pie", "-fno-pie", "-O3", "-fno-common"]);
 }
 
+/// Data of many bytes have segments of their own.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn medium_code_model() {
+    let large = ["-mcmodel=medium", "-mlarge-data-threshold=1000"];
+    check("medium", &large);
+    check("medium-no-pie", &[&large[..], &["-no-pie", "-fno-pie"]].concat());
+    check("medium-static", &[&large[..], &["-static"]].concat());
+}
+
 #[test]
 fn relocations_read_only_or_not() {
     check("full-relro", &["-Wl,-z,relro,-z,now"]);

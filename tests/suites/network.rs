@@ -74,6 +74,7 @@ fn main() -> ExitCode {
         }
     }
     trials.push(Trial::test("signals are the program's", || signals().map_err(Into::into)));
+    trials.push(Trial::test("a fence between atomics of the provider and stores", || fence().map_err(Into::into)));
     let bad = if arguments.list { None } else { bad_wire().map(Arc::new) };
     if let Some(bad) = bad {
         let wanted = |name: &str| PATIENT.contains(&name) || system::is_long() && VERY_PATIENT.contains(&name);
@@ -102,6 +103,17 @@ fn main() -> ExitCode {
 fn signals() -> Result<(), String> {
     let binary = Build::program("network/signals.c").options(["-D_GNU_SOURCE"]).try_build()?;
     let outcome = Job::oshrun(2).arg(binary).env("SHMEM_TRANSPORT", "ofi").run();
+    if outcome.code() == 0 { Ok(()) } else { Err(outcome.describe()) }
+}
+
+fn fence() -> Result<(), String> {
+    let binary = Build::program("network/fence.c").try_build()?;
+    let job = Job::oshrun(2).arg(binary).env("SHMEM_TRANSPORT", "ofi").env("SHMEM_ATOMICS", "nic");
+    let outcome = job.limit(60).run();
+    if outcome.stderr.contains("has no atomic") {
+        println!("skipped: the provider has no atomics");
+        return Ok(());
+    }
     if outcome.code() == 0 { Ok(()) } else { Err(outcome.describe()) }
 }
 

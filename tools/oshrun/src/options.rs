@@ -219,6 +219,12 @@ impl Default for Options {
     }
 }
 
+/// Whether these arguments are those of mpirun for several programs: `: -n 1 ./other`.
+fn has_second_program(args: &[OsString]) -> bool {
+    let number = ["-n", "-np", "--np", "-c"];
+    args.windows(2).any(|pair| pair[0] == ":" && number.iter().any(|option| pair[1] == *option))
+}
+
 /// Reads the arguments that follow the name of the launcher.
 pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, UsageError> {
     let args: Vec<OsString> = args.into_iter().collect();
@@ -289,6 +295,10 @@ fn finish(mut options: Options) -> Result<Request, UsageError> {
     }
     if options.program.is_empty() {
         return Err(UsageError::NoProgram);
+    }
+    if has_second_program(&options.args) {
+        let answer = "a job has one program: a script that starts one or the other by PELLUCID_PE (docs/launchers.md)";
+        return Err(UsageError::Foreign { option: ":".to_owned(), answer });
     }
     if !options.metrics.is_empty() && options.profile == ProfileChoice::Off {
         let Destinations { page, .. } = options.metrics;

@@ -28,7 +28,7 @@ const OTHERS: &[(&str, &str, &str)] = &[
 ];
 
 /// Gives a set, and says in `*err` whether there is one.
-const ASET: &str = "static inline shmemx_aset *pellucid_aset(shmemx_aset *aset, int *err)\n{\n    \
+const ASET: &str = "static __inline__ shmemx_aset *pellucid_aset(shmemx_aset *aset, int *err)\n{\n    \
                     *err = aset ? SHMEMX_SUCCESS : SHMEMX_ERROR_ARGUMENT;\n    return aset;\n}\n\
                     #define PELLUCID_ASET(aset, err) pellucid_aset(aset, err)\n";
 

@@ -294,7 +294,7 @@ impl Cause {
             Self::NotSymmetric { arg, addr, bytes } => write!(
                 f,
                 "{arg} = {addr:#x} ({bytes} bytes) is not a symmetric address: it is neither in the symmetric heap nor \
-                 a global or static variable of the executable"
+                 a writable global or static variable of the executable"
             ),
             Self::PastEnd { arg, addr, bytes, room, segment } => write!(
                 f,

@@ -108,16 +108,19 @@ fn join<M: Member + 'static>(
     Ok(Launch { job, profile, pe, launched: true, wireup: Some(member), how })
 }
 
+fn closed(variable: &str, fd: i32) -> Fault {
+    Fault::from(Cause::Startup(format!(
+        "{variable}={fd} is not an open descriptor: something between oshrun and this program closed it (Python's \
+         subprocess does: close_fds=False)"
+    )))
+}
+
 /// Joins the job that oshrun made.
 ///
 /// Takes the variables out of the environment: a program that this one starts is no PE of the job.
 fn ours(found: &str) -> Result<Launch, Fault> {
     let fd = number(JOB)?;
-    let job_fd = mmap::inherited(fd).ok_or_else(|| {
-        Fault::from(Cause::Startup(format!(
-            "{JOB}={fd} is not an open descriptor: something between oshrun and this program closed it"
-        )))
-    })?;
+    let job_fd = mmap::inherited(fd).ok_or_else(|| closed(JOB, fd))?;
     mmap::close_on_exec(&job_fd);
     let job = Job::open(job_fd)?;
     let pe = number(PE)? as u32;
@@ -178,11 +181,7 @@ fn wireup(job: &Job, pe: u32) -> Result<Option<Arc<dyn Wireup>>, Fault> {
         return Ok(None);
     }
     let fd = number(WIREUP)?;
-    let socket = mmap::inherited(fd).ok_or_else(|| {
-        Fault::from(Cause::Startup(format!(
-            "{WIREUP}={fd} is not an open descriptor: something between oshrun and this program closed it"
-        )))
-    })?;
+    let socket = mmap::inherited(fd).ok_or_else(|| closed(WIREUP, fd))?;
     mmap::close_on_exec(&socket);
     Ok(Some(Arc::new(Oshrun::new(socket, job, pe))))
 }

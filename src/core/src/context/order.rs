@@ -8,8 +8,8 @@ use super::Ctx;
 use crate::base::Fault;
 use crate::memory::Map;
 use crate::request::{self, uses};
-use crate::transport::Channel;
 use crate::transport::shm::order;
+use crate::transport::{Channel, Transport};
 
 /// Whether there is something to do: not for an invalid context. A context that does not live is a fault.
 #[inline(always)]
@@ -28,9 +28,21 @@ pub fn fence(m: &Map, ctx: Ctx) -> Result<(), Fault> {
     let live = check(m, ctx)?;
     order::fence();
     match m.transport {
-        Some(transport) if live => transport.fence(ctx.channel()?),
+        Some(transport) if live => {
+            let channel = ctx.channel()?;
+            transport.fence(channel)?;
+            if m.atomic_pes < m.local_pes { fence_before_stores(m, transport, channel) } else { Ok(()) }
+        }
         _ => Ok(()),
     }
+}
+
+/// Where atomics and signals to this host's PEs go through the provider, and puts are stores: those do not wait for
+/// these by themselves.
+#[cold]
+fn fence_before_stores(m: &Map, transport: &dyn Transport, channel: Channel) -> Result<(), Fault> {
+    let near = m.first_pe..m.first_pe + m.local_pes as i32;
+    transport.quiet_pes(channel, &mut { near })
 }
 
 /// Completes all earlier operations.
@@ -88,6 +100,9 @@ pub fn pe_quiet(m: &Map, ctx: Ctx, target_pes: *const i32, npes: usize) -> Resul
         m.check_pe("target_pes", target(i)?)?;
     }
     order::quiet();
+    if uses::are_kept() {
+        (0..npes).filter_map(|i| target(i).ok()).for_each(|pe| uses::quiet_pe(ctx.bits(), pe, m.me));
+    }
     match m.transport {
         Some(transport) => transport.quiet_pes(ctx.channel()?, &mut (0..npes).filter_map(|i| target(i).ok())),
         None => Ok(()),

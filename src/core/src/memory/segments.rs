@@ -71,7 +71,8 @@ impl Layout {
 /// Meets the other PEs and maps everybody's segments. Collective over the job.
 pub fn establish(job: &Job, pe: u32, heap_len: usize, symmetric_data: bool) -> Result<Segments, Fault> {
     let mut notes = Vec::new();
-    let mut data = if symmetric_data { elf::writable_data() } else { None };
+    let parts = if symmetric_data { elf::writable_data() } else { Vec::new() };
+    let mut data = parts.first().zip(parts.last()).map(|(first, last)| elf::Range { start: first.start, ..*last });
     let data_len = data.map_or(0, |r| r.end - r.start);
     let cpus = cpu::affinity();
     job.pe(pe).publish(heap_len as u64, data_len as u64, &cpus);
@@ -103,7 +104,8 @@ pub fn establish(job: &Job, pe: u32, heap_len: usize, symmetric_data: bool) -> R
         notes.push(format!("the symmetric heap is at {heap:p}, not at the common address {HEAP_AT:#x}"));
     }
     if let Some(range) = data {
-        share_data(job, layout.data(mine), range)?;
+        share_data(job, layout.data(mine), &parts)?;
+        fork_copy::arm(job.fd(), layout.data(mine), range)?;
     }
     let peers: Vec<Peer> = (0..job.pes().len())
         .map(|other| {
@@ -168,11 +170,22 @@ fn pes_and_cores(job: &Job) -> (u32, u32) {
 }
 
 /// Moves the executable's data pages into the job file and maps that over them.
-///
+fn share_data(job: &Job, offset: usize, parts: &[elf::Range]) -> Result<(), Fault> {
+    let at = |address: usize| offset + (address - parts[0].start);
+    for part in parts {
+        share_part(job, at(part.start), *part)?;
+    }
+    // So that all of it is there, for network cards too. What else may be between them stays: no object is.
+    for gap in parts.windows(2).map(|pair| pair[0].end..pair[1].start) {
+        let _ = mmap::reserved(job.fd(), at(gap.start), gap.len(), Some(gap.start));
+    }
+    Ok(())
+}
+
 /// Between the first copy and the mapping nothing may write to static objects. In a static executable those of the C
 /// library are among them: so no allocation in between.
 #[allow(unsafe_code)]
-fn share_data(job: &Job, offset: usize, range: elf::Range) -> Result<(), Fault> {
+fn share_part(job: &Job, offset: usize, range: elf::Range) -> Result<(), Fault> {
     let zero_len = range.end - range.zero_from;
     let touched = pagemap::touched(range.zero_from, zero_len);
     let copy = |from: usize, len: usize| mmap::copy_to_file(job.fd(), offset + (from - range.start), from, len);
@@ -188,6 +201,5 @@ fn share_data(job: &Job, offset: usize, range: elf::Range) -> Result<(), Fault> 
     }
     // SAFETY: the file holds what the pages hold. Another thread that writes a static object between the copy and here
     // would lose that write; shmem_init is called before a program starts its threads.
-    unsafe { mmap::replace_shared(job.fd(), offset, range.start, range.end - range.start)? };
-    fork_copy::arm(job.fd(), offset, range)
+    unsafe { mmap::replace_shared(job.fd(), offset, range.start, range.end - range.start) }
 }

@@ -25,18 +25,24 @@ pub struct Segment {
     pub file: usize,
 }
 
-/// The largest range of writable pages of the executable that stays writable after relocation (`.data` and `.bss`
-/// without RELRO). `None` where it has none.
-pub fn writable_data() -> Option<Range> {
-    let mut found = Found { done: false, writable: Vec::new(), relro: Vec::new() };
+/// Between ranges that are one for the other PEs: with `-mcmodel=medium`, data of many bytes have a segment of their
+/// own (`.ldata`), some pages behind the others.
+const NEAR: usize = 1 << 20;
+
+/// The ranges of writable pages of the executable that stay writable after relocation (`.data` and `.bss` without
+/// RELRO), in their order: the largest, and those near it. Between them nothing of the executable is.
+pub fn writable_data() -> Vec<Range> {
+    let mut found = Found::default();
     // SAFETY: the callback only touches `found`, which outlives the call.
     unsafe { libc::dl_iterate_phdr(Some(first_object), (&raw mut found).cast()) };
-    choose(&found.writable, &found.relro)
+    choose(&found)
 }
 
+#[derive(Default)]
 struct Found {
     done: bool,
     writable: Vec<Segment>,
+    fixed: Vec<Segment>,
     relro: Vec<Segment>,
 }
 
@@ -58,6 +64,7 @@ unsafe extern "C" fn first_object(info: *mut libc::dl_phdr_info, _size: usize, f
         };
         match header.p_type {
             libc::PT_LOAD if header.p_flags & libc::PF_W != 0 => found.writable.push(segment),
+            libc::PT_LOAD => found.fixed.push(segment),
             libc::PT_GNU_RELRO => found.relro.push(segment),
             _ => {}
         }
@@ -65,13 +72,13 @@ unsafe extern "C" fn first_object(info: *mut libc::dl_phdr_info, _size: usize, f
     1
 }
 
-/// Subtracts RELRO, joins ranges that touch, and takes the largest.
-fn choose(writable: &[Segment], relro: &[Segment]) -> Option<Range> {
+/// Subtracts RELRO, joins ranges that touch, and takes the largest group of those that are near each other.
+fn choose(found: &Found) -> Vec<Range> {
     let mut ranges: Vec<Range> = Vec::new();
-    for segment in writable {
+    for segment in &found.writable {
         let mut start = segment.addr & !(PAGE - 1);
         let end = round_up(segment.addr + segment.memory, PAGE);
-        for protected in relro {
+        for protected in &found.relro {
             // The loader protects whole pages only, rounding the end down: what shares the last page stays writable.
             let protected_end = (protected.addr + protected.memory) & !(PAGE - 1);
             if protected.addr & !(PAGE - 1) <= start && protected_end > start {
@@ -88,7 +95,10 @@ fn choose(writable: &[Segment], relro: &[Segment]) -> Option<Range> {
             _ => {}
         }
     }
-    ranges.into_iter().max_by_key(|r| r.end - r.start)
+    let is_fixed = |from: usize, to: usize| found.fixed.iter().any(|s| s.addr < to && s.addr + s.memory > from);
+    let are_near = |a: &Range, b: &Range| (a.end..=a.end + NEAR).contains(&b.start) && !is_fixed(a.end, b.start);
+    let groups = ranges.chunk_by(are_near);
+    groups.max_by_key(|group| group[group.len() - 1].end - group[0].start).map(<[Range]>::to_vec).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -99,29 +109,45 @@ mod tests {
         Segment { addr, memory, file }
     }
 
+    fn of(writable: &[Segment], fixed: &[Segment], relro: &[Segment]) -> Vec<Range> {
+        let (writable, fixed, relro) = (writable.to_vec(), fixed.to_vec(), relro.to_vec());
+        choose(&Found { done: true, writable, fixed, relro })
+    }
+
     #[test]
     fn relro_is_left_out() {
-        let range = choose(&[seg(0x3db8, 0x9000, 0x300)], &[seg(0x3db8, 0x248, 0x248)]).unwrap();
-        assert_eq!(range, Range { start: 0x4000, end: 0xd000, zero_from: 0x5000 });
+        let ranges = of(&[seg(0x3db8, 0x9000, 0x300)], &[], &[seg(0x3db8, 0x248, 0x248)]);
+        assert_eq!(ranges, [Range { start: 0x4000, end: 0xd000, zero_from: 0x5000 }]);
     }
 
     #[test]
     fn without_relro_the_first_page_counts() {
-        let range = choose(&[seg(0x3e10, 0x10, 0x10)], &[]).unwrap();
-        assert_eq!(range, Range { start: 0x3000, end: 0x4000, zero_from: 0x4000 });
+        let ranges = of(&[seg(0x3e10, 0x10, 0x10)], &[], &[]);
+        assert_eq!(ranges, [Range { start: 0x3000, end: 0x4000, zero_from: 0x4000 }]);
     }
 
     #[test]
     fn two_segments_as_lld_makes_them() {
         let writable = [seg(0x3000, 0x200, 0x200), seg(0x5200, 0x4000, 0x20)];
-        let range = choose(&writable, &[seg(0x3000, 0x1000, 0x200)]).unwrap();
-        assert_eq!(range, Range { start: 0x5000, end: 0xa000, zero_from: 0x6000 });
+        let ranges = of(&writable, &[], &[seg(0x3000, 0x1000, 0x200)]);
+        assert_eq!(ranges, [Range { start: 0x5000, end: 0xa000, zero_from: 0x6000 }]);
+    }
+
+    #[test]
+    fn large_data_behind_the_others() {
+        let writable = [seg(0x3db0, 0x1000, 0x2a8), seg(0x6a80, 0x2_0000, 0x2_0000)];
+        let (small, large) = (Range { start: 0x3000, end: 0x5000, zero_from: 0x5000 }, 0x6000);
+        let large = Range { start: large, end: 0x2_7000, zero_from: 0x2_7000 };
+        assert_eq!(of(&writable, &[], &[]), [small, large]);
+        // Constants between them, or more than a few pages: only the largest.
+        assert_eq!(of(&writable, &[seg(0x5100, 0x10, 0x10)], &[]), [large]);
+        assert_eq!(of(&[writable[0], seg(0x4000_0a80, 0x2_0000, 0)], &[], &[]).len(), 1);
     }
 
     #[test]
     fn this_program_has_data() {
         static WITNESS: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(7);
-        let range = writable_data().unwrap();
-        assert!((range.start..range.end).contains(&(WITNESS.as_ptr() as usize)));
+        let data = writable_data();
+        assert!(data.iter().any(|range| (range.start..range.end).contains(&(WITNESS.as_ptr() as usize))));
     }
 }

@@ -70,9 +70,9 @@ fn check_limit(bytes: usize) -> Result<(), Fault> {
     // SAFETY: `limit` is a valid place for the result.
     if unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) } == 0 && bytes as u64 > limit.rlim_cur {
         return Err(Fault::from(Cause::Startup(format!(
-            "the job's memory file of {} MiB is above the limit on file size (ulimit -f: {} KiB): a smaller \
-             SHMEM_SYMMETRIC_SIZE needs less",
-            bytes >> 20,
+            "the job's memory file of {} KiB is above the limit on file size (ulimit -f: {} KiB): raise it, or set a \
+             smaller SHMEM_SYMMETRIC_SIZE",
+            bytes >> 10,
             limit.rlim_cur >> 10
         ))));
     }

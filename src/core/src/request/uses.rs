@@ -219,6 +219,20 @@ pub fn quiet(ctx: usize) {
     complete.into_iter().for_each(|request| all.forget_places(request));
 }
 
+/// As [`quiet`], of the transfers to and from one PE; `me` is this one.
+#[cold]
+pub fn quiet_pe(ctx: usize, pe: i32, me: i32) {
+    let mut all = all();
+    // Each uses memory of this PE, too.
+    let is_of = |operation: &Operation| match pe == me {
+        true => operation.uses.iter().all(|one| one.pe == me),
+        false => operation.uses.iter().any(|one| one.pe == pe),
+    };
+    let begun = all.of_context.get(&ctx).into_iter().flatten().copied();
+    let complete: Vec<u64> = begun.filter(|request| all.operations.get(request).is_some_and(is_of)).collect();
+    complete.into_iter().for_each(|request| all.forget_places(request));
+}
+
 /// A wait for a request, by one thread at a time, until this is dropped.
 #[derive(Debug)]
 pub struct Wait(Request);
