@@ -140,6 +140,10 @@ int main(int count, char **arguments) {
         shmem_long_p(dest, 1, next);
         shmem_long_p(other, 1, next);
         shmemx_wait_req(request);
+        shmemx_long_put_nb(dest, source, 8, next, &request);
+        shmem_pe_quiet(&next, 1);
+        shmem_long_p(dest, 1, next);
+        shmemx_wait_req(request);
         long seen[2];
         shmemx_long_finc_nb(&flag, next, &seen[0], &request);
         shmemx_long_fadd_nb(&flag, 2, next, &seen[1], &second);

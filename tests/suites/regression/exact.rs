@@ -223,6 +223,27 @@ fn what_is_wrong_is_named() {
     oshprof(&["diff", dir, "--", damaged.to_str().unwrap()]).run().expect_code(1).expect_text(&["pe-00003.prof"]);
 }
 
+/// It did less, which is no improvement.
+#[test]
+fn a_run_that_failed_is_not_compared() {
+    let failed = tree::fresh("regression/failed").join("p");
+    std::fs::create_dir_all(&failed).unwrap();
+    for entry in std::fs::read_dir(&base()[0]).unwrap().flatten() {
+        std::fs::copy(entry.path(), failed.join(entry.file_name())).unwrap();
+    }
+    let job = std::fs::read_to_string(failed.join("job.json")).unwrap();
+    let changed = job.replace("\"exit_status\": 0", "\"exit_status\": 134");
+    assert_ne!(job, changed);
+    std::fs::write(failed.join("job.json"), changed).unwrap();
+    let (outcome, found) = diff(base(), std::slice::from_ref(&failed), &[]);
+    assert_eq!((outcome.code(), &found["verdict"]), (4, &json!("not comparable")), "{found:#}");
+    outcome.expect_text(&["the job ended with status 134"]);
+    let store = failed.with_file_name("store");
+    let add = ["history", "add", failed.to_str().unwrap(), "--commit", "c", "--store", store.to_str().unwrap()];
+    oshprof(&add).run().expect_code(1).expect_text(&["the job ended with status 134"]);
+    assert!(!store.exists());
+}
+
 #[test]
 fn jobs_of_other_sizes_compare_by_pe() {
     let binary = version("BASE");

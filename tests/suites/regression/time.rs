@@ -102,7 +102,9 @@ fn more_communication_fails_a_gate_however_loud_it_is() {
 #[test]
 fn a_gate_names_what_failed() {
     let good = command("BASE", "1");
+    let two = format!("{good}; {good}");
     for (arguments, code, text) in [
+        (&["gate", "--base", &two, "--new", &good][..], 1, "it started more than one job"),
         (&["gate", "--base", "exit 7", "--new", &good][..], 1, "`exit 7` ended with status 7"),
         (&["gate", "--base", "kill -9 $$", "--new", &good], 1, "was ended by signal 9"),
         (&["gate", "--base", "true", "--new", &good], 1, "`true` left no profile"),

@@ -298,7 +298,7 @@ fn finish(mut options: Options) -> Result<Request, UsageError> {
     }
     if has_second_program(&options.args) {
         let answer = "a job has one program: a script that starts one or the other by PELLUCID_PE (docs/launchers.md)";
-        return Err(UsageError::Foreign { option: ":".to_owned(), answer });
+        return Err(UsageError::Foreign { option: "`:`".to_owned(), answer });
     }
     if !options.metrics.is_empty() && options.profile == ProfileChoice::Off {
         let Destinations { page, .. } = options.metrics;

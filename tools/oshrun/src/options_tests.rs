@@ -32,6 +32,12 @@ fn the_program_ends_the_options() {
 }
 
 #[test]
+fn a_job_has_one_program() {
+    assert!(error(&["-n", "2", "prog", ":", "-n", "1", "other"]).contains("a job has one program"));
+    assert_eq!(run(&["prog", ":", "x"]).args, [":", "x"]);
+}
+
+#[test]
 fn a_profile_level_is_optional() {
     for (args, profile) in [
         (&["p"][..], ProfileChoice::Silent),

@@ -14,7 +14,7 @@ const FULL: usize = 20;
 pub const BETA: f64 = 0.01;
 /// The normal quantiles of `ALPHA` and of its half.
 const Z_ALPHA: [f64; 2] = [3.29, 3.48];
-/// Fewest pairs that can say slower or faster: of fewer, all may point one way by chance more often than half of `ALPHA`.
+/// Fewest pairs that can say slower or faster: of fewer, all point one way by chance more often than half of `ALPHA`.
 pub const ABLE: usize = 12;
 /// Confidence of intervals.
 pub const CONFIDENCE: f64 = 0.99;
