@@ -278,7 +278,7 @@ pub static TABLE: [Row; 32] = [
         RATIO,
         &["job_id"],
         "Share of the time from issue to completion of nonblocking operations that was not spent in the completing \
-         call.",
+         call; absent before the first.",
     ),
     counter(
         Id::Region,
