@@ -71,8 +71,7 @@ impl Layout {
 /// Meets the other PEs and maps everybody's segments. Collective over the job.
 pub fn establish(job: &Job, pe: u32, heap_len: usize, symmetric_data: bool) -> Result<Segments, Fault> {
     let mut notes = Vec::new();
-    let parts = if symmetric_data { elf::writable_data() } else { Vec::new() };
-    let mut data = parts.first().zip(parts.last()).map(|(first, last)| elf::Range { start: first.start, ..*last });
+    let (mut data, parts) = static_data(symmetric_data);
     let data_len = data.map_or(0, |r| r.end - r.start);
     let cpus = cpu::affinity();
     job.pe(pe).publish(heap_len as u64, data_len as u64, &cpus);
@@ -104,8 +103,7 @@ pub fn establish(job: &Job, pe: u32, heap_len: usize, symmetric_data: bool) -> R
         notes.push(format!("the symmetric heap is at {heap:p}, not at the common address {HEAP_AT:#x}"));
     }
     if let Some(range) = data {
-        share_data(job, layout.data(mine), &parts)?;
-        fork_copy::arm(job.fd(), layout.data(mine), range)?;
+        share_data(job, layout.data(mine), range, &parts)?;
     }
     let peers: Vec<Peer> = (0..job.pes().len())
         .map(|other| {
@@ -169,9 +167,16 @@ fn pes_and_cores(job: &Job) -> (u32, u32) {
     (job.pes().len() as u32, cpu::count(&union).min(job.cpus().max(1)))
 }
 
+/// What of the executable is symmetric, as a whole and in parts.
+fn static_data(is_wanted: bool) -> (Option<elf::Range>, Vec<elf::Range>) {
+    let parts = if is_wanted { elf::writable_data() } else { Vec::new() };
+    let all = parts.first().zip(parts.last()).map(|(first, last)| elf::Range { start: first.start, ..*last });
+    (all, parts)
+}
+
 /// Moves the executable's data pages into the job file and maps that over them.
-fn share_data(job: &Job, offset: usize, parts: &[elf::Range]) -> Result<(), Fault> {
-    let at = |address: usize| offset + (address - parts[0].start);
+fn share_data(job: &Job, offset: usize, all: elf::Range, parts: &[elf::Range]) -> Result<(), Fault> {
+    let at = |address: usize| offset + (address - all.start);
     for part in parts {
         share_part(job, at(part.start), *part)?;
     }
@@ -179,7 +184,7 @@ fn share_data(job: &Job, offset: usize, parts: &[elf::Range]) -> Result<(), Faul
     for gap in parts.windows(2).map(|pair| pair[0].end..pair[1].start) {
         let _ = mmap::reserved(job.fd(), at(gap.start), gap.len(), Some(gap.start));
     }
-    Ok(())
+    fork_copy::arm(job.fd(), offset, all)
 }
 
 /// Between the first copy and the mapping nothing may write to static objects. In a static executable those of the C
