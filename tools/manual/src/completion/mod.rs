@@ -79,8 +79,9 @@ mod tests {
 
     /// A tool with a program behind its options, and one with a command.
     fn topics() -> [Topic; 2] {
-        let help = "usage: run [options] PROGRAM\n       run go there\n       run go back\n\n  -n, -np N        how many\n  \
-            --bind core|none  where PEs' threads [run]: cores\n  --to DIR  where\n  --file FILE  what\n  --hosts A:SLOTS  where\n  --quiet  no\n";
+        let help = "usage: run [options] PROGRAM\n       run go there\n       run go back\n\n  \
+            -n, -np N        how many\n  --bind core|none  where PEs' threads [run]: cores\n  \
+            --to DIR  where\n  --file FILE  what\n  --hosts A:SLOTS  where\n  --quiet  no\n";
         let topic = |words: &[&str]| Topic {
             words: words.iter().map(|word| (*word).to_owned()).collect(),
             summary: "does it".to_owned(),
