@@ -16,6 +16,16 @@ fn base() -> &'static [PathBuf] {
     BASE.get_or_init(|| profiles("base", &version("BASE"), 2, &[]))
 }
 
+/// A profile to change.
+fn copy_of_base(name: &str) -> PathBuf {
+    let copy = tree::fresh(&format!("regression/{name}")).join("p");
+    std::fs::create_dir_all(&copy).unwrap();
+    for entry in std::fs::read_dir(&base()[0]).unwrap().flatten() {
+        std::fs::copy(entry.path(), copy.join(entry.file_name())).unwrap();
+    }
+    copy
+}
+
 fn against_base(name: &str) -> (i32, Value) {
     let (outcome, found) = diff(base(), &profiles(name, &version(name), 2, &[]), &[]);
     (outcome.code(), found)
@@ -212,11 +222,7 @@ fn what_is_wrong_is_named() {
         oshprof(arguments).run().expect_code(code).expect_text(&[text]);
     }
     // A profile of which a file is damaged is no basis.
-    let damaged = tree::fresh("regression/damaged").join("p");
-    std::fs::create_dir_all(&damaged).unwrap();
-    for entry in std::fs::read_dir(&base()[0]).unwrap().flatten() {
-        std::fs::copy(entry.path(), damaged.join(entry.file_name())).unwrap();
-    }
+    let damaged = copy_of_base("damaged");
     let file = damaged.join("pe-00003.prof");
     let bytes = std::fs::read(&file).unwrap();
     std::fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
@@ -226,11 +232,7 @@ fn what_is_wrong_is_named() {
 /// It did less, which is no improvement.
 #[test]
 fn a_run_that_failed_is_not_compared() {
-    let failed = tree::fresh("regression/failed").join("p");
-    std::fs::create_dir_all(&failed).unwrap();
-    for entry in std::fs::read_dir(&base()[0]).unwrap().flatten() {
-        std::fs::copy(entry.path(), failed.join(entry.file_name())).unwrap();
-    }
+    let failed = copy_of_base("failed");
     let job = std::fs::read_to_string(failed.join("job.json")).unwrap();
     let changed = job.replace("\"exit_status\": 0", "\"exit_status\": 134");
     assert_ne!(job, changed);

@@ -112,23 +112,22 @@ impl Help {
 
     /// The commands of a tool that its usage names, each with what stands beside it.
     pub fn commands(&self, tool: &str) -> Vec<(String, String)> {
-        let command = |(line, text): &(String, String)| {
-            let word = line.strip_prefix(tool)?.split_whitespace().next()?;
-            let is_word = word.chars().all(|letter| letter.is_ascii_lowercase());
-            (is_word && !text.is_empty()).then(|| (word.to_owned(), text.clone()))
-        };
-        self.usage.iter().filter_map(command).collect()
+        let explained = self.words_behind(tool).filter(|(_, text)| !text.is_empty());
+        explained.map(|(word, text)| (word.to_owned(), text.to_owned())).collect()
     }
-}
 
-/// What a command does that its usage has a word for each of: `add`, `list`.
-pub fn actions(help: &Help, command: &[String]) -> Vec<String> {
-    let before = format!("{} ", command.join(" "));
-    let action = |(line, _): &(String, String)| {
-        let word = line.strip_prefix(&before)?.split_whitespace().next()?;
-        word.chars().all(|letter| letter.is_ascii_lowercase()).then(|| word.to_owned())
-    };
-    help.usage.iter().filter_map(action).collect()
+    /// What a command does, where its usage has a word for each: `add list`.
+    pub fn actions(&self, command: &str) -> String {
+        self.words_behind(&format!("{command} ")).map(|(word, _)| word).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The words that come next in the command lines which begin so, each with what stands beside its line.
+    fn words_behind(&self, begin: &str) -> impl Iterator<Item = (&str, &str)> {
+        self.usage.iter().filter_map(move |(line, text)| {
+            let word = line.strip_prefix(begin)?.split_whitespace().next()?;
+            word.chars().all(|letter| letter.is_ascii_lowercase()).then_some((word, text.as_str()))
+        })
+    }
 }
 
 /// What two blanks or more part: left and right.
@@ -189,8 +188,7 @@ The compiler's own help:
     #[test]
     fn actions_come_from_the_usage() {
         let help = Help::parse("usage: tool keep add DIR...\n       tool keep list [--json]\n       tool keep FILE\n");
-        let words = ["tool", "keep"].map(str::to_owned);
-        assert_eq!(actions(&help, &words), ["add", "list"]);
-        assert!(actions(&help, &words[..1]).iter().all(|word| word == "keep"));
+        assert_eq!(help.actions("tool keep"), "add list");
+        assert_eq!(help.actions("tool"), "keep keep keep");
     }
 }

@@ -37,6 +37,13 @@ pub struct Topic {
     pub help: Help,
 }
 
+impl Topic {
+    /// What the command does, where its usage has a word for each.
+    pub fn actions(&self) -> String {
+        self.help.actions(&self.words.join(" "))
+    }
+}
+
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [first, tools, second, share] = words.as_slice() else { return usage() };

@@ -175,9 +175,10 @@ fn take(region: &'static Region, index: usize, slot: &'static Slot, from: u32, t
         world.stride.store(1, Relaxed);
         world.size.store(region.slots[SLOTS].tables.teams[0].size.load(Relaxed), Relaxed);
     }
+    let now = super::hot::ticks(head);
     // What the thread before was in has been settled.
-    head.region_since.store(super::hot::ticks(head), Relaxed);
-    slot.tables.lives.since.store(super::hot::ticks(head), Relaxed);
+    head.region_since.store(now, Relaxed);
+    slot.tables.lives.since.store(now, Relaxed);
     super::system::begin_queue(slot);
     slot.tables.owners.store(slot.tables.owners.load(Relaxed) + 1, Relaxed);
     timeline::begin(slot, &region.head);

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::Value;
 use crate::Topic;
-use crate::help::{Choice, actions};
+use crate::help::Choice;
 
 /// The launcher's program, and what follows it.
 const PROGRAM: &str = "    if [[ -n $command ]]; then\n        \
@@ -46,7 +46,7 @@ pub fn bash(topics: &[&Topic], names: &[&str]) -> String {
     } else {
         text.push_str("    case $command in\n");
         for topic in commands {
-            let actions = actions(&topic.help, &topic.words).join(" ");
+            let actions = topic.actions();
             let actions = if actions.is_empty() { actions } else { format!(" actions='{actions}'") };
             writeln!(text, "    {}) words='{}'{actions} ;;", topic.words[1], options(topic))
                 .expect("writing to a string");

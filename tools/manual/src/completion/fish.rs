@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{Value, summary};
 use crate::Topic;
-use crate::help::{Choice, actions};
+use crate::help::Choice;
 
 /// The completion of a tool and its commands, under each of these names. `topics` begins with the tool itself.
 pub fn fish(topics: &[&Topic], names: &[&str]) -> String {
@@ -20,7 +20,7 @@ pub fn fish(topics: &[&Topic], names: &[&str]) -> String {
         for topic in commands {
             let when = quoted(&format!("__fish_seen_subcommand_from {}", topic.words[1]));
             topic.help.choices().for_each(|choice| line(&mut text, names, &format!("-n {when} {}", option(choice))));
-            let actions = actions(&topic.help, &topic.words).join(" ");
+            let actions = topic.actions();
             if !actions.is_empty() {
                 line(&mut text, names, &format!("-n {when} -a '{actions}'"));
             }

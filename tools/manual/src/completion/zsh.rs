@@ -4,7 +4,6 @@ use std::fmt::Write;
 
 use super::{Value, summary};
 use crate::Topic;
-use crate::help::actions;
 
 /// The completion of a tool and its commands, under each of these names. `topics` begins with the tool itself.
 pub fn zsh(topics: &[&Topic], names: &[&str]) -> String {
@@ -31,7 +30,7 @@ pub fn zsh(topics: &[&Topic], names: &[&str]) -> String {
          $command in\n",
     );
     for topic in commands {
-        let (files, actions) = ("'*: :_files'", actions(&topic.help, &topic.words).join(" "));
+        let (files, actions) = ("'*: :_files'", topic.actions());
         let action = format!("'1:action:({actions})'");
         let rest: &[&str] = if actions.is_empty() { &[files] } else { &[&action, files] };
         writeln!(text, "    {})\n{}        ;;", topic.words[1], arguments("        ", topic, rest))

@@ -157,11 +157,18 @@ impl Run {
 
     /// How it failed, in words, if it did.
     pub fn failure(&self) -> Option<String> {
-        let (status, npes) = (self.job.exit_status.unwrap_or(0), self.job.npes as usize);
-        let status = (status != 0).then(|| format!("the job ended with status {status}"));
-        let part = (self.finalized < npes).then(|| format!("{} of {npes} PEs ended by shmem_finalize", self.finalized));
-        let both: Vec<String> = [status, part].into_iter().flatten().collect();
+        let both: Vec<String> = [self.bad_status(), self.part()].into_iter().flatten().collect();
         (!both.is_empty()).then(|| both.join(", "))
+    }
+
+    fn bad_status(&self) -> Option<String> {
+        let status = self.job.exit_status.filter(|status| *status != 0)?;
+        Some(format!("the job ended with status {status}"))
+    }
+
+    fn part(&self) -> Option<String> {
+        let (ended, npes) = (self.finalized, self.job.npes as usize);
+        (ended < npes).then(|| format!("{ended} of {npes} PEs ended by shmem_finalize"))
     }
 
     /// Says whose sites are those of samples.
@@ -172,16 +179,9 @@ impl Run {
 
     fn doubt(&mut self, merged: &Merged) {
         let dir = self.dir.display().to_string();
-        let ended = merged.pes.iter().filter(|pe| pe.progress == Progress::Finalized).count();
-        self.finalized = ended;
-        if ended < self.job.npes as usize {
-            let npes = self.job.npes;
-            self.doubts
-                .push(format!("{dir}: {ended} of {npes} PEs ended by shmem_finalize: the profile is part of a run"));
-        }
-        if self.job.exit_status.is_some_and(|status| status != 0) {
-            self.doubts.push(format!("{dir}: the job ended with status {}", self.job.exit_status.unwrap_or(0)));
-        }
+        self.finalized = merged.pes.iter().filter(|pe| pe.progress == Progress::Finalized).count();
+        self.doubts.extend(self.part().map(|part| format!("{dir}: {part}: the profile is part of a run")));
+        self.doubts.extend(self.bad_status().map(|status| format!("{dir}: {status}")));
         if !self.sampled_sites.is_empty() {
             let text = format!("{}: they are compared in all (SHMEM_PROFILE_SITES=exact counts each)", self.sampled());
             self.doubts.push(text);

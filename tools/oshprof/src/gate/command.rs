@@ -158,7 +158,10 @@ impl Program {
         let _ = self.folder.dir.remove("output");
         let file = self.folder.dir.create("output").map_err(|error| Failure::File(output.clone(), error))?;
         let both = file.try_clone().map_err(|error| Failure::File(output.clone(), error))?;
-        let _ = fs::remove_dir_all(&profile);
+        let second = profile.with_file_name(format!("{}-{:03}.2", self.side, self.runs));
+        for earlier in [&profile, &second] {
+            let _ = fs::remove_dir_all(earlier);
+        }
         let mut child = Command::new("/bin/sh")
             .args(["-c", &self.shell])
             .env("SHMEM_PROFILE_DIR", &profile)
@@ -178,9 +181,7 @@ impl Program {
         if !status.success() {
             return Err(Failure::Run(self.line.clone(), status, tail(&output)));
         }
-        let second = profile.with_file_name(format!("{}-{:03}.2", self.side, self.runs));
         if second.exists() {
-            let _ = fs::remove_dir_all(&profile);
             let why = "it started more than one job, and one would be compared: a gate is for each";
             return Err(Failure::Other(format!("`{}`: {why}", self.line)));
         }
