@@ -295,7 +295,7 @@ pub extern "C" fn shmemx_callback_unregister(handle: c_int) -> c_int {
         && slot.handle.load(SeqCst) == handle
     {
         if since.elapsed() > PATIENCE {
-            eprintln!(
+            pellucid_core::say!(
                 "pellucid: shmemx_callback_unregister: a thread is still in the callback after {} s, or has left it by \
                  longjmp or an exception and made no call since: its data may be in use",
                 PATIENCE.as_secs()

@@ -112,7 +112,7 @@ fn warn(what: std::fmt::Arguments<'_>) {
         // SAFETY: reads a number of the thread's own.
         let place = recorder::in_file(unsafe { pellucid_pcontrol_from() } as u64);
         let place = place.map(|(file, address)| format!(" ({})", called_from(&file, address)));
-        eprintln!("pellucid: {pe}shmem_pcontrol: {what}{}", place.unwrap_or_default());
+        pellucid_core::say!("pellucid: {pe}shmem_pcontrol: {what}{}", place.unwrap_or_default());
     }
 }
 

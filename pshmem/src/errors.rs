@@ -116,7 +116,7 @@ pub fn happened(op: Option<u16>, fault: Fault) -> c_int {
     let error = keep(op, routine, &fault);
     match handler {
         FATAL | RETURN => {}
-        LOG => eprintln!("pellucid: PE {}: {routine}: {fault}", runtime::map().me),
+        LOG => pellucid_core::say!("pellucid: PE {}: {routine}: {fault}", runtime::map().me),
         ErrorHandler(function) => {
             // It may call routines, while the thread is in this one.
             // SAFETY: the program's own, which it gave as a function of this type; the error is this thread's until its

@@ -215,7 +215,7 @@ fn profile(start: &Start) -> bool {
         Err(error) => {
             // Once a host, and not where nobody asked for one.
             if start.profile_level > 0 && (start.profile_fd.is_some() || start.pe == start.first_local_pe) {
-                eprintln!("pellucid: PE {}: no profile: {error}", start.pe);
+                pellucid_core::say!("pellucid: PE {}: no profile: {error}", start.pe);
             }
             false
         }
@@ -240,7 +240,7 @@ fn prepare(start: &Start, segment: RawFd) {
         Some(env::Trace { bytes, on, full, .. }) => (*bytes, *on, *full),
         None => return,
     };
-    let complain = |error: &dyn std::fmt::Display| eprintln!("pellucid: PE {}: no trace: {error}", start.pe);
+    let complain = |error: &dyn std::fmt::Display| pellucid_core::say!("pellucid: PE {}: no trace: {error}", start.pe);
     let directory = match places::trace(start, segment) {
         Some(Ok(directory)) => directory,
         Some(Err(error)) => return complain(&error),

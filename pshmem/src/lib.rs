@@ -22,6 +22,7 @@
 //! | `stall` | what is noted of calls that wait long |
 //! | [`shim`] | the C side: what stable Rust cannot sign or compute |
 #![deny(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::print_stderr))]
 // Pointers come from C callers; the entries that pass them on are `unsafe extern "C"`.
 #![allow(clippy::not_unsafe_ptr_arg_deref)]
 

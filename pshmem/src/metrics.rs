@@ -78,7 +78,7 @@ pub fn begin(start: &Start, segment: RawFd) {
     let handover = Handover::offer(fd, &handover::sockets(variable), &about);
     let companions = BESIDE.get().filter(|companions| !companions.is_empty());
     if let Some(Err(error)) = companions.map(|companions| companions.take(fd, &about)) {
-        eprintln!("pellucid: {VARIABLE}: no metrics: {error}");
+        pellucid_core::say!("pellucid: {VARIABLE}: no metrics: {error}");
     }
     if handover.is_none() && companions.is_none() {
         return;
@@ -89,7 +89,7 @@ pub fn begin(start: &Start, segment: RawFd) {
 }
 
 /// What an exporter is told of the job: the same on all of its hosts.
-fn facts(start: &Start, segment: BorrowedFd<'_>) -> std::io::Result<[(&'static str, String); 4]> {
+fn facts(start: &Start, segment: BorrowedFd<'_>) -> std::io::Result<[(&'static str, String); 3]> {
     let segment = Segment::map(segment)?;
     let header = segment.header();
     let (pid, since) = (header.launcher_pid.load(Relaxed), header.start_realtime.load(Relaxed));
@@ -108,13 +108,11 @@ fn facts(start: &Start, segment: BorrowedFd<'_>) -> std::io::Result<[(&'static s
         }
         NAMES.iter().find_map(|name| env::var_os(name).filter(is_set)).map(|name| plain(&name))
     };
-    let user = env::var_os("USER").unwrap_or_default().to_string_lossy().into_owned();
     let launcher =
         env::var_os("SHMEM_BOOTSTRAP").filter(is_set).map_or_else(launcher, |name| name.to_string_lossy().into_owned());
     Ok([
         ("job_id", handover::job_id(variable, &host, pid, since)),
         ("step", handover::step(|name| env::var_os(name))),
-        ("user", user),
         ("launcher", launcher),
     ])
 }

@@ -135,7 +135,7 @@ pub fn tell(what: What, to_see_it: &str) {
     let files = |name: &OsString| name.as_encoded_bytes().starts_with(b"pe-");
     if dir.names().is_ok_and(|names| names.iter().any(files)) {
         let path = shell_word(dir.path());
-        eprintln!("pellucid: {}", to_see_it.replace("DIR", &path));
+        pellucid_core::say!("pellucid: {}", to_see_it.replace("DIR", &path));
     }
 }
 

@@ -81,7 +81,7 @@ fn write(alone: bool, status: i32) {
     let fd = unsafe { BorrowedFd::borrow_raw(files.segment) };
     let complain = |what: &dyn std::fmt::Display| {
         REFUSED.store(true, Relaxed);
-        eprintln!("pellucid: the profile is not kept: {what}");
+        pellucid_core::say!("pellucid: the profile is not kept: {what}");
     };
     let segment = match Segment::map(fd) {
         Ok(segment) => segment,

@@ -4,6 +4,7 @@
 //! [`collectives`] > [`team`] > [`context`], [`am`] > [`request`] > [`memory`], [`transport`], [`inter_host`] >
 //! [`bootstrap`] > [`os`] > [`base`].
 #![deny(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::print_stderr))]
 // The routines take the pointers of a C caller as they come: what can be checked of them is checked, and the rest of
 // their contract is the specification's, which the `unsafe extern "C"` entries of pshmem stand for.
 #![allow(clippy::not_unsafe_ptr_arg_deref)]

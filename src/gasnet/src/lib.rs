@@ -25,6 +25,7 @@
 //! reach it by loads and stores and those of others through the transport, as objects of OpenSHMEM. Segments in memory
 //! of the client's own are reached by active messages ([`emulated`]).
 #![deny(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::print_stderr))]
 // The entries take the pointers of a C caller as they come; their contract is the specification's.
 #![allow(
     clippy::missing_safety_doc,

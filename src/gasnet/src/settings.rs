@@ -59,7 +59,7 @@ pub fn tell() {
     if is_on("GASNET_VERBOSEENV") {
         for (name, what) in KNOWN {
             let value = text(name).unwrap_or_else(|| "not set".into());
-            eprintln!("pellucid: {name}: {value} ({what})");
+            pellucid_core::say!("pellucid: {name}: {value} ({what})");
         }
     }
     if is_on("GASNET_QUIET") {
@@ -68,7 +68,7 @@ pub fn tell() {
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy();
         if name.starts_with("GASNET_") && !KNOWN.iter().any(|(known, _)| *known == name) {
-            eprintln!("pellucid: {name} is set, and not honoured (docs/gasnet.md lists what is)");
+            pellucid_core::say!("pellucid: {name} is set, and not honoured (docs/gasnet.md lists what is)");
         }
     }
 }

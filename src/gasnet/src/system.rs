@@ -14,7 +14,11 @@ static VERBOSE: AtomicBool = AtomicBool::new(true);
 /// An error that a client may live with: told on the console unless it wants to hear nothing.
 pub fn error(routine: &str, code: c_int, why: &str) -> c_int {
     if VERBOSE.load(Ordering::Relaxed) {
-        eprintln!("pellucid: PE {}: {routine} returns {}: {why}", runtime::map().me, name_of(code).0.to_string_lossy());
+        pellucid_core::say!(
+            "pellucid: PE {}: {routine} returns {}: {why}",
+            runtime::map().me,
+            name_of(code).0.to_string_lossy()
+        );
     }
     code
 }

@@ -113,7 +113,7 @@ pub extern "C" fn gasnett_verboseenv() -> c_int {
 fn display(name: Option<String>, value: &str, is_default: c_int) {
     let is_first = !crate::start::is_initialized() || pellucid_core::runtime::map().me == 0;
     if let Some(name) = name.filter(|_| is_first && settings::is_on("GASNET_VERBOSEENV")) {
-        eprintln!("pellucid: {name}: {value}{}", if is_default != 0 { " (default)" } else { "" });
+        pellucid_core::say!("pellucid: {name}: {value}{}", if is_default != 0 { " (default)" } else { "" });
     }
 }
 

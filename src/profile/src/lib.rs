@@ -15,7 +15,7 @@
 //! | [`companion`] | the process beside a job that serves, writes and pushes its metrics |
 //! | [`counters`] | the hardware and software counters that can be asked for |
 //! | [`trace`] | events of single calls, in files of their threads |
-//! | [`output`], [`text`] | directories and files that nobody else leads elsewhere; names that a terminal takes for text |
+//! | [`output`], [`text`], [`mod@say`] | directories and files that nobody else leads elsewhere; names that a terminal takes for text; lines on standard error |
 //! | [`timeline`] | time slices |
 //! | [`model`], [`tables`], [`snapshot`] | plain numbers, and how they are read out of a segment |
 //! | `file` | the profile directory (feature `write`, to read it: `report`) |
@@ -28,6 +28,7 @@
 //! This crate knows nothing of the runtime. Without features it depends on libc and on checksums (of traces) only; the
 //! features that the library has add system calls (`counters`) and the profile's files (`write`).
 #![deny(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::print_stderr))]
 
 #[cfg(feature = "report")]
 pub mod advice;
@@ -54,6 +55,7 @@ pub mod recorder;
 #[cfg(feature = "report")]
 pub mod report;
 mod sample;
+pub mod say;
 pub mod segment;
 pub mod size;
 pub mod snapshot;

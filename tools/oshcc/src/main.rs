@@ -12,6 +12,7 @@
 //! | [`order`] | profilers that would be silently left out |
 //! | [`show`] | printing commands for a shell |
 #![deny(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::print_stderr))]
 
 mod fortran;
 mod help;
@@ -41,10 +42,15 @@ fn main() {
     match run(language, &args) {
         Ok(()) => exit(0),
         Err((status, message)) => {
-            eprintln!("{}: {message}", language.wrapper());
+            say(language, &message);
             exit(status)
         }
     }
+}
+
+/// A line on standard error; where that cannot be written to, nobody can be told.
+fn say(language: Language, what: &str) {
+    let _ = writeln!(io::stderr(), "{}: {what}", language.wrapper());
 }
 
 /// Shows or runs the compiler. Returns only where nothing was to be run, or could be.
@@ -52,7 +58,7 @@ fn run(language: Language, args: &[OsString]) -> Result<(), (i32, String)> {
     let compiler = language.compiler().map_err(|message| (1, message))?;
     let tree = Tree::of_this_program().map_err(|message| (1, message))?;
     for warning in order::warnings(args) {
-        eprintln!("{}: warning: {warning}", language.wrapper());
+        say(language, &format!("warning: {warning}"));
     }
     let toolchain = (language == Language::Fortran).then(|| Toolchain::of(&compiler.words));
     let with = With { language, compiler: &compiler.words, toolchain: toolchain.as_ref(), tree: &tree };

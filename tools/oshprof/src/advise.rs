@@ -22,7 +22,7 @@ pub fn run(dir: Option<&Path>, as_json: bool) -> ExitCode {
     let found = findings(&profile, &symbols);
     let printed = print(&if as_json { json_text(&found, &problems) } else { text(&found) });
     symbols.keep_first(&profile);
-    symbols.notes().iter().for_each(|note| eprintln!("oshprof: {note}"));
+    symbols.notes().iter().for_each(|note| pellucid_profile::say!("oshprof: {note}"));
     complain(&problems);
     if problems.is_empty() { printed } else { ExitCode::from(FAILED) }
 }

@@ -178,7 +178,7 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
 /// Compares and reports.
 pub fn run(mut request: Request) -> ExitCode {
     if let Err(message) = request.options.finish() {
-        eprintln!("oshprof: {message}");
+        pellucid_profile::say!("oshprof: {message}");
         return ExitCode::from(crate::USAGE);
     }
     let symbols = Resolver::default();
@@ -197,7 +197,7 @@ pub fn read(dirs: &[impl AsRef<Path>], places: &Places<'_>) -> Option<Vec<Run>> 
     for dir in dirs {
         match Run::read(dir.as_ref(), places) {
             Ok(run) => runs.push(run),
-            Err(problem) => eprintln!("oshprof: {problem}"),
+            Err(problem) => pellucid_profile::say!("oshprof: {problem}"),
         }
     }
     (runs.len() == dirs.len()).then_some(runs)

@@ -56,7 +56,7 @@ pub fn all(found: &Comparison, base: &[&Run], new: &[&Run], output: &Output) -> 
     ];
     for (path, text) in files.into_iter().flatten() {
         let written = crate::report::write(path, &text);
-        failed |= written.inspect_err(|error| eprintln!("oshprof: {error}")).is_err();
+        failed |= written.inspect_err(|error| pellucid_profile::say!("oshprof: {error}")).is_err();
     }
     failed |= !for_ci(found, output);
     if failed { ExitCode::from(FAILED) } else { ExitCode::from(found.exit) }
@@ -70,7 +70,11 @@ fn for_ci(found: &Comparison, output: &Output) -> bool {
     for change in found.changes(Effect::Worse) {
         if let Some((file, line)) = &change.line {
             let file = relative(file);
-            eprintln!("::error file={file},line={line}::{}: {}", change.op, crate::outline::amounts(change));
+            pellucid_profile::say!(
+                "::error file={file},line={line}::{}: {}",
+                change.op,
+                crate::outline::amounts(change)
+            );
         }
     }
     let comment = markdown::comment(found, &output.id);
@@ -87,7 +91,7 @@ fn relative(file: &str) -> String {
 
 fn is_written(path: &Path, result: std::io::Result<()>) -> bool {
     if let Err(error) = &result {
-        eprintln!("oshprof: {}: {error}", path.display());
+        pellucid_profile::say!("oshprof: {}: {error}", path.display());
     }
     result.is_ok()
 }

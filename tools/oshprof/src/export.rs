@@ -130,7 +130,10 @@ pub fn run(request: &Request) -> ExitCode {
             let Some(runs) = diff::read(dirs, &places) else { return ExitCode::from(FAILED) };
             for run in &runs {
                 if let Some(failure) = run.failure() {
-                    eprintln!("oshprof: {}: {failure}: its numbers are those of a part of a run", run.dir.display());
+                    pellucid_profile::say!(
+                        "oshprof: {}: {failure}: its numbers are those of a part of a run",
+                        run.dir.display()
+                    );
                 }
             }
             Ok(make(&runs))
@@ -142,7 +145,7 @@ pub fn run(request: &Request) -> ExitCode {
         Some(path) => crate::report::write(path, &text).map(|()| ExitCode::SUCCESS).map_err(|error| error.to_string()),
     });
     written.unwrap_or_else(|message| {
-        eprintln!("oshprof: {message}");
+        pellucid_profile::say!("oshprof: {message}");
         ExitCode::from(FAILED)
     })
 }

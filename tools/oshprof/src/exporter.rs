@@ -46,7 +46,7 @@ pub fn page(job: crate::live::Job) -> ExitCode {
 /// There is no server.
 #[cfg(not(feature = "metrics"))]
 pub fn page(_: crate::live::Job) -> ExitCode {
-    eprintln!("oshprof: top: --web: this oshprof was built without the exporter (feature metrics)");
+    pellucid_profile::say!("oshprof: top: --web: this oshprof was built without the exporter (feature metrics)");
     ExitCode::from(crate::FAILED)
 }
 

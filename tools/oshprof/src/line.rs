@@ -121,7 +121,7 @@ fn store(dir: &Path) -> ExitCode {
     match Lines::open(&debug, &profile, directory.path()).keep(&profile) {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
-            eprintln!("oshprof: {problem}");
+            pellucid_profile::say!("oshprof: {problem}");
             ExitCode::from(crate::FAILED)
         }
     }

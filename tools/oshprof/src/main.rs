@@ -3,6 +3,7 @@
 //! Exit status: 0 all was read and reported, 1 something could not be read (the rest is reported), 2 wrong usage; of
 //! comparisons 3 a regression, 4 not comparable.
 #![deny(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::print_stderr))]
 
 mod advise;
 mod args;
@@ -52,7 +53,7 @@ fn main() -> ExitCode {
         Ok(args::Command::Line(asked)) => line::run(&asked),
         Ok(args::Command::Advise(dir, json)) => advise::run(dir.as_deref(), json),
         Err(message) => {
-            eprintln!("oshprof: {message}\nTry `oshprof --help`.");
+            pellucid_profile::say!("oshprof: {message}\nTry `oshprof --help`.");
             ExitCode::from(USAGE)
         }
     }
@@ -68,7 +69,7 @@ fn print(text: &str) -> ExitCode {
 fn printed(result: io::Result<()>) -> ExitCode {
     match result {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            eprintln!("oshprof: standard output: {error}");
+            pellucid_profile::say!("oshprof: standard output: {error}");
             ExitCode::from(FAILED)
         }
         _ => ExitCode::SUCCESS,

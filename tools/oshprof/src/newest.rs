@@ -16,7 +16,7 @@ pub fn profile(named: Option<&Path>) -> Result<PathBuf, String> {
         "no profile is named and there is none in this directory: `oshrun --profile` writes one, then `oshprof report \
          DIR`",
     )?;
-    eprintln!("oshprof: the newest profile here: {}", visible_path(&found));
+    pellucid_profile::say!("oshprof: the newest profile here: {}", visible_path(&found));
     Ok(found)
 }
 

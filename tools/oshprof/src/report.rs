@@ -39,14 +39,14 @@ pub fn run(request: &Report) -> ExitCode {
         Form::CsvDir(dir) => match write_tables(dir, &report::csv_files(&profile, options, &symbols)) {
             Ok(()) => ExitCode::SUCCESS,
             Err(message) => {
-                eprintln!("oshprof: {message}");
+                pellucid_profile::say!("oshprof: {message}");
                 ExitCode::from(FAILED)
             }
         },
         Form::Html(file) => match write(file, &html::page(&profile, options, &problems, &symbols)) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
-                eprintln!("oshprof: {error}");
+                pellucid_profile::say!("oshprof: {error}");
                 ExitCode::from(FAILED)
             }
         },
@@ -86,7 +86,7 @@ fn write_tables(dir: &Path, tables: &[(&str, String)]) -> Result<(), String> {
 
 /// Reads a profile; `None` where there is nothing to report, which is said.
 pub fn load(dir: Option<&Path>) -> Option<(Merged, Directory)> {
-    let dir = newest::profile(dir).inspect_err(|message| eprintln!("oshprof: {message}")).ok()?;
+    let dir = newest::profile(dir).inspect_err(|message| pellucid_profile::say!("oshprof: {message}")).ok()?;
     let mut bar = Bar::new("reading");
     match Directory::open(&dir) {
         Ok(directory) => {
@@ -95,7 +95,7 @@ pub fn load(dir: Option<&Path>) -> Option<(Merged, Directory)> {
             Some((merged, directory))
         }
         Err(error) => {
-            eprintln!("oshprof: {error}");
+            pellucid_profile::say!("oshprof: {error}");
             None
         }
     }
@@ -104,6 +104,6 @@ pub fn load(dir: Option<&Path>) -> Option<(Merged, Directory)> {
 /// Names what could not be read.
 pub fn complain(problems: &[String]) {
     for problem in problems {
-        eprintln!("oshprof: {problem}");
+        pellucid_profile::say!("oshprof: {problem}");
     }
 }

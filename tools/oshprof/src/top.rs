@@ -81,7 +81,7 @@ pub fn run(request: &Request) -> ExitCode {
     let job = match live::find(request.job) {
         Ok(job) => job,
         Err(error) => {
-            eprintln!("oshprof: {error}");
+            pellucid_profile::say!("oshprof: {error}");
             return ExitCode::from(crate::FAILED);
         }
     };

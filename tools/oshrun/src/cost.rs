@@ -20,16 +20,16 @@ pub fn run(options: &Options) -> Result<i32, Failure> {
     };
     let (status, with) = in_child(&profiled)?;
     if status != 0 {
-        eprintln!("oshrun: --profile-cost: exit status {status}: the job is not run again");
+        pellucid_profile::say!("oshrun: --profile-cost: exit status {status}: the job is not run again");
         return Ok(status);
     }
-    eprintln!("oshrun: --profile-cost: the job runs again, without its profile");
+    pellucid_profile::say!("oshrun: --profile-cost: the job runs again, without its profile");
     let (status, without) = in_child(&bare(options))?;
     if status != 0 {
-        eprintln!("oshrun: --profile-cost: exit status {status} without the profile: nothing to compare");
+        pellucid_profile::say!("oshrun: --profile-cost: exit status {status} without the profile: nothing to compare");
         return Ok(status);
     }
-    eprintln!("oshrun: {}", text(with, without));
+    pellucid_profile::say!("oshrun: {}", text(with, without));
     Ok(0)
 }
 

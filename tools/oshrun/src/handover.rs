@@ -21,15 +21,10 @@ pub fn offer(profile: &Profile, environment: &[(OsString, OsString)]) -> Option<
 }
 
 /// What an exporter is told of the job.
-pub fn facts(environment: &[(OsString, OsString)]) -> [(&'static str, String); 4] {
+pub fn facts(environment: &[(OsString, OsString)]) -> [(&'static str, String); 3] {
     let variable = |name: &str| variable(environment, name);
     let text = |name: &str| variable(name).map(|value| value.to_string_lossy().into_owned()).unwrap_or_default();
-    [
-        ("job_id", text(JOB_VARIABLE)),
-        ("step", handover::step(variable)),
-        ("user", text("USER")),
-        ("launcher", "oshrun".into()),
-    ]
+    [("job_id", text(JOB_VARIABLE)), ("step", handover::step(variable)), ("launcher", "oshrun".into())]
 }
 
 /// As the PEs have it.

@@ -142,7 +142,7 @@ fn run_on_this_host(options: &Options) -> Result<i32, Failure> {
     let tools = tools::list(options).map_err(|message| Failure { status: 1, message })?;
     let mut plan = Plan::new(options, file, environment(options, tools)).map_err(Failure::usage)?;
     if let Some(note) = &plan.binding.note {
-        eprintln!("oshrun: {note}");
+        pellucid_profile::say!("oshrun: {note}");
     }
     let job = job_file(options)?;
     let companions = metrics::start(&plan.environment)?;
@@ -233,7 +233,10 @@ pub fn environment(options: &Options, tools: Option<OsString>) -> Vec<(OsString,
     let mut environment = Environment::new(options, tools);
     environment.set.push((handover::JOB_VARIABLE.into(), handover::job_id().into()));
     for name in &environment.unset {
-        eprintln!("oshrun: option -x: {} is not set, so it is not passed on", visible(&name.to_string_lossy()));
+        pellucid_profile::say!(
+            "oshrun: option -x: {} is not set, so it is not passed on",
+            visible(&name.to_string_lossy())
+        );
     }
     environment.set
 }

@@ -14,6 +14,7 @@
 //! | [`handover`], [`metrics`] | the profile, handed over to the host's exporter of metrics, and to one beside the job |
 //! | [`sys`] | system calls |
 #![deny(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::print_stderr))]
 
 mod bind;
 mod calibrate;
@@ -90,7 +91,9 @@ fn main() {
         Ok(Request::Info(options)) => job::info(&options).map_or_else(say, |text| print(&text)),
         Err(error) => {
             let error = visible_lines(&error.to_string());
-            eprintln!("oshrun: {error}\noshrun: usage: oshrun [OPTION...] PROGRAM [ARGUMENT...], see oshrun --help");
+            pellucid_profile::say!(
+                "oshrun: {error}\noshrun: usage: oshrun [OPTION...] PROGRAM [ARGUMENT...], see oshrun --help"
+            );
             USAGE
         }
     };
@@ -99,7 +102,7 @@ fn main() {
 
 /// Says why there is no job; gives the exit status.
 fn say(failure: job::Failure) -> i32 {
-    eprintln!("oshrun: {}", visible_lines(&failure.message));
+    pellucid_profile::say!("oshrun: {}", visible_lines(&failure.message));
     failure.status
 }
 

@@ -34,7 +34,7 @@ pub fn take(companions: &Companions, profile: &Profile, environment: &[(OsString
     let facts = handover::facts(environment);
     let about = facts.each_ref().map(|(name, value)| (*name, value.as_str()));
     if let Err(error) = companions.take(profile.as_fd(), &about) {
-        eprintln!("oshrun: no metrics: {error}");
+        pellucid_profile::say!("oshrun: no metrics: {error}");
     }
 }
 

@@ -251,6 +251,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, UsageE
             },
             Value::Optional(_) => attached
                 .or_else(|| args.next_if(|next| flag.id == Id::Profile && values::looks_like_level(next)))
+                .or_else(|| args.next_if(|next| flag.id == Id::Metrics && values::looks_like_address(next)))
                 .or_else(|| if matches!(flag.id, Id::Metrics | Id::Gdb) { None } else { next_directory(&mut args) })
                 .unwrap_or_default(),
         };

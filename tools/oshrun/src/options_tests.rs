@@ -57,6 +57,20 @@ fn a_profile_level_is_optional() {
 }
 
 #[test]
+fn an_address_of_metrics_may_stand_by_itself() {
+    for (args, address) in [
+        (&["--metrics", "p"][..], ""),
+        (&["--metrics", "127.0.0.1:9746", "p"], "127.0.0.1:9746"),
+        (&["--metrics", ":9747", "p"], ":9747"),
+        (&["--metrics", "unix:/tmp/m", "p"], "unix:/tmp/m"),
+        (&["--metrics=node:9747", "p"], "node:9747"),
+        (&["--metrics", "./a:b"], ""),
+    ] {
+        assert_eq!(run(args).metrics.serve.as_deref(), Some(address), "{args:?}");
+    }
+}
+
+#[test]
 fn values() {
     let options = run(&["-x", "A", "-x", "B=c=d", "-xE=", "--timeout", "1.5", "--heap", "1.5g", "--bind=none", "p"]);
     let pair = |name: &str, value: Option<&str>| (OsString::from(name), value.map(OsString::from));

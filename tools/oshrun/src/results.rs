@@ -37,7 +37,7 @@ pub fn show(kept: &Kept, finish: impl FnOnce(Option<&OutputDir>) -> Finished) {
 
 /// Says that there is no profile, and has the PEs not try on their own. The job runs without.
 pub fn no_profile(error: &io::Error, plan: &mut Plan) {
-    eprintln!("oshrun: no profile: {}; the job runs without", visible(&error.to_string()));
+    pellucid_profile::say!("oshrun: no profile: {}; the job runs without", visible(&error.to_string()));
     plan.environment.push(("SHMEM_PROFILE".into(), "0".into()));
 }
 
@@ -99,18 +99,18 @@ fn take(wanted: &Path, what: &str, option: &str) -> Result<OutputDir, Failure> {
 pub fn show_trace(directory: &OutputDir) {
     let (summary, problems) = keep::finish(directory, None);
     for problem in problems {
-        eprintln!("oshrun: trace: {problem}");
+        pellucid_profile::say!("oshrun: trace: {problem}");
     }
     let lost: String = summary.losses.phrases().iter().map(|phrase| format!(", {phrase}")).collect();
     let path = shell_word(directory.path());
     if summary.events == 0 {
         let why = if lost.is_empty() { ": no PE made a call while tracing was on" } else { "" };
-        eprintln!("oshrun: the trace is empty{lost}{why}");
+        pellucid_profile::say!("oshrun: the trace is empty{lost}{why}");
         return;
     }
     let events = summary.events;
     let oshprof = source::oshprof();
-    eprintln!(
+    pellucid_profile::say!(
         "oshrun: trace of {events} events{lost}, to see what is in it: {oshprof} trace {path}\noshrun: to convert it: \
          {oshprof} trace {path} --to perfetto -o {path}.pftrace"
     );

@@ -79,6 +79,12 @@ pub fn looks_like_level(value: &OsStr) -> bool {
     first.is_some_and(|first| first == "off" || first.parse::<i32>().is_ok())
 }
 
+/// Whether an argument after a bare `--metrics` is meant as its value: `HOST:PORT`, `:PORT`, `unix:PATH`.
+pub fn looks_like_address(value: &OsStr) -> bool {
+    let Some(text) = value.to_str() else { return false };
+    text.starts_with("unix:") || text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok())
+}
+
 /// `--profile`: the level, variables that further settings stand for, and the directory. What is neither a level nor a
 /// list of settings is a directory, as for `--trace`.
 pub fn profile(value: &OsStr) -> Result<(ProfileChoice, Vec<Variable>, Option<PathBuf>), String> {

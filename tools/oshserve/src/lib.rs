@@ -13,6 +13,7 @@
 //! | [`serve`] | the exporter of a host |
 //! | [`sys`] | system calls |
 #![deny(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::print_stderr))]
 
 pub mod commands;
 pub mod companion;

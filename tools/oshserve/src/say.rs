@@ -6,8 +6,7 @@ use std::io::{self, Write};
 
 /// A line on standard error.
 pub fn complain(what: impl Display) {
-    // Nobody listens any more, or a disk is full: there is no other place to say it.
-    let _ = writeln!(io::stderr(), "oshprof: {what}");
+    pellucid_profile::say!("oshprof: {what}");
 }
 
 /// Prints a page that was asked for. A reader that has seen enough of it is no failure; any other is told.

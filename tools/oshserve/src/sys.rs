@@ -1,6 +1,7 @@
 //! System calls.
 #![allow(unsafe_code)]
 
+use std::ffi::CStr;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -152,6 +153,22 @@ pub fn before_signals_end(last: impl FnOnce() + Send + 'static) -> io::Result<()
         unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut()) };
     }
     started.map(drop)
+}
+
+/// The name of a user, as the system's accounts have it; where they have none, the number.
+pub fn user_name(user: u32) -> String {
+    let mut buffer: [libc::c_char; 4096] = [0; 4096];
+    // SAFETY: zeros are an entry to be overwritten.
+    let mut entry: libc::passwd = unsafe { std::mem::zeroed() };
+    let mut found = std::ptr::null_mut();
+    // SAFETY: the entry, the buffer of that many bytes and the result are valid places.
+    let failed =
+        unsafe { libc::getpwuid_r(user, &raw mut entry, buffer.as_mut_ptr(), buffer.len(), &raw mut found) } != 0;
+    if failed || found.is_null() {
+        return user.to_string();
+    }
+    // SAFETY: a name that was found is a string in the buffer.
+    unsafe { CStr::from_ptr(entry.pw_name) }.to_string_lossy().into_owned()
 }
 
 fn is_ignored(signal: libc::c_int) -> bool {

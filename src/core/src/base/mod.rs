@@ -5,6 +5,7 @@ pub mod fault;
 pub mod fifo;
 pub mod pe_list;
 pub mod report;
+pub mod say;
 pub mod size;
 pub mod slab;
 pub mod text;

@@ -36,6 +36,9 @@ const OTHERS: &[(&str, &str)] = &[
     ("SHMEM_LOGGING*", "SHMEM_TRACE"),
 ];
 
+/// Names that the compiler wrappers read.
+const OF_WRAPPERS: [&str; 1] = ["SHMEM_FC"];
+
 /// What a name of another library is called here.
 fn of_another_library(name: &str) -> Option<&'static str> {
     let is = |pattern: &str| match pattern.strip_suffix('*') {
@@ -66,15 +69,19 @@ fn hint(name: &str, known: &[String]) -> Option<String> {
     if let Some(ours) = of_another_library(name) {
         return Some(format!("in this library it is {ours}"));
     }
-    if !name.starts_with("SHMEM") && !name.starts_with("SMA") {
+    if OF_WRAPPERS.contains(&name) || !name.starts_with("SHMEM") && !name.starts_with("SMA") {
         return None;
     }
     let nearest = known.iter().min_by_key(|known| edit_distance(name, known))?;
-    if edit_distance(name, nearest) <= 1 + nearest.len() / 8 {
+    let distance = edit_distance(name, nearest);
+    if distance <= 1 + nearest.len() / 8 {
         return Some(format!("did you mean {nearest}?"));
     }
     let is_ours = name.starts_with("SHMEM_") || name.starts_with("SMA_");
-    is_ours.then(|| format!("the nearest name is {nearest}"))
+    is_ours.then(|| match distance <= nearest.len() / 4 {
+        true => format!("the nearest name is {nearest}"),
+        false => "SHMEM_INFO=1 lists those that are".to_owned(),
+    })
 }
 
 #[cfg(test)]
@@ -104,6 +111,8 @@ mod tests {
     fn a_name_like_none_is_told_too() {
         let rows = [row("SHMEM_TRACE_STRIPES", "the nearest name is SHMEM_TRACE_SIZE")];
         assert_eq!(found(&["SHMEM_TRACE_STRIPES"]), rows);
+        assert_eq!(found(&["SHMEM_HOME"]), [row("SHMEM_HOME", "SHMEM_INFO=1 lists those that are")]);
+        assert_eq!(found(&["SHMEM_FC"]), [], "oshfort's");
         assert_eq!(found(&["SHMEM_", "SMA_"]).len(), 2);
     }
 

@@ -40,7 +40,7 @@ fn finish(process: &Process) -> Result<(), Fault> {
     let slot = process.job.pe(process.pe);
     slot.set_state(PeState::Finalizing);
     for forgotten in uses::forgotten() {
-        eprintln!("pellucid: PE {}: shmem_finalize: {forgotten}", process.pe);
+        crate::say!("pellucid: PE {}: shmem_finalize: {forgotten}", process.pe);
     }
     collectives::requests::complete_all(world())?;
     messages::drain()?;

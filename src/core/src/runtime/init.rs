@@ -129,10 +129,10 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
     let segments = segments::establish(&job, pe, heap_len, env::static_segment()?)?;
     if check {
         if pe == job.pes().start && WIREUP.get().is_some() {
-            eprintln!("pellucid: PE {pe}: started by {}", launch.how);
+            crate::say!("pellucid: PE {pe}: started by {}", launch.how);
         }
         for note in &segments.notes {
-            eprintln!("pellucid: PE {pe}: {note}");
+            crate::say!("pellucid: PE {pe}: {note}");
         }
     }
     let heap = Heap::observed(segments.heap_base, segments.heap_len);
@@ -176,7 +176,7 @@ fn join_network(
     let atomics = if env::atomics_by_nic()? { Atomics::Nic } else { Atomics::Cpu };
     let (network, hosts) = network::join(wireup, map, only_network, atomics, begin)?;
     if map.me == 0 && env::is_set("INFO") {
-        eprint!("pellucid: {}", network.about(hosts.len()));
+        crate::say!("pellucid: {}", network.about(hosts.len()).trim_end());
     }
     map.transport = Some(network.transport);
     if atomics == Atomics::Nic {

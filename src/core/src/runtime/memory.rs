@@ -65,10 +65,12 @@ fn no_room(heap: &Heap, routine: &str, size: usize) {
     let room = heap.room();
     let wanted = (room.len - room.free).saturating_add(size).saturating_add(size / 8).max(room.len.saturating_mul(2));
     let mebibytes = wanted.div_ceil(1 << 20);
-    eprintln!(
+    crate::say!(
         "pellucid: PE 0: {routine} returns null: no room for {size} bytes. Of the {} bytes of symmetric heap {} are \
          free, the largest gap has {}. Try SHMEM_SYMMETRIC_SIZE={mebibytes}m or oshrun --heap {mebibytes}m",
-        room.len, room.free, room.largest
+        room.len,
+        room.free,
+        room.largest
     );
 }
 
@@ -109,7 +111,7 @@ pub fn malloc_with_hints(size: usize, hints: i64) -> Result<*mut c_void, Fault> 
         static TOLD: AtomicBool = AtomicBool::new(false);
         if !TOLD.swap(true, Ordering::Relaxed) {
             let unknown = hints & !HINTS;
-            eprintln!(
+            crate::say!(
                 "pellucid: PE 0: shmem_malloc_with_hints: hints = {hints:#x}: {unknown:#x} is not known, and ignored"
             );
         }

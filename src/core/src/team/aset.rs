@@ -83,7 +83,7 @@ fn create(w: &World, size: i32, pe: impl Fn(i64) -> Option<i64>) -> Result<*mut 
         Ok(list) => Ok(insert(w, &list)),
         Err(why) => {
             if w.map.check {
-                eprintln!("pellucid: PE {}: no active set: {why}", w.map.me);
+                crate::say!("pellucid: PE {}: no active set: {why}", w.map.me);
             }
             Ok(std::ptr::null_mut())
         }

@@ -5,7 +5,7 @@ use crate::merge::{AlgorithmKey, Merged};
 use crate::model::Routine;
 use crate::report::{Symbols, shown_bytes, shown_count, shown_time};
 
-use super::{Finding, busiest, run_ns};
+use super::{Finding, costliest, run_ns};
 
 /// Share of the run from which on it is worth a word.
 const DOMINATES: f64 = 0.05;
@@ -42,7 +42,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             shown_count(calls),
             shown_bytes(bytes),
             shown_time(most.routine.spent_ns() as f64),
-            busiest(profile, symbols, |other| other == name),
+            costliest(profile, symbols, |other| other == name),
             profile.pes.len(),
             shown_time(most.ns.0),
             shown_time(most.ns.1),

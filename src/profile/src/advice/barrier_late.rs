@@ -1,9 +1,9 @@
 //! Barriers and collectives that wait for one PE, which is always the same.
 
 use crate::merge::{Late, Merged};
-use crate::report::{Symbols, shown_time};
+use crate::report::{Symbols, place, shown_time};
 
-use super::{Finding, busiest, run_ns};
+use super::{Finding, run_ns};
 
 /// Share of the run time that has to be lost: some is lost at every barrier.
 const LOST: f64 = 0.10;
@@ -31,6 +31,8 @@ fn late(profile: &Merged) -> Option<(&Late, (u32, u64, u64), f64)> {
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let (worst, (pe, times, lost), share) = late(profile)?;
+    let site = worst.site.as_ref().map(|(path, address)| place(Some((path, *address)), symbols));
+    let site = site.map_or(String::new(), |site| format!("; most at {site}"));
     let region = if worst.region.is_empty() { String::new() } else { format!(" in region {}", worst.region) };
     Some(Finding {
         what: format!("{}{region} waits for PE {pe}: it was last {times} of {} times", worst.routine, worst.meetings),
@@ -38,7 +40,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             "the others lost {} by it, up to {} at a time{}",
             shown_time(lost as f64),
             shown_time(worst.max_skew_ns as f64),
-            busiest(profile, symbols, |name| name == worst.routine)
+            site
         ),
         try_this: "give that PE less work, or the others something to do: a signal to those who need its \
                    data instead of a barrier",

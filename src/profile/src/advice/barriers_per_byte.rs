@@ -4,7 +4,7 @@ use crate::merge::Merged;
 use crate::op::Class;
 use crate::report::{Symbols, shown_bytes, shown_count, shown_time};
 
-use super::{Finding, busiest, run_ns, sum};
+use super::{Finding, costliest, run_ns, sum};
 
 /// Barriers of a PE from which on they are a habit.
 const MANY: u64 = 1000;
@@ -36,7 +36,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         evidence: format!(
             "{} in barriers over all PEs{}",
             shown_time(ns),
-            busiest(profile, symbols, |name| name.contains("barrier") || name.contains("sync"))
+            costliest(profile, symbols, |name| name.contains("barrier") || name.contains("sync"))
         ),
         try_this: "tell those who need the data by shmem_put_signal; exchange more between two barriers; \
                    shmem_sync where nothing has to be completed",

@@ -5,7 +5,7 @@ use crate::model::Routine;
 use crate::op::Class;
 use crate::report::{Symbols, shown_count, shown_time};
 
-use super::{Finding, WORTH, busiest, core_ns, sum};
+use super::{Finding, WORTH, core_ns, costliest, sum};
 
 /// Compare-and-swaps of a PE before they are many.
 const MANY: u64 = 1000;
@@ -52,7 +52,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             shown_time(swap_ns),
             shown_time(read_ns),
             shown_count(reads),
-            busiest(profile, symbols, is_swap)
+            costliest(profile, symbols, is_swap)
         ),
         try_this: "where it adds, combines bits or replaces: shmem_atomic_add, _fetch_add, _and, _or, _xor or _swap, \
                    which read nothing first and never have to try again",

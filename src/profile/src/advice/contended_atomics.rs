@@ -6,7 +6,7 @@ use crate::merge::{Merged, is_ask};
 use crate::op::Class;
 use crate::report::{Symbols, shown_count, shown_time};
 
-use super::{Finding, busiest, core_ns, sum};
+use super::{Finding, core_ns, costliest, sum};
 
 /// Share of the atomics that have to go to one PE.
 const MOST: f64 = 0.9;
@@ -45,7 +45,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         evidence: format!(
             "{} in atomics over all PEs{}",
             shown_time(ns),
-            busiest(profile, symbols, |name| name.contains("_atomic_"))
+            costliest(profile, symbols, |name| name.contains("_atomic_"))
         ),
         try_this: "count in a variable of each PE and add up at the end; take many numbers with one \
                    shmem_atomic_fetch_add",

@@ -5,7 +5,7 @@ use crate::report::{Symbols, shown_count, shown_time};
 use crate::size::size_bounds;
 use crate::tables::Rate;
 
-use super::{Finding, busiest, core_ns};
+use super::{Finding, core_ns, costliest};
 
 /// Share of the run from which on it is worth a word.
 const DOMINATES: f64 = 0.05;
@@ -34,7 +34,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             "{} in these calls over all PEs, most in {}{}",
             shown_time(ns as f64),
             worst.routine,
-            busiest(profile, symbols, |name| name == worst.routine)
+            costliest(profile, symbols, |name| name == worst.routine)
         ),
         try_this: "use the same buffers again; where new memory is needed, touch it before it matters: the PE that \
                    owns it writes it once, and whoever sends puts to each page once; huge pages have fewer to touch",

@@ -4,7 +4,7 @@ use crate::merge::{Merged, PeRow};
 use crate::op::Class;
 use crate::report::{Symbols, shown_count, shown_time};
 
-use super::{Finding, WORTH, busiest, run_ns, sum};
+use super::{Finding, WORTH, costliest, run_ns, sum};
 
 const MANY: u64 = 100;
 
@@ -29,7 +29,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             "{} in gets, {} in waits, no put with signal{}",
             shown_time(get_ns),
             shown_time(wait_ns),
-            busiest(profile, symbols, |name| name.contains("get") || name.ends_with("_g"))
+            costliest(profile, symbols, |name| name.contains("get") || name.ends_with("_g"))
         ),
         try_this: "let the producer send the data with shmem_put_signal: the consumer waits once and finds \
                    it in its memory",

@@ -4,7 +4,7 @@ use crate::merge::Merged;
 use crate::op::Class;
 use crate::report::{Symbols, shown_count, shown_time};
 
-use super::{Finding, busiest, run_ns, sum};
+use super::{Finding, costliest, run_ns, sum};
 
 const DOMINATES: f64 = 0.05;
 /// Allocations of a PE from which on they are a habit.
@@ -23,7 +23,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         evidence: format!(
             "{} in it; each call is a barrier of all PEs{}",
             shown_time(ns),
-            busiest(profile, symbols, |name| name.contains("alloc") || name.contains("free"))
+            costliest(profile, symbols, |name| name.contains("alloc") || name.contains("free"))
         ),
         try_this: "allocate once, before the loop, and use it again; a static array needs no allocation at all",
         share,

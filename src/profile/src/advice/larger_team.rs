@@ -4,7 +4,7 @@ use crate::merge::Merged;
 use crate::op::Class;
 use crate::report::{Symbols, shown_count, shown_time};
 
-use super::{Finding, busiest, run_ns, sum};
+use super::{Finding, costliest, run_ns, sum};
 
 /// Share of the run that barriers have to take.
 const DOMINATES: f64 = 0.10;
@@ -38,7 +38,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             "{} in {} calls over all PEs{}",
             shown_time(ns),
             shown_count(calls),
-            busiest(profile, symbols, is_of_all)
+            costliest(profile, symbols, is_of_all)
         ),
         try_this: "make a team of each group (shmem_team_split_strided, shmem_team_split_2d) and call \
                    shmem_team_sync on it: a PE then waits for its group, not for all",

@@ -4,7 +4,7 @@ use crate::merge::Merged;
 use crate::op::Class;
 use crate::report::{Symbols, shown_count, shown_time};
 
-use super::{Finding, busiest, run_ns, sum};
+use super::{Finding, costliest, run_ns, sum};
 
 /// Share of the run from which on the library is worth a look.
 const MUCH: f64 = 0.20;
@@ -71,7 +71,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             "{} in {} calls over all PEs{}",
             shown_time(ns),
             shown_count(calls),
-            busiest(profile, symbols, |routine| class(routine).is_some_and(is))
+            costliest(profile, symbols, |routine| class(routine).is_some_and(is))
         ),
         try_this: next,
         share: (ns / run).min(1.0),

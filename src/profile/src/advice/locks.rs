@@ -4,7 +4,7 @@ use crate::merge::Merged;
 use crate::op::Class;
 use crate::report::{Symbols, shown_count, shown_time};
 
-use super::{Finding, busiest, run_ns, sum};
+use super::{Finding, costliest, run_ns, sum};
 
 /// Share of the run that locks have to take.
 const DOMINATES: f64 = 0.10;
@@ -28,7 +28,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             "{} calls, {} each in the mean{}",
             shown_count(calls),
             shown_time(ns / calls.max(1) as f64),
-            busiest(profile, symbols, is_set)
+            costliest(profile, symbols, is_set)
         ),
         try_this: if is_handover {
             "they are held for little of it: most is handing them over. Take a lock once for several updates; an \

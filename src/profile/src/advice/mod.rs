@@ -144,11 +144,10 @@ fn is_quiet(r: &Routine) -> bool {
     r.class == Class::Order && r.name.contains("quiet")
 }
 
-/// The busiest call site of the routines that `of` picks, for people.
-fn busiest(profile: &Merged, symbols: &dyn Symbols, of: impl Fn(&str) -> bool) -> String {
+/// The call site at which the routines that `of` picks take most of their time, for people.
+fn costliest(profile: &Merged, symbols: &dyn Symbols, of: impl Fn(&str) -> bool) -> String {
     let view = crate::report::View::Callsites;
-    let options = crate::report::Options { sort: crate::report::SortKey::Calls, ..Default::default() };
-    let grids = grids(view, profile, &options, symbols);
+    let grids = grids(view, profile, &crate::report::Options::default(), symbols);
     let cell = |row: &[crate::report::grid::Cell], at: usize| row[at].shown(crate::report::grid::Kind::Text);
     let found = grids.iter().flat_map(|grid| &grid.rows).find(|row| of(&cell(row, 1)));
     found.map_or(String::new(), |row| format!("; most at {}", cell(row, 0)))

@@ -4,7 +4,7 @@ use crate::merge::Merged;
 use crate::op::Class;
 use crate::report::{Symbols, shown_bytes, shown_count, shown_time};
 
-use super::{Finding, busiest, compare_and_swap, run_ns, sum};
+use super::{Finding, compare_and_swap, costliest, run_ns, sum};
 
 /// Messages of a PE before they are many.
 const MANY: u64 = 100;
@@ -43,7 +43,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             "{} in transfers over all PEs; {:.1} puts and atomics in a message{}",
             shown_time(ns),
             if requests > 0 { entries as f64 / requests as f64 } else { 1.0 },
-            busiest(profile, symbols, is_transfer)
+            costliest(profile, symbols, is_transfer)
         ),
         try_this: "issue many with the _nbi forms and one quiet: small ones then share messages; or collect them in a \
                    buffer a PE",

@@ -3,7 +3,7 @@
 use crate::merge::{Merged, is_ask};
 use crate::report::{Symbols, shown_count, shown_time};
 
-use super::{Finding, busiest, by_pe, compare_and_swap, core_ns, sum};
+use super::{Finding, by_pe, compare_and_swap, core_ns, costliest, sum};
 
 /// Share of the run time that has to go into asking.
 const DOMINATES: f64 = 0.10;
@@ -25,7 +25,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             "{} in them, most on PE {pe} ({}){}",
             shown_time(ns),
             shown_count(most),
-            busiest(profile, symbols, |name| name.contains("_test") || name.ends_with("_atomic_fetch"))
+            costliest(profile, symbols, |name| name.contains("_test") || name.ends_with("_atomic_fetch"))
         ),
         try_this: "shmem_wait_until or its _some and _any forms, which leave the core to others; \
                    shmem_set_lock for a lock",

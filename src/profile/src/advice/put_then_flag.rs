@@ -5,7 +5,7 @@ use crate::model::Routine;
 use crate::op::Class;
 use crate::report::{Symbols, shown_count, shown_time};
 
-use super::{Finding, WORTH, busiest, run_ns, sum};
+use super::{Finding, WORTH, costliest, run_ns, sum};
 
 const MANY: u64 = 1000;
 
@@ -35,7 +35,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             shown_count(fences),
             shown_count(waits),
             shown_time(goes),
-            busiest(profile, symbols, |name| name.contains("fence") || name.contains("quiet"))
+            costliest(profile, symbols, |name| name.contains("fence") || name.contains("quiet"))
         ),
         try_this: "shmem_put_signal sends data and flag together; the receiver waits with shmem_signal_wait_until",
         share: saved.clamp(WORTH, 1.0),

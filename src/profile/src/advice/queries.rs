@@ -4,7 +4,7 @@ use crate::merge::Merged;
 use crate::op::Class;
 use crate::report::{Symbols, shown_count, shown_time};
 
-use super::{Finding, WORTH, busiest, core_ns, sum};
+use super::{Finding, WORTH, core_ns, costliest, sum};
 
 /// Calls of a PE before they are many.
 const MANY: u64 = 100_000;
@@ -23,7 +23,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         evidence: format!(
             "{} in it and its like over all PEs{}",
             shown_time(ns),
-            busiest(profile, symbols, |name| name == most.name)
+            costliest(profile, symbols, |name| name == most.name)
         ),
         try_this: "ask once, before the loop, and keep the answer in a variable",
         share,

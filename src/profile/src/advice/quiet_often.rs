@@ -4,7 +4,7 @@ use crate::merge::Merged;
 use crate::op::Class;
 use crate::report::{Symbols, shown_count, shown_time};
 
-use super::{Finding, WORTH, busiest, core_ns, is_quiet, sum};
+use super::{Finding, WORTH, core_ns, costliest, is_quiet, sum};
 
 const MANY: u64 = 1000;
 
@@ -32,7 +32,7 @@ fn quiets(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             "{} in quiet, {} in puts{}",
             shown_time(ns),
             shown_time(put_ns),
-            busiest(profile, symbols, |name| name.contains("quiet"))
+            costliest(profile, symbols, |name| name.contains("quiet"))
         ),
         try_this: "one quiet after a batch of puts; shmem_fence where only their order matters; \
                    shmem_put_signal to tell the target",
@@ -51,7 +51,7 @@ fn fences(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     }
     Some(Finding {
         what: format!("a fence after nearly every put: {} fences for {} puts", shown_count(fences), shown_count(puts)),
-        evidence: format!("{} in fence{}", shown_time(ns), busiest(profile, symbols, |name| name.contains("fence"))),
+        evidence: format!("{} in fence{}", shown_time(ns), costliest(profile, symbols, |name| name.contains("fence"))),
         try_this: "one fence between what has to be seen first and what tells of it; none before a quiet or a \
                    barrier, which complete all puts anyway",
         share,

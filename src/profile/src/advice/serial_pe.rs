@@ -43,8 +43,8 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     if (work(one) as f64) < MORE * mean || excess < LEAST_NS || share < least || stood || is_habit {
         return None;
     }
-    let most = profile.phases.iter().filter(|(_, sum)| sum.most.1 == one.pe && sum.pes > 0);
-    let most = most.max_by_key(|(_, sum)| sum.most.0.saturating_sub(sum.work_ns / sum.pes));
+    let most = profile.phases.iter().filter(|(_, sum)| sum.most().1 == one.pe && sum.pes() > 0);
+    let most = most.max_by_key(|(_, sum)| sum.most().0.saturating_sub(sum.work_ns() / sum.pes()));
     let place = |of: Option<&crate::merge::Place>, otherwise: &str| {
         of.map_or_else(|| otherwise.to_owned(), |place| line(place.file(), symbols))
     };

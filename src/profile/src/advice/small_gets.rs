@@ -4,7 +4,7 @@ use crate::merge::Merged;
 use crate::op::Class;
 use crate::report::{Symbols, shown_bytes, shown_count, shown_time};
 
-use super::{Finding, WORTH, busiest, compare_and_swap, core_ns, sum};
+use super::{Finding, WORTH, compare_and_swap, core_ns, costliest, sum};
 
 /// Calls of a PE before they are many.
 const MANY: u64 = 10_000;
@@ -34,7 +34,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             "{} each, {} over all PEs{}",
             shown_bytes(each),
             shown_time(ns),
-            busiest(profile, symbols, |name| name.contains("get") || name.ends_with("_g"))
+            costliest(profile, symbols, |name| name.contains("get") || name.ends_with("_g"))
         ),
         try_this: "fetch a block with one get, or a stride with shmem_iget; shmem_get_nbi for many at once, \
                    then one quiet",

@@ -4,7 +4,7 @@ use crate::merge::{Merged, SMALL, is_blocking_put};
 use crate::op::Class;
 use crate::report::{Symbols, shown_count, shown_time};
 
-use super::{Finding, WORTH, busiest, core_ns, sum};
+use super::{Finding, WORTH, core_ns, costliest, sum};
 
 /// Calls a PE makes before they are many.
 const MANY: u64 = 10_000;
@@ -34,7 +34,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         evidence: format!(
             "{bytes} bytes each on average, {} in puts over all PEs{}",
             shown_time(ns),
-            busiest(profile, symbols, |name| name.contains("put") || name.ends_with("_p"))
+            costliest(profile, symbols, |name| name.contains("put") || name.ends_with("_p"))
         ),
         try_this: "collect them in a buffer and send it with one put, or use shmem_iput for a stride",
         share,

@@ -45,6 +45,15 @@ pub struct Parts {
     pub waiting_ns: u64,
 }
 
+impl Parts {
+    /// Adds more of the same PE.
+    pub fn join(&mut self, other: &Parts) {
+        self.elapsed_ns = self.elapsed_ns.saturating_add(other.elapsed_ns);
+        self.useful_ns = self.useful_ns.saturating_add(other.useful_ns);
+        self.waiting_ns = self.waiting_ns.saturating_add(other.waiting_ns);
+    }
+}
+
 /// What the factors follow from, over PEs that are added in any order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Times {

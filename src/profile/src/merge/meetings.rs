@@ -42,7 +42,8 @@ impl Late {
         Late { routine: self.routine.clone(), region: self.region.clone(), ..Late::default() }
     }
 
-    pub(super) fn add(&mut self, other: &Late) {
+    /// Adds those of another place.
+    pub fn add(&mut self, other: &Late) {
         self.meetings = self.meetings.saturating_add(other.meetings);
         self.lost_ns = self.lost_ns.saturating_add(other.lost_ns);
         self.max_skew_ns = self.max_skew_ns.max(other.max_skew_ns);

@@ -31,39 +31,97 @@ impl Place {
 /// From where (`None`: the end of initialization) to where (`None`: finalization, or the end of the PE).
 pub type PhaseKey = (Option<Place>, Option<Place>);
 
-/// A phase, over all PEs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// A phase, by PE: several phases of a profile are one where their places are of one line, and may have PEs in common.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PhaseSum {
-    /// PEs that went through it.
-    pub pes: u64,
-    /// How often, summed over them.
-    pub times: u64,
-    /// Time outside of the library, summed over them, in nanoseconds.
-    pub work_ns: u64,
-    /// Most of a PE, and the first such PE.
-    pub most: (u64, u32),
-    /// Time in the library before the meeting that ends it.
-    pub library_ns: u64,
-    /// What the factors of parallel efficiency follow from.
-    pub parts: Times,
-    /// Time in which the PEs that came this way waited for the last to come to the meeting that ends it.
-    pub lost_ns: u64,
+    by_pe: BTreeMap<u32, PhaseOfPe>,
 }
 
 impl PhaseSum {
-    fn add(&mut self, other: &PhaseSum) {
-        self.pes += other.pes;
-        self.times = self.times.saturating_add(other.times);
-        self.work_ns = self.work_ns.saturating_add(other.work_ns);
-        self.most = more(self.most, other.most);
-        self.library_ns = self.library_ns.saturating_add(other.library_ns);
-        self.parts.join(&other.parts);
-        self.lost_ns = self.lost_ns.saturating_add(other.lost_ns);
+    /// Adds another phase of the same line.
+    pub fn add(&mut self, other: &PhaseSum) {
+        other.by_pe.iter().for_each(|(pe, of)| self.put(*pe, of));
+    }
+
+    fn put(&mut self, pe: u32, of: &PhaseOfPe) {
+        self.by_pe.entry(pe).or_default().join(of);
+    }
+
+    fn sum(&self, of: impl Fn(&PhaseOfPe) -> u64) -> u64 {
+        self.by_pe.values().map(of).fold(0, u64::saturating_add)
+    }
+
+    /// PEs that went through it.
+    pub fn pes(&self) -> u64 {
+        self.by_pe.len() as u64
+    }
+
+    /// How often, summed over them.
+    pub fn times(&self) -> u64 {
+        self.sum(|of| of.times)
+    }
+
+    /// Time outside of the library, summed over them, in nanoseconds.
+    pub fn work_ns(&self) -> u64 {
+        self.sum(|of| of.work_ns)
+    }
+
+    /// Most time outside of the library of a PE, and the first such PE.
+    pub fn most(&self) -> (u64, u32) {
+        self.by_pe.iter().fold((0, 0), |most, (pe, of)| more(most, (of.work_ns, *pe)))
+    }
+
+    /// Time in the library before the meeting that ends it.
+    pub fn library_ns(&self) -> u64 {
+        self.sum(|of| of.library_ns)
+    }
+
+    /// Time in which the PEs that came this way waited for the last to come to the meeting that ends it.
+    pub fn waited_ns(&self) -> u64 {
+        self.sum(|of| of.parts.waiting_ns)
+    }
+
+    /// What the factors of parallel efficiency follow from.
+    pub fn parts(&self) -> Times {
+        let mut times = Times::default();
+        self.by_pe.values().for_each(|of| times.add(of.parts));
+        times
     }
 
     /// Time of all PEs from its begin to the end of the meeting that ends it, as far as it is known.
     pub fn spent_ns(&self) -> u64 {
-        self.work_ns.saturating_add(self.library_ns).saturating_add(self.lost_ns)
+        self.work_ns().saturating_add(self.library_ns()).saturating_add(self.waited_ns())
+    }
+}
+
+/// One PE's times of a phase, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct PhaseOfPe {
+    times: u64,
+    work_ns: u64,
+    library_ns: u64,
+    parts: Parts,
+}
+
+impl PhaseOfPe {
+    /// Adds `weight` times a phase of `work` and `library`, then a meeting that takes `meeting`, of which `waiting` for
+    /// others.
+    fn add(&mut self, weight: u64, [work, library, meeting, waiting]: [u64; 4]) {
+        let times = |ns: u64| ns.saturating_mul(weight);
+        let elapsed = work.saturating_add(library).saturating_add(meeting);
+        self.join(&PhaseOfPe {
+            times: weight,
+            work_ns: times(work),
+            library_ns: times(library),
+            parts: Parts { elapsed_ns: times(elapsed), useful_ns: times(work), waiting_ns: times(waiting) },
+        });
+    }
+
+    fn join(&mut self, other: &PhaseOfPe) {
+        self.times = self.times.saturating_add(other.times);
+        self.work_ns = self.work_ns.saturating_add(other.work_ns);
+        self.library_ns = self.library_ns.saturating_add(other.library_ns);
+        self.parts.join(&other.parts);
     }
 }
 
@@ -84,30 +142,6 @@ impl<'a> Names<'a> {
     }
 }
 
-/// One PE's times of a phase, in nanoseconds.
-#[derive(Clone, Copy, Default)]
-struct Own {
-    times: u64,
-    work: u64,
-    library: u64,
-    parts: Parts,
-}
-
-impl Own {
-    /// Adds `weight` times a phase of `work` and `library`, then a meeting that takes `meeting`, of which `waiting` for
-    /// others.
-    fn add(&mut self, weight: u64, [work, library, meeting, waiting]: [u64; 4]) {
-        let times = |ns: u64| ns.saturating_mul(weight);
-        self.times = self.times.saturating_add(weight);
-        self.work = self.work.saturating_add(times(work));
-        self.library = self.library.saturating_add(times(library));
-        let elapsed = work.saturating_add(library).saturating_add(meeting);
-        self.parts.elapsed_ns = self.parts.elapsed_ns.saturating_add(times(elapsed));
-        self.parts.useful_ns = self.parts.useful_ns.saturating_add(times(work));
-        self.parts.waiting_ns = self.parts.waiting_ns.saturating_add(times(waiting));
-    }
-}
-
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Phases(BTreeMap<PhaseKey, PhaseSum>);
 
@@ -116,7 +150,7 @@ impl Phases {
     pub(super) fn add(&mut self, plan: &Plan, pe: &Pe) {
         let mut names = Names { pe, paths: BTreeMap::new() };
         // By address and operation: that of a call in this process.
-        let mut own: BTreeMap<(Call, Call), Own> = BTreeMap::new();
+        let mut own: BTreeMap<(Call, Call), PhaseOfPe> = BTreeMap::new();
         for sync in pe.tables.syncs.iter().filter(|sync| sync.phase.begin_ns > 0) {
             let to = Some((sync.address, sync.op));
             own.entry((sync.phase.from, to)).or_default().add(pe.tables.sync_every, times(plan, pe, sync));
@@ -125,47 +159,20 @@ impl Phases {
             let (work, library) = split(phase, *end_ns);
             own.entry((phase.from, None)).or_default().add(1, [work, library, 0, 0]);
         }
-        // Several places of a process are one in the file where they are not known.
-        let mut by_place: BTreeMap<PhaseKey, PhaseSum> = BTreeMap::new();
         for ((from, to), own) in own {
-            let mut parts = Times::default();
-            parts.add(own.parts);
-            let (times, work_ns, library_ns) = (own.times, own.work, own.library);
-            let sum = PhaseSum {
-                pes: 1,
-                times,
-                work_ns,
-                most: (work_ns, pe.pe),
-                library_ns,
-                parts,
-                lost_ns: own.parts.waiting_ns,
-            };
             let mut place = |of: Call| of.map(|(address, op)| names.place(address, op));
-            let key = (place(from), place(to));
-            by_place
-                .entry(key)
-                .and_modify(|known| {
-                    let most = (known.most.0.saturating_add(sum.most.0), pe.pe);
-                    known.add(&PhaseSum { pes: 0, ..sum });
-                    known.most = most;
-                })
-                .or_insert(sum);
+            self.0.entry((place(from), place(to))).or_default().put(pe.pe, &own);
         }
-        by_place.into_iter().for_each(|(key, sum)| self.put(key, &sum));
-    }
-
-    fn put(&mut self, key: PhaseKey, sum: &PhaseSum) {
-        self.0.entry(key).and_modify(|known| known.add(sum)).or_insert(*sum);
     }
 
     pub(super) fn join(&mut self, other: Phases) {
-        other.0.into_iter().for_each(|(key, sum)| self.put(key, &sum));
+        other.0.into_iter().for_each(|(key, sum)| self.0.entry(key).or_default().add(&sum));
     }
 
     /// Those in which most work is done first: how long the others wait depends on the machine, too.
     pub(super) fn finish(self) -> Vec<(PhaseKey, PhaseSum)> {
         let mut list: Vec<(PhaseKey, PhaseSum)> = self.0.into_iter().collect();
-        list.sort_by(|a, b| b.1.work_ns.cmp(&a.1.work_ns).then_with(|| a.0.cmp(&b.0)));
+        list.sort_by_cached_key(|(key, sum)| (std::cmp::Reverse(sum.work_ns()), key.clone()));
         list
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use super::{cold, consumers, counting, rates, release, tables, tls, waits};
+use super::{cold, consumers, counting, rates, release, tables, timeline, tls, waits};
 use crate::clock::{self, Source};
 use crate::histogram::{BUCKETS, bucket};
 use crate::op::{COMPLETES, ONE_ELEMENT, Operation, TIMED_IF_WAITS, TOGETHER, Timing, WAITS, traits};
@@ -176,9 +176,13 @@ pub fn record(op: u16, peer: i32, addr: usize, bytes: usize, start: Stamp) {
     if entered == 0 {
         return;
     }
-    let head = tls::slot().map(|slot| &slot.head);
-    let start = if head.is_none_or(uses_counter) { start.counter } else { start.monotonic };
-    leave_timed(op, start.clamp(1, entered), peer);
+    let slot = tls::slot();
+    let by_counter = slot.is_none_or(|slot| uses_counter(&slot.head));
+    let start = if by_counter { start.counter } else { start.monotonic }.clamp(1, entered);
+    if let Some(slot) = slot {
+        timeline::began_before(slot, start);
+    }
+    leave_timed(op, start, peer);
 }
 
 #[inline(always)]

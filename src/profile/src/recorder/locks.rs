@@ -62,7 +62,7 @@ pub fn lock_released(addr: usize) {
         let held = if since == 0 { 0 } else { now.saturating_sub(since) };
         bump(&row.held, held);
         row.max_held.fetch_max(held, Relaxed);
-        note_release(slot, lock, now);
+        note_release(slot, lock, now, held);
     }
 }
 
@@ -102,14 +102,16 @@ fn taken(region: &Region, slot: &Slot, lock: u64) {
         bump(&row.handovers, 1);
         bump(&row.handover, now.saturating_sub(at));
         slot.tables.waited.release_key.store(last.key.load(Relaxed), Relaxed);
+        slot.tables.waited.release_held.store(last.held.load(Relaxed), Relaxed);
         by.store(releaser, Relaxed);
     }
 }
 
-fn note_release(slot: &Slot, lock: u64, now: u64) {
+fn note_release(slot: &Slot, lock: u64, now: u64, held: u64) {
     let Some(last) = released(lock) else { return };
     last.lock.store(0, Relaxed);
     last.at.store(now, Relaxed);
+    last.held.store(held, Relaxed);
     last.by.store((slot.head.pe.load(Relaxed) as u32 + 1) as u64 | (slot_index(slot) as u64) << 32, Relaxed);
     last.key.store(site_key(slot, slot.head.site.load(Relaxed).into()), Relaxed);
     last.lock.store(lock, Release);

@@ -144,7 +144,8 @@ fn look(slot: &Slot, (op, key): (u16, u64), (start, ticks): (u64, u64), since_lo
     let claimed = found.slot.head.claimed_ns.load(Relaxed).saturating_sub(before.claimed_ns);
     let since = clock::scale_ns((start + ticks).saturating_sub(before.left), mult).max(1);
     let library_ns = ((u128::from(own_ns) * u128::from(claimed) / u128::from(since)) as u64).min(own_ns);
-    bump(&row.own_ns, own_ns);
+    let held_ns = || clock::scale_ns(slot.tables.waited.release_held.load(Relaxed), mult);
+    bump(&row.own_ns, if is_lock { held_ns() } else { own_ns });
     let scaled = |part: u64| (u128::from(part) * u128::from(stands_ns) / u128::from(ns)) as u64;
     bump(&row.library_ns, scaled(library_ns));
     bump(&row.work_ns, scaled(own_ns - library_ns));

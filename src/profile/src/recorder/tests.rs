@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use super::{Mark, Stamp, record};
 use super::{
-    attach, attach_private, cold, detach_after_fork, error, hot, is_attached, mark, sampled, set_level, sized, timed,
-    tls,
+    attach, attach_private, began, cold, detach_after_fork, error, hot, is_attached, mark, sampled, set_level, sized,
+    timed, tls,
 };
 use crate::arm;
 use crate::clock::Scale;
@@ -17,6 +17,7 @@ use crate::op::{self, OPS, Timing};
 use crate::segment::layout::{ROWS, SLOTS};
 use crate::segment::{JobInfo, Phase, Segment, create, create_with};
 use crate::snapshot::{self, Outcome};
+use crate::timeline::DATA;
 
 /// A process records into one segment and has one arm table: the tests take turns.
 pub(crate) static TURN: Mutex<()> = Mutex::new(());
@@ -337,6 +338,23 @@ fn the_fallback_clock_times_too() {
     assert!((5_000_000..2_000_000_000).contains(&r.max_ns), "{} ns", r.max_ns);
     assert!(r.total_ns >= 6_000_000, "{} ns", r.total_ns);
     drop(fixture);
+}
+
+#[test]
+fn initialization_fills_the_slices_that_it_took() {
+    let fixture = Fixture::new();
+    let begin = Stamp::now();
+    std::thread::sleep(Duration::from_millis(20));
+    mark(Mark::Initialized);
+    began(begin);
+    record(op::find("shmem_init").unwrap_or(0), -1, 0, 0, begin);
+    let pe = fixture.pe();
+    let line = &pe.tables.timeline;
+    let data: Vec<u64> = line.slices.iter().map(|slice| slice[DATA]).collect();
+    assert_eq!(data.iter().sum::<u64>(), pe.routines[0].max_ns, "{data:?}");
+    // All but the first and the last slice, which may begin before it and end after it, are full.
+    let whole = data.iter().filter(|ns| **ns >= line.width_ns - line.width_ns / 50).count() as u64;
+    assert!((whole + 2) * line.width_ns >= pe.init_ns - line.begin_ns, "{data:?} of {} ns each", line.width_ns);
 }
 
 #[test]

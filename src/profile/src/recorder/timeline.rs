@@ -30,9 +30,18 @@ pub(super) fn begin(slot: &Slot, pe: &RegionHead) {
         line.shift.store(ticks.max(2).ilog2().into(), Relaxed);
         line.origin.store(origin, Relaxed);
     }
-    // Initialization is the first call of the PE, and begins before there is a slot.
-    line.settled.store(if get(&pe.init_ticks) == 0 { origin } else { now }, Relaxed);
+    line.settled.store(now, Relaxed);
     look_again_after(slot, now);
+}
+
+/// The call that is about to be recorded began at `start`, before there was a slot: what is in the slices until now is
+/// nothing but that call.
+pub(super) fn began_before(slot: &Slot, start: u64) {
+    let line = &slot.tables.timeline;
+    let since = start.max(get(&line.origin));
+    if since < get(&line.settled) {
+        line.settled.store(since, Relaxed);
+    }
 }
 
 /// The owner of the slot ends.

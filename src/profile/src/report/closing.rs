@@ -37,7 +37,7 @@ fn percent(share: f64) -> String {
 
 /// Where most is lost by waiting: in a barrier or collective for the PE that comes last, or in a wait or lock.
 fn waiting(profile: &Merged, run: f64, symbols: &dyn Symbols) -> Option<Line> {
-    let late = profile.late.first().map(|late| (late.lost_ns, late));
+    let late = view::late_by_line(profile, symbols).into_iter().next().map(|(_, late)| (late.lost_ns, late));
     let waits = profile
         .sites
         .iter()
@@ -45,7 +45,7 @@ fn waiting(profile: &Merged, run: f64, symbols: &dyn Symbols) -> Option<Line> {
     let wait = waits.max_by(|a, b| a.sum.known_ns.cmp(&b.sum.known_ns).then_with(|| b.address.cmp(&a.address)));
     match (late, wait) {
         (Some((lost, late)), wait) if wait.is_none_or(|wait| lost >= wait.sum.known_ns) => {
-            Some((lost as f64 / run, late_line(late, lost as f64 / run, symbols)))
+            Some((lost as f64 / run, late_line(&late, lost as f64 / run, symbols)))
         }
         (_, Some(wait)) => {
             let share = wait.sum.known_ns as f64 / run;

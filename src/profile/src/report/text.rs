@@ -1,5 +1,6 @@
 //! The report for people.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::balance::{WAITING, balance};
@@ -8,7 +9,7 @@ use super::grid::Grid;
 use super::symbols::Symbols;
 use super::table::Table;
 use super::{Options, View, closing, head, merge, sort, units, view, views};
-use crate::merge::{Merged, PeRow};
+use crate::merge::{Late, Merged, PeRow};
 use crate::model::Routine;
 
 /// PEs listed one by one in the report by routine; with more, see [`shown_pes`].
@@ -273,7 +274,7 @@ fn waiting(profile: &Merged) -> String {
         cells.push(units::percent(waiting_ns(pe) as f64, pe.run_ns() as f64));
         table.row(&format!("PE {}", pe.pe), &cells);
     }
-    if let Some(least) = waits_least(pes) {
+    if let Some(least) = waits_least(pes).filter(|least| is_blamed(&profile.late, least.pe)) {
         table.line(&format!("PE {} waits least: it is the one that the others wait for.", least.pe));
     }
     table.finish()
@@ -290,6 +291,17 @@ fn waits_least(pes: &[PeRow]) -> Option<&PeRow> {
     let differ =
         total(least) < mean / 2 && mean - total(least) > least.main_ns() / 50 && next - total(least) > mean / 50;
     differ.then_some(least)
+}
+
+/// Whether barriers and collectives lost most by this PE, or none is known to have lost anything: then nothing speaks
+/// against it.
+fn is_blamed(late: &[Late], pe: u32) -> bool {
+    let mut lost: BTreeMap<u32, u64> = BTreeMap::new();
+    for (pe, (_, ns)) in late.iter().flat_map(|late| &late.by_pe) {
+        *lost.entry(*pe).or_default() += ns;
+    }
+    let most = lost.values().copied().max().unwrap_or(0);
+    most == 0 || lost.get(&pe) == Some(&most)
 }
 
 /// Cuts a text that is too long for its line.

@@ -58,6 +58,8 @@ pub struct Released {
     pub by: AtomicU64,
     /// Key of the call site.
     pub key: AtomicU64,
+    /// For how long it had been held, in ticks.
+    pub held: AtomicU64,
 }
 
 /// Releases of a host: those of its first region are used.

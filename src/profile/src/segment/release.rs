@@ -50,6 +50,8 @@ pub struct Waited {
     pub released_by: AtomicU64,
     /// Key of the call site of that release.
     pub release_key: AtomicU64,
+    /// For how long that one had held it, in ticks.
+    pub release_held: AtomicU64,
     /// The PE that the last wait for a request waited for at its end: world number plus 1; 0: not known.
     pub last_pe: AtomicU64,
 }
@@ -74,6 +76,7 @@ pub struct Cause {
     pub work_ns: AtomicU64,
     /// The part in which it was in the library, but did not wait.
     pub library_ns: AtomicU64,
-    /// Both together, over the waits that were looked at only, in nanoseconds.
+    /// Both together, over the waits that were looked at only, in nanoseconds; of locks, how long the other had held
+    /// them.
     pub own_ns: AtomicU64,
 }

@@ -220,7 +220,7 @@ impl Job {
         if SAID.swap(true, Relaxed) || self.reported.fetch_add(1, Relaxed) != 0 {
             return;
         }
-        eprintln!(
+        crate::say!(
             "pellucid: PE {}: trace: {what}; the program runs on, events without room are dropped and counted",
             self.pe
         );

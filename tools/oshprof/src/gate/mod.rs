@@ -161,7 +161,7 @@ fn pairs(text: &str) -> Result<(usize, usize), String> {
 /// Runs, compares, reports.
 pub fn run(mut request: Request) -> ExitCode {
     if let Err(message) = request.options.finish() {
-        eprintln!("oshprof: {message}");
+        pellucid_profile::say!("oshprof: {message}");
         return ExitCode::from(USAGE);
     }
     interrupt::install();
@@ -171,7 +171,7 @@ pub fn run(mut request: Request) -> ExitCode {
         (None, false) => both(&request),
     };
     result.unwrap_or_else(|failure| {
-        eprintln!("oshprof: {failure}");
+        pellucid_profile::say!("oshprof: {failure}");
         match failure {
             Failure::Interrupted(signal) => ExitCode::from(128_u8.saturating_add(signal as u8)),
             _ => ExitCode::from(FAILED),

@@ -145,7 +145,7 @@ pub fn run(request: &Request) -> ExitCode {
         }),
     };
     result.unwrap_or_else(|message| {
-        eprintln!("oshprof: {message}");
+        pellucid_profile::say!("oshprof: {message}");
         ExitCode::from(FAILED)
     })
 }

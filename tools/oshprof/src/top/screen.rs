@@ -64,7 +64,7 @@ impl Terminal {
             // SAFETY: a valid mode, changed in two flags.
             unsafe { libc::tcsetattr(0, libc::TCSANOW, &raw const mode) };
         }
-        print!("\x1b[?1049h\x1b[?25l\x1b[2J");
+        put("\x1b[?1049h\x1b[?25l\x1b[2J");
         Some(Terminal { before, typed: Vec::new() })
     }
 
@@ -106,10 +106,15 @@ impl Terminal {
     }
 }
 
+/// Writes to the terminal; it may be gone.
+fn put(text: &str) {
+    let mut out = io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
 impl Drop for Terminal {
     fn drop(&mut self) {
-        print!("\x1b[0m\x1b[?25h\x1b[?1049l");
-        let _ = io::stdout().flush();
+        put("\x1b[0m\x1b[?25h\x1b[?1049l");
         if let Some(mode) = &self.before {
             // SAFETY: the mode from before.
             unsafe { libc::tcsetattr(0, libc::TCSANOW, mode) };

@@ -129,7 +129,7 @@ pub fn run(request: &Request) -> ExitCode {
     let mut trace = match Trace::open(&request.dir) {
         Ok(trace) => trace,
         Err(error) => {
-            eprintln!("oshprof: {error}");
+            pellucid_profile::say!("oshprof: {error}");
             return ExitCode::from(crate::FAILED);
         }
     };
@@ -143,10 +143,14 @@ pub fn run(request: &Request) -> ExitCode {
     let is_damaged = complain(&problems);
     let losses = trace.losses().phrases();
     if !losses.is_empty() {
-        eprintln!("oshprof: {} events of the program are not in the trace: {}", trace.dropped(), losses.join(", "));
+        pellucid_profile::say!(
+            "oshprof: {} events of the program are not in the trace: {}",
+            trace.dropped(),
+            losses.join(", ")
+        );
     }
     if let Err(failure) = &done {
-        eprintln!("oshprof: {failure}");
+        pellucid_profile::say!("oshprof: {failure}");
     }
     if !is_damaged && done.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(crate::FAILED) }
 }
@@ -157,7 +161,7 @@ fn complain(problems: &[ReadError]) -> bool {
     for problem in problems {
         let text = problem.to_string();
         if !said.contains(&text) {
-            eprintln!("oshprof: {text}");
+            pellucid_profile::say!("oshprof: {text}");
             said.push(text);
         }
     }

@@ -83,7 +83,7 @@ fn measure_all(r: &Routines) -> i32 {
         let (source, dest) = ((r.common.malloc)(SIZES[SIZES.len() - 1]), (r.common.malloc)(LARGEST));
         let words = (r.common.malloc)(size_of::<u64>() + NAME);
         if source.is_null() || dest.is_null() || words.is_null() {
-            eprintln!("oshrun --calibrate: no {} MiB of symmetric heap", (LARGEST >> 20) + 1);
+            pellucid_profile::say!("oshrun --calibrate: no {} MiB of symmetric heap", (LARGEST >> 20) + 1);
             return 1;
         }
         let memory = Memory { source, dest, calls: words.cast(), name: words.cast::<u64>().add(1).cast() };

@@ -52,7 +52,7 @@ pub fn run<R>(library: &Path, of: fn(&Library) -> Result<R, String>, measure: fn
     match Library::open(library).and_then(|library| of(&library)) {
         Ok(routines) => measure(&routines),
         Err(error) => {
-            eprintln!("oshrun --calibrate: {}: {error}", library.display());
+            pellucid_profile::say!("oshrun --calibrate: {}: {error}", library.display());
             1
         }
     }

@@ -70,7 +70,9 @@ fn measure_all(r: &Routines) -> i32 {
         let (me, npes) = ((r.common.my_pe)(), (r.common.n_pes)());
         let memory = (r.common.malloc)(LARGEST + NAME);
         if npes != 2 || memory.is_null() {
-            eprintln!("oshrun --calibrate: {npes} PEs, where 2 measure, or no {LARGEST} bytes of symmetric heap");
+            pellucid_profile::say!(
+                "oshrun --calibrate: {npes} PEs, where 2 measure, or no {LARGEST} bytes of symmetric heap"
+            );
             return 1;
         }
         let name = memory.cast::<u8>().add(LARGEST).cast::<c_void>();

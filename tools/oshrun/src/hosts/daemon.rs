@@ -45,7 +45,7 @@ pub fn run() -> i32 {
     match try_run() {
         Ok(status) => status,
         Err(failure) => {
-            eprintln!("oshrun: {}", visible_lines(&failure.message));
+            pellucid_profile::say!("oshrun: {}", visible_lines(&failure.message));
             failure.status
         }
     }

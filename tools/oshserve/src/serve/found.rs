@@ -48,11 +48,11 @@ pub fn identity(segment: &Segment, pid: u32, show_user: bool) -> Identity {
     };
     let start = segment.header().start_realtime.load(Relaxed);
     let all_here = segment.pes().len() == segment.npes() as usize;
-    let user = variable("USER").map(|user| handover::label(&user.to_string_lossy())).unwrap_or_default();
+    let user = || find::owner(pid).map(sys::user_name).unwrap_or_default();
     Identity {
         job_id: handover::job_id(variable, &segment.header().host.get(), pid, start),
         step: handover::step(variable),
-        user: if show_user { user } else { String::new() },
+        user: if show_user { user() } else { String::new() },
         launcher: "oshrun".into(),
         transport: if all_here { "shm".into() } else { "ofi".into() },
         scope: if all_here { "job".into() } else { "host".into() },

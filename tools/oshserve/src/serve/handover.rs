@@ -101,7 +101,7 @@ fn follow(mut stream: UnixStream, jobs: &Jobs) -> io::Result<()> {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("it is user {user}'s")));
     }
     let Some((facts, fd)) = first_message(&stream, Some(Instant::now() + PATIENCE))? else { return Ok(()) };
-    let (key, _) = accept(&facts, fd.as_ref(), jobs)?;
+    let (key, _) = accept(&facts, fd.as_ref(), user, jobs)?;
     drop(fd);
     stream.set_read_timeout(None)?;
     let mut text = String::new();
@@ -148,11 +148,16 @@ fn pairs(text: &str) -> HashMap<String, String> {
     text.lines().filter_map(|line| line.split_once('=')).map(|(name, value)| (name.into(), value.into())).collect()
 }
 
-/// Takes over the job of a message.
+/// Takes over the job of a message that a user sent, whose name the kernel tells and not the message.
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn accept(facts: &HashMap<String, String>, fd: Option<&OwnedFd>, jobs: &Jobs) -> io::Result<(Key, About)> {
+pub fn accept(
+    facts: &HashMap<String, String>,
+    fd: Option<&OwnedFd>,
+    user: u32,
+    jobs: &Jobs,
+) -> io::Result<(Key, About)> {
     let invalid = |what| io::Error::new(io::ErrorKind::InvalidData, what);
     let fd = fd.ok_or_else(|| invalid("no descriptor came with it"))?;
     if !sys::is_sealed(fd.as_fd()) {
@@ -168,7 +173,7 @@ pub fn accept(facts: &HashMap<String, String>, fd: Option<&OwnedFd>, jobs: &Jobs
     let identity = Identity {
         job_id: fact("job_id"),
         step: fact("step"),
-        user: if jobs.limits().show_user { fact("user") } else { String::new() },
+        user: if jobs.limits().show_user { sys::user_name(user) } else { String::new() },
         launcher: fact("launcher"),
         transport: if all_here { "shm".into() } else { "ofi".into() },
         scope: if all_here { "job".into() } else { "host".into() },
@@ -209,11 +214,11 @@ mod tests {
     #[test]
     fn messages_in_parts() {
         let (mine, mut theirs) = UnixStream::pair().unwrap();
-        for part in ["job_id=7\nus", "er=ada\n", "\n"] {
+        for part in ["job_id=7\nst", "ep=3\n", "\n"] {
             theirs.write_all(part.as_bytes()).unwrap();
         }
         let (facts, fd) = first_message(&mine, None).unwrap().unwrap();
-        assert_eq!((facts["job_id"].as_str(), facts["user"].as_str(), fd.is_none()), ("7", "ada", true));
+        assert_eq!((facts["job_id"].as_str(), facts["step"].as_str(), fd.is_none()), ("7", "3", true));
         drop(theirs);
         assert!(first_message(&mine, None).unwrap().is_none());
     }

@@ -29,19 +29,19 @@ const COLUMNS: [Column; 13] = [
 
 /// Calls of a routine from one line in one region: instructions of a loop that was unrolled, or inlined at several
 /// places, are one row.
-struct Line<'a> {
-    place: Cell,
-    first: &'a SiteRow,
-    sum: SiteSum,
+pub(super) struct Line<'a> {
+    pub(super) place: Cell,
+    pub(super) first: &'a SiteRow,
+    pub(super) sum: SiteSum,
     /// Who called the function that it is in, and how often that was seen.
     callers: BTreeMap<String, u64>,
     /// From how many addresses.
-    addresses: usize,
+    pub(super) addresses: usize,
 }
 
 pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Grid {
     let mut grid = Grid::new("callsites", "Call sites", &COLUMNS, "no call site was recorded");
-    let mut lines = lines(profile, symbols);
+    let mut lines = lines(profile, symbols, |_| true);
     let total = |sum: &SiteSum| sum.total_ns().unwrap_or(0);
     let key = |sum: &SiteSum| match options.sort {
         SortKey::Calls => sum.calls,
@@ -50,7 +50,7 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
         SortKey::Mean => total(sum) / sum.calls.max(1),
         _ => total(sum),
     };
-    lines.sort_by_key(|line| std::cmp::Reverse(key(&line.sum)));
+    lines.sort_by_key(|line| std::cmp::Reverse((key(&line.sum), line.sum.calls)));
     let cut = lines.len().saturating_sub(options.top.unwrap_or(usize::MAX));
     lines.truncate(lines.len() - cut);
     let run = crate::advice::run_ns(profile);
@@ -110,10 +110,11 @@ fn numbers(sum: &SiteSum, run: f64, is_setup: bool) -> [Cell; 7] {
     ]
 }
 
-fn lines<'a>(profile: &'a Merged, symbols: &dyn Symbols) -> Vec<Line<'a>> {
+/// Those of the call sites that `of` picks.
+pub(super) fn lines<'a>(profile: &'a Merged, symbols: &dyn Symbols, of: impl Fn(&SiteRow) -> bool) -> Vec<Line<'a>> {
     let mut lines: Vec<Line<'a>> = Vec::new();
     let mut known: HashMap<(String, &str, &str), usize> = HashMap::new();
-    for row in &profile.sites {
+    for row in profile.sites.iter().filter(|row| of(row)) {
         let place = place_cell(row.place(), symbols);
         match known.entry((place.shown(Kind::Text), &*row.routine, &*row.region)) {
             Entry::Occupied(at) => {

@@ -2,6 +2,7 @@
 
 use super::{NOT_KNOWN, line, line_cell, region_cell};
 use crate::merge::{Because, Cause, Causes, Merged};
+use crate::op::{self, Class};
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::report::symbols::Symbols;
 use crate::report::{Options, units};
@@ -26,7 +27,7 @@ const COLUMNS: [Column; 14] = [
 ];
 
 pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Grid {
-    let empty = "no long wait was looked into: they are in profiles that are kept (oshrun --profile-dir)";
+    let empty = "no wait was long enough to be looked into, or the profile was not kept (oshrun --profile-dir)";
     let mut grid = Grid::new("causes", "Who ended waits, and why he was late", &COLUMNS, empty);
     let causes = &profile.causes;
     for row in &causes.rows {
@@ -64,7 +65,17 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
                 .to_owned(),
         );
     }
-    if causes.rows.iter().any(|row| row.by.is_none()) {
+    let is_lock =
+        |row: &Cause| op::lookup(row.site.routine).and_then(op::get).is_some_and(|op| op.class == Class::Lock);
+    if causes.rows.iter().any(is_lock) {
+        grid.notes.push(
+            "Locks: the one that released it held it for so long; what was waited beyond that went to others before \
+             it in line, and to handing it over (--view locks). Not known: released from another host, or before it \
+             was asked for."
+                .to_owned(),
+        );
+    }
+    if causes.rows.iter().any(|row| row.by.is_none() && !is_lock(row)) {
         grid.notes.push(
             "Not known: stores from other hosts, as part of larger puts, by other means; for them oshrun --trace, then \
              oshprof trace DIR --to waits."

@@ -1,7 +1,7 @@
 //! The factors of parallel efficiency, of the run and of its regions.
 
-use super::line;
-use crate::merge::{Merged, Place, Times};
+use super::phases::{Phase, by_line};
+use crate::merge::{Merged, Times};
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::report::head::whole_pes;
 use crate::report::symbols::Symbols;
@@ -26,12 +26,8 @@ pub(super) fn grid(profile: &Merged, symbols: &dyn Symbols) -> Grid {
     for (name, times) in regions.into_iter().filter(|_| all.has_regions()) {
         row(&mut grid, profile, if name.is_empty() { ("(outside)", "outside") } else { (name, "region") }, times);
     }
-    for ((from, to), sum) in &profile.phases {
-        let name = |place: Option<&Place>, otherwise: &str| {
-            place.map_or_else(|| otherwise.to_owned(), |place| line(place.file(), symbols))
-        };
-        let of = format!("{} to {}", name(from.as_ref(), "(start)"), name(to.as_ref(), "(end)"));
-        row(&mut grid, profile, (&of, "phase"), &sum.parts);
+    for Phase { from, to, sum, .. } in by_line(profile, symbols) {
+        row(&mut grid, profile, (&format!("{from} to {to}"), "phase"), &sum.parts());
     }
     if !grid.rows.is_empty() {
         grid.notes.extend([

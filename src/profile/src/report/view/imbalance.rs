@@ -1,7 +1,11 @@
 //! Who came late to which barrier, collective or wait, and what the others lost by it.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use super::callsites::{Line, lines};
 use super::{place_cell, region_cell};
-use crate::merge::{Merged, SiteRow};
+use crate::merge::{Late, Merged, SiteRow};
 use crate::op::{self, Class};
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::report::symbols::Symbols;
@@ -35,11 +39,10 @@ pub(super) fn grids(profile: &Merged, options: &Options, symbols: &dyn Symbols) 
     let mut grid =
         Grid::new("imbalance", "Barriers and collectives", &COLUMNS, "no meeting of several PEs was recorded");
     let every = profile.every;
-    for late in &profile.late {
+    for (place, late) in late_by_line(profile, symbols) {
         let (_, times, lost) = late.worst().unwrap_or_default();
-        let site = late.site.as_ref().map(|(path, address)| (path.as_str(), *address));
         grid.row([
-            place_cell(site, symbols),
+            place,
             late.routine.as_str().into(),
             region_cell(&late.region),
             late.meetings.into(),
@@ -70,26 +73,46 @@ pub(super) fn grids(profile: &Merged, options: &Options, symbols: &dyn Symbols) 
     vec![grid, waits(profile, options, symbols)]
 }
 
+/// Meetings at one line: where the compiler made several places of it, all of them. Those that cost most first.
+pub(crate) fn late_by_line(profile: &Merged, symbols: &dyn Symbols) -> Vec<(Cell, Late)> {
+    let mut lines: Vec<(Cell, Late)> = Vec::new();
+    let mut known: HashMap<(String, &str, &str), usize> = HashMap::new();
+    for late in &profile.late {
+        let place = place_cell(late.site.as_ref().map(|(path, address)| (path.as_str(), *address)), symbols);
+        match known.entry((place.shown(Kind::Text), &*late.routine, &*late.region)) {
+            Entry::Occupied(at) => lines[*at.get()].1.add(late),
+            Entry::Vacant(at) => {
+                at.insert(lines.len());
+                lines.push((place, late.clone()));
+            }
+        }
+    }
+    lines.sort_by_key(|(_, late)| std::cmp::Reverse(late.lost_ns));
+    lines
+}
+
 /// Waits and locks: how long, and where. Who ended them is the view `causes`.
 fn waits(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Grid {
-    let is_wait = |row: &&SiteRow| {
+    let is_wait = |row: &SiteRow| {
         let class = op::lookup(&row.routine).and_then(op::get).map(|row| row.class);
         matches!(class, Some(Class::Wait | Class::Lock))
     };
-    let mut rows: Vec<&SiteRow> = profile.sites.iter().filter(is_wait).collect();
+    let mut rows = lines(profile, symbols, is_wait);
     let name = |row: &SiteRow| (row.routine.clone(), row.place().map(|(p, a)| (p.to_owned(), a)), row.region.clone());
-    rows.sort_by_cached_key(|row| (std::cmp::Reverse(row.sum.known_ns), name(row)));
+    rows.sort_by_cached_key(|row| (std::cmp::Reverse(row.sum.known_ns), name(row.first)));
     let mut grid = Grid::new("waits", "Waits and locks", &WAITS, "no wait and no lock was recorded");
-    for row in rows {
+    for Line { place, first, sum, addresses, .. } in rows {
+        // Places of one line may have PEs in common.
+        let of_pes = addresses == 1;
         grid.row([
-            place_cell(row.place(), symbols),
-            (&*row.routine).into(),
-            region_cell(&row.region),
-            row.sum.calls.into(),
-            row.sum.known_ns.into(),
-            row.sum.pes.into(),
-            (row.sum.most.0 > 0).then(|| row.sum.most.1.to_string()).into(),
-            row.sum.most.0.into(),
+            place,
+            (&*first.routine).into(),
+            region_cell(&first.region),
+            sum.calls.into(),
+            sum.known_ns.into(),
+            of_pes.then_some(sum.pes).into(),
+            (of_pes && sum.most.0 > 0).then(|| sum.most.1.to_string()).into(),
+            of_pes.then_some(sum.most.0).into(),
         ]);
     }
     grid.cut(options.top);

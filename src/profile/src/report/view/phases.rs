@@ -1,7 +1,9 @@
 //! What happens between two barriers, syncs or collectives.
 
-use super::line_cell;
-use crate::merge::{Merged, Place};
+use std::collections::BTreeMap;
+
+use super::line;
+use crate::merge::{Merged, PhaseSum, Place};
 use crate::report::Options;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::report::symbols::Symbols;
@@ -15,44 +17,68 @@ const COLUMNS: [Column; 13] = [
     column("max_pe", "PE", Kind::Text),
     column("balance", "balance", Kind::Share),
     column("library_mean_ns", "", Kind::Time),
-    column("lost_ns", "lost", Kind::Time),
-    column("pes", "", Kind::Count),
+    column("lost_ns", "waited", Kind::Time),
+    column("pes", "PEs", Kind::Count),
     column("share", "", Kind::Share),
     column("from_routine", "", Kind::Text),
     column("to_routine", "", Kind::Text),
 ];
 
+/// What happens between two lines of the program: where the compiler made several places of one, all of them.
+pub(super) struct Phase {
+    /// A line, or the start.
+    pub(super) from: String,
+    /// A line, or the end.
+    pub(super) to: String,
+    from_routine: Option<&'static str>,
+    to_routine: Option<&'static str>,
+    pub(super) sum: PhaseSum,
+}
+
+/// By lines, most work first.
+pub(super) fn by_line(profile: &Merged, symbols: &dyn Symbols) -> Vec<Phase> {
+    let name = |place: Option<&Place>, otherwise: &str| {
+        let line = place.map_or_else(|| otherwise.to_owned(), |place| line(place.file(), symbols));
+        (line, place.map(|place| place.routine))
+    };
+    let mut sums: BTreeMap<_, PhaseSum> = BTreeMap::new();
+    for ((from, to), sum) in &profile.phases {
+        sums.entry((name(from.as_ref(), "(start)"), name(to.as_ref(), "(end)"))).or_default().add(sum);
+    }
+    let phase = |(((from, from_routine), (to, to_routine)), sum)| Phase { from, to, from_routine, to_routine, sum };
+    let mut phases: Vec<Phase> = sums.into_iter().map(phase).collect();
+    phases.sort_by_cached_key(|phase| std::cmp::Reverse(phase.sum.work_ns()));
+    phases
+}
+
 pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Grid {
     let empty = "nothing is known of what PEs did between barriers and collectives";
     let mut grid = Grid::new("phases", "Between barriers and collectives", &COLUMNS, empty);
     let run = crate::report::merge::run_time_ns(&profile.pes);
-    let cell = |place: Option<&Place>, otherwise: &str| -> Cell {
-        place.map_or_else(|| otherwise.into(), |place| line_cell(place.file(), symbols))
-    };
-    for ((from, to), sum) in &profile.phases {
-        let pes = sum.pes.max(1);
-        let mean = sum.work_ns as f64 / pes as f64;
+    for Phase { from, to, from_routine, to_routine, sum } in by_line(profile, symbols) {
+        let pes = sum.pes().max(1);
+        let (mean, most) = (sum.work_ns() as f64 / pes as f64, sum.most());
         grid.row([
-            cell(from.as_ref(), "(start)"),
-            cell(to.as_ref(), "(end)"),
-            sum.times.div_ceil(pes).into(),
+            from.into(),
+            to.into(),
+            sum.times().div_ceil(pes).into(),
             mean.into(),
-            sum.most.0.into(),
-            Cell::Text(sum.most.1.to_string()),
-            Cell::Real(if sum.most.0 > 0 { mean / sum.most.0 as f64 } else { 1.0 }),
-            (sum.library_ns as f64 / pes as f64).into(),
-            sum.lost_ns.into(),
-            sum.pes.into(),
+            most.0.into(),
+            Cell::Text(most.1.to_string()),
+            Cell::Real(if most.0 > 0 { mean / most.0 as f64 } else { 1.0 }),
+            (sum.library_ns() as f64 / pes as f64).into(),
+            sum.waited_ns().into(),
+            sum.pes().into(),
             Cell::Real(if run > 0.0 { sum.spent_ns() as f64 / run } else { 0.0 }),
-            from.as_ref().map(|place| place.routine).into(),
-            to.as_ref().map(|place| place.routine).into(),
+            from_routine.into(),
+            to_routine.into(),
         ]);
     }
     grid.cut(options.top);
     if !grid.rows.is_empty() {
         grid.notes.push(
             "work: time of a PE outside of the library, from leaving one place to arriving at the next, over all \
-             times. lost: waiting there for the last PE, summed over the PEs."
+             times. waited: there for the last PE, summed over the PEs that went this way."
                 .to_owned(),
         );
     }
