@@ -25,9 +25,7 @@ fn words_that_calls_go_to_are_named_and_others_are_not() {
             assert_eq!(all.len(), 1, "{routine}: {json}");
             all[0]
         };
-        let last = (pes - 1).to_string();
-        for (routine, object, peer) in
-            [("shmem_long_atomic_add", "counters+0x8", "0"), ("shmem_long_g", "flag", last.as_str())]
+        for (routine, object, peer) in [("shmem_long_atomic_add", "counters+0x8", 0), ("shmem_long_g", "flag", pes - 1)]
         {
             let row = find(routine);
             assert_eq!((&row["address"], &row["peer"]), (&object.into(), &peer.into()), "{row}");

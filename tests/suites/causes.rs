@@ -38,8 +38,7 @@ fn causes(directory: &Path) -> Vec<Value> {
 /// The row of a PE and a line of waiting with most time.
 fn longest<'a>(rows: &'a [Value], pe: usize, wait: &str) -> &'a Value {
     let site = line(wait);
-    let number = pe.to_string();
-    let is_it = |row: &&Value| row["pe"] == number.as_str() && row["site"] == site;
+    let is_it = |row: &&Value| row["pe"] == pe && row["site"] == site;
     rows.iter().find(is_it).unwrap_or_else(|| panic!("PE {pe} does not wait at {site}: {rows:#?}"))
 }
 
@@ -58,13 +57,13 @@ fn a_wavefront_of_flags() {
     let rows = causes(&profile("wavefront", "flags", 3));
     let first = longest(&rows, 1, "WAIT flags");
     took_long(first);
-    assert_eq!((&first["by_pe"], &first["by_routine"]), (&"0".into(), &"shmem_long_p".into()), "{first}");
+    assert_eq!((&first["by_pe"], &first["by_routine"]), (&0.into(), &"shmem_long_p".into()), "{first}");
     assert_eq!(first["by_site"], line("STORE flags"), "{first}");
     assert!(because(first).contains("more than the mean in region prep"), "{first}");
     // The one behind waits for a PE that waits itself.
     let second = longest(&rows, 2, "WAIT flags");
     took_long(second);
-    assert_eq!((&second["by_pe"], &second["by_site"]), (&"1".into(), &line("STORE flags")), "{second}");
+    assert_eq!((&second["by_pe"], &second["by_site"]), (&1.into(), &line("STORE flags")), "{second}");
     let site = line("WAIT flags");
     let expected = format!("PE 1 waited itself at {} for PE 0", site.as_str().unwrap_or_default());
     assert!(because(second).starts_with(&expected), "{second}");
@@ -78,7 +77,7 @@ fn a_halo_exchange_of_puts_with_signal() {
         let row = longest(&rows, pe, wait);
         took_long(row);
         let routine = &"shmem_putmem_signal".into();
-        assert_eq!((&row["by_pe"], &row["by_routine"], &row["by_site"]), (&"1".into(), routine, &line(store)), "{row}");
+        assert_eq!((&row["by_pe"], &row["by_routine"], &row["by_site"]), (&1.into(), routine, &line(store)), "{row}");
         assert!(because(row).starts_with("PE 1 worked for"), "{row}");
     }
 }
@@ -88,7 +87,7 @@ fn a_wait_for_several_flags_names_the_last() {
     let rows = causes(&profile("several", "several", 4));
     let row = longest(&rows, 0, "WAIT several");
     took_long(row);
-    assert_eq!((&row["by_pe"], &row["by_site"]), (&"3".into(), &line("STORE several")), "{row}");
+    assert_eq!((&row["by_pe"], &row["by_site"]), (&3.into(), &line("STORE several")), "{row}");
 }
 
 #[test]
@@ -98,7 +97,7 @@ fn a_lock_convoy() {
     for pe in 0..3 {
         let row = longest(&rows, pe, "WAIT lock");
         assert_eq!((&row["by_routine"], &row["by_site"]), (&"shmem_clear_lock".into(), &line("STORE lock")), "{row}");
-        assert_ne!(row["by_pe"], pe.to_string(), "{row}");
+        assert_ne!(row["by_pe"], pe, "{row}");
         let (held, places) = (because(row), [line("WAIT lock"), line("STORE lock")]);
         let places: Vec<&str> = places.iter().filter_map(Value::as_str).collect();
         assert!(held.contains(" held it for ") && places.iter().all(|place| held.contains(place)), "{row}");
@@ -161,9 +160,9 @@ fn a_request_has_who_was_the_last_in_it_and_what_it_overlapped() {
     let directory = tree::fresh("causes/requests").join("profile");
     Job::oshrun(2).arg("--profile-dir").arg(&directory).arg(&binary).run().expect_code(0);
     let rows = causes(&directory);
-    let waits = |row: &&Value| row["pe"] == "0" && row["routine"] == "shmemx_req_wait";
+    let waits = |row: &&Value| row["pe"] == 0 && row["routine"] == "shmemx_req_wait";
     let row = rows.iter().find(waits).unwrap_or_else(|| panic!("PE 0 does not wait: {rows:#?}"));
-    assert_eq!((&row["by_pe"], &row["released_by"]), (&"1".into(), &"PE 1, the last in it".into()), "{row}");
+    assert_eq!((&row["by_pe"], &row["released_by"]), (&1.into(), &"PE 1, the last in it".into()), "{row}");
     let job = Job::new(tree::tool("oshprof")).arg("report").arg(&directory).args(["--view", "nbi", "--json"]);
     let report: Value = serde_json::from_str(&job.run().expect_code(0).stdout).expect("JSON");
     let handles = report["handles"].as_array().cloned().unwrap_or_default();

@@ -57,13 +57,13 @@ fn phases_name_the_lines_between_which_the_time_goes() {
             let directory = profile(&format!("phases-{barriers}"), 2, &binary, &args);
             let rows = rows(&directory, "phases");
             attempts += 1;
-            if is_named(&rows) && rows[0]["max_pe"] == "0" && !is_balanced(&rows[0]) || attempts == 5 {
+            if is_named(&rows) && rows[0]["max_pe"] == 0 && !is_balanced(&rows[0]) || attempts == 5 {
                 break rows;
             }
         };
         assert!(is_named(&rows), "{barriers}: {names:?}: {rows:#?}");
         let top = &rows[0];
-        assert_eq!(top["max_pe"], "0", "{barriers}: {rows:#?}");
+        assert_eq!(top["max_pe"], 0, "{barriers}: {rows:#?}");
         assert!(!is_balanced(top), "{barriers}: {top}");
         let times = number(top, "times") / turns as f64;
         assert!((0.7..1.3).contains(&times), "{times} of {turns} times, {barriers} a turn: {top}");

@@ -125,7 +125,7 @@ fn the_late_pe_is_named_and_times_agree_with_a_clock_outside() {
         .iter()
         .find(|row| row["region"] == "step")
         .unwrap_or_else(|| panic!("no barrier of region step: {report}"));
-    assert_eq!((&late["late_pe"], &late["calls"]), (&Value::from("3"), &Value::from(5)), "{report}");
+    assert_eq!((&late["late_pe"], &late["calls"]), (&Value::from(3), &Value::from(5)), "{report}");
     // Three PEs wait 20 ms, five times.
     assert!(late["lost_ns"].as_u64().is_some_and(|ns| ns >= 250_000_000), "{report}");
     let outside: f64 = outcome

@@ -1,9 +1,9 @@
 //! The page of the library: what it is, how programs are built, run and profiled, and the environment variables, from
 //! their table.
 
-use pellucid_core::base::env::TABLE;
+use pellucid_core::base::env::{OTHERS, TABLE};
 
-use crate::page::{escaped, head};
+use crate::page::{PAGES, escaped, head};
 
 const TEXT: &str = r#".SH NAME
 libsma, shmem, pellucid \- OpenSHMEM 1.6 library that shows what programs do
@@ -67,12 +67,12 @@ suppressions for race detectors: valgrind.supp, tsan.supp
 /// The page.
 pub fn text() -> String {
     let mut page = head("libsma", 7) + TEXT;
-    for var in TABLE {
+    for (prefix, var) in TABLE.iter().map(|var| ("SHMEM_", var)).chain(OTHERS.iter().map(|var| ("", var))) {
         let old = if var.sma { format!(", SMA_{}", var.name) } else { String::new() };
-        page += &format!(".TP\n.B SHMEM_{}{old}\n{}\n", escaped(var.name), escaped(var.help));
+        page += &format!(".TP\n.B {prefix}{}{old}\n{}\n", escaped(var.name), escaped(var.help));
         if !var.default.is_empty() {
             page += &format!("(default: {})\n", escaped(var.default));
         }
     }
-    page + FILES
+    page + FILES + PAGES
 }

@@ -41,8 +41,11 @@ pub fn text(topic: &Topic, pages: &[String]) -> String {
     }
     let others: Vec<String> =
         pages.iter().filter(|other| **other != name).map(|other| format!(".BR {} (1)", escaped(other))).collect();
-    page + ".SH SEE ALSO\n" + &others.join(",\n") + ",\n.BR libsma (7)\n"
+    page + ".SH SEE ALSO\n" + &others.join(",\n") + ",\n.BR libsma (7)\n" + PAGES
 }
+
+/// Where the pages are that texts name.
+pub const PAGES: &str = ".PP\nPages named docs/NAME.md lie in share/doc/pellucid of the installation.\n";
 
 /// The first lines of a page.
 pub fn head(name: &str, section: u8) -> String {

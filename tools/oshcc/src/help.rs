@@ -8,6 +8,11 @@ pub fn text(language: Language, compiler: &Compiler) -> String {
     let wrapper = language.wrapper();
     let variables = language.variables().join(" or ");
     let variable = language.variables()[0];
+    let source = match language {
+        Language::C => "prog.c",
+        Language::Cxx => "prog.cpp",
+        Language::Fortran => "prog.f90",
+    };
     format!(
         "\
 Usage: {wrapper} [OPTION...] FILE...
@@ -24,7 +29,7 @@ Options of {wrapper}; every other one goes to the compiler unchanged:
 
 Environment: {variables} is the compiler, with arguments if need be ({variable}=\"ccache gcc\").
 
-A PSHMEM profiler needs no more than its own -l option: {wrapper} prog.c -lmyprof
+A PSHMEM profiler needs no more than its own -l option: {wrapper} {source} -lmyprof
 
 The compiler's own help:
 

@@ -10,23 +10,29 @@ use pellucid_profile::report::{Options, SortKey, View};
 const HELP: &str = "\
 oshprof: reports on the profiles of OpenSHMEM programs
 
-usage: oshprof report [DIR] [options]  a profile: that in DIR, or the newest
-       oshprof advise [DIR] [--json]   what slows it down, and what to try
-       oshprof trace DIR [options]     what is in a trace; convert it
+usage: oshprof report [DIR] [options]  report a profile: in DIR, or the newest
+       oshprof advise [DIR] [--json]   say what slows a program down
+       oshprof trace DIR [options]     sum up a trace, convert it
        oshprof top [JOB] [options]     watch a job that runs
-       oshprof hang [JOB] [options]    who waits for whom in a job that hangs
-       oshprof metrics DIR [options]   its metrics, for Prometheus or OTLP
-       oshprof serve [options]         metrics of the jobs on this host
-       oshprof diff BASE... -- NEW...  what differs between two versions
+       oshprof hang [JOB] [options]    say who waits for whom in a hung job
+       oshprof metrics DIR [options]   metrics of a profile, for Prometheus
+       oshprof serve [options]         serve metrics of the jobs on this host
+       oshprof diff BASE... -- NEW...  say what differs between two versions
        oshprof gate [options]          run two versions in pairs: is one worse?
-       oshprof history COMMAND         which commit changed what it does
-       oshprof export DIR... --to F    for benchstat, pandas, GitHub and others
-       oshprof line FILE+ADDRESS ...   the source lines of calls
+       oshprof history COMMAND         find the commit that changed a program
+       oshprof export DIR... --to F    convert for benchstat, pandas and others
+       oshprof line FILE+ADDRESS ...   print the source lines of calls
        oshprof --version
 
 `oshrun --profile` writes a profile, `oshrun --trace` a trace.
 `oshprof COMMAND --help` lists the options.
 ";
+
+/// Whether a word is one of the commands.
+pub fn is_command(word: &str) -> bool {
+    let begin = format!("oshprof {word} ");
+    HELP.lines().any(|line| line.trim_start_matches("usage:").trim_start().starts_with(&begin))
+}
 
 /// Help of `advise`.
 const ADVISE_HELP: &str = "\

@@ -53,7 +53,9 @@ fn main() -> ExitCode {
         Ok(args::Command::Line(asked)) => line::run(&asked),
         Ok(args::Command::Advise(dir, json)) => advise::run(dir.as_deref(), json),
         Err(message) => {
-            pellucid_profile::say!("oshprof: {message}\nTry `oshprof --help`.");
+            let command = std::env::args().nth(1).filter(|word| args::is_command(word));
+            let page = command.map_or_else(String::new, |command| format!(" {command}"));
+            pellucid_profile::say!("oshprof: {message}\nTry `oshprof{page} --help`.");
             ExitCode::from(USAGE)
         }
     }

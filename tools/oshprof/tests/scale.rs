@@ -62,7 +62,7 @@ fn many_pes_in_any_order() {
     let cells = rows.iter().flat_map(|row| row.as_array().unwrap()).map(|cell| cell.as_u64().unwrap());
     assert_eq!(cells.sum::<u64>(), 80 * 16 * u64::from(PES));
     let value: serde_json::Value = serde_json::from_slice(&first[2]).unwrap();
-    assert_eq!(value["imbalance"][0]["late_pe"], (PES - 1).to_string());
+    assert_eq!(value["imbalance"][0]["late_pe"], PES - 1);
 
     // The same files, named in the opposite order.
     let path = dir.path().join("job.json");

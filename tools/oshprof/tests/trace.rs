@@ -172,7 +172,7 @@ fn a_trace_alone_says_what_is_in_it() {
 fn who_ended_waits() {
     let dir = trace("trace-waits");
     let value: Value = serde_json::from_str(&stdout(&oshprof(dir.path(), &["--to", "waits-json"]))).unwrap();
-    let row = serde_json::json!({ "waiting_pe": "1", "routine": "shmem_signal_wait_until", "ended_by_pe": "0",
+    let row = serde_json::json!({ "waiting_pe": 1, "routine": "shmem_signal_wait_until", "ended_by_pe": 0,
         "ended_by": "shmem_long_put_signal", "waits": 1, "waited_ns": 550, "mean_ns": 550.0 });
     assert_eq!(value["waits"], serde_json::json!([row]));
     let text = stdout(&oshprof(dir.path(), &["--to", "waits"]));

@@ -52,6 +52,8 @@ pub enum Cell {
     Text(String),
     /// A whole number.
     Whole(u64),
+    /// The number of a PE: as it is, however large.
+    Pe(u32),
     /// A number with a fraction.
     Real(f64),
 }
@@ -98,6 +100,7 @@ impl Cell {
         match self {
             Cell::Whole(value) => *value as f64,
             Cell::Real(value) => *value,
+            Cell::Pe(pe) => f64::from(*pe),
             Cell::None | Cell::Absent(_) | Cell::Text(_) => 0.0,
         }
     }
@@ -108,6 +111,7 @@ impl Cell {
             (Cell::None, _) => "-".to_owned(),
             (Cell::Absent(why), _) => (*why).to_owned(),
             (Cell::Text(text), _) => visible(text),
+            (Cell::Pe(pe), _) => pe.to_string(),
             (Cell::Whole(n), Kind::Bytes) => units::bytes(*n),
             (Cell::Whole(u64::MAX), Kind::Below) => "any".to_owned(),
             (Cell::Whole(n), Kind::Below) => format!("< {}", units::bytes(n + 1)),
@@ -124,6 +128,7 @@ impl Cell {
             Cell::None | Cell::Absent(_) => Value::Null,
             Cell::Text(text) => json!(text),
             Cell::Whole(n) => json!(n),
+            Cell::Pe(pe) => json!(pe),
             Cell::Real(value) => json!(value),
         }
     }
@@ -132,6 +137,7 @@ impl Cell {
         match self {
             Cell::None | Cell::Absent(_) => String::new(),
             Cell::Whole(n) => n.to_string(),
+            Cell::Pe(pe) => pe.to_string(),
             Cell::Real(value) => value.to_string(),
             Cell::Text(text) => csv_field(text),
         }
@@ -215,8 +221,9 @@ impl Grid {
     /// What is too wide for a line: a block a row.
     fn stacked(&self, columns: &[Column], shown: &[Vec<String>]) -> String {
         let mut out = String::new();
-        for row in shown {
-            out.push_str(&format!("{}\n", table::hanging(&row[0])));
+        for (row, cells) in shown.iter().zip(&self.rows) {
+            let begin = if matches!(cells.first(), Some(Cell::Pe(_))) { "PE " } else { "" };
+            out.push_str(&format!("{}\n", table::hanging(&format!("{begin}{}", row[0]))));
             let mut line = String::from(" ");
             for (cell, column) in row.iter().zip(columns).skip(1).filter(|(cell, _)| *cell != "-") {
                 let part = format!(" {} {cell}", column.title);

@@ -99,7 +99,9 @@ fn what_if(profile: &Merged) -> Option<String> {
     .max_by_key(|(ns, _)| *ns)?;
     let time = |ns: u64| units::time(ns as f64);
     let is_worth = saved as f64 >= WHAT_IF * run.elapsed_most as f64 && profile.pes.len() > 1;
-    is_worth.then(|| format!("what if: {what} at most {} of {}", time(saved), time(run.elapsed_most)))
+    // Whoever waits where PEs share cores leaves his to others.
+    let cores = if oversubscribed(profile).is_some() { ", with a core for each PE" } else { "" };
+    is_worth.then(|| format!("what if: {what} at most {} of {}{cores}", time(saved), time(run.elapsed_most)))
 }
 
 /// What profiling itself took. `None` for profiles that do not say.

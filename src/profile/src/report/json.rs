@@ -9,10 +9,11 @@ use super::symbols::Symbols;
 use super::{Options, View, merge, notes, sort, view, views};
 use crate::merge::{LARGEST, Merged, PeRow, PeSource};
 use crate::model::{End, Pe, Progress, Routine};
+use crate::op::Class;
 use crate::size::{Distance, size_bounds};
 
 /// `schema_version`: raised when a member changes its meaning or goes away, not when one is added.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// The report as one JSON object, written to `out`. `problems` are what could not be read of the profile; `source` is
 /// asked for the routines of each PE where the view has them.
@@ -54,7 +55,9 @@ pub fn json(
     for &view in &asked {
         match view {
             View::Routine | View::Pe => {}
-            View::Size => object["per_size"] = routines.iter().flat_map(sizes).collect(),
+            View::Size => {
+                object["per_size"] = routines.iter().filter(|r| r.class != Class::Memory).flat_map(sizes).collect()
+            }
             View::Peer => object["per_peer"] = routines.iter().flat_map(distances).collect(),
             View::Matrix => object["matrix"] = matrix_object(profile),
             _ => {
@@ -208,6 +211,9 @@ fn pe_object(pe: &Pe, options: &Options) -> Value {
         "run_ns": row.run_ns(),
         "library_ns": row.library_ns(),
         "waiting_ns": waiting,
+        "overhead_ns": row.overhead_ns,
+        "on_core_ns": Some(row.on_core_ns()).filter(|ns| *ns > 0),
+        "queued_ns": row.queued_ns(),
         "routines": routine_list(&routines, row.run_ns() as f64, None),
     })
 }

@@ -7,7 +7,7 @@ use crate::model::Routine;
 /// What routines are sorted by: largest first, names in alphabetical order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SortKey {
-    /// Total time.
+    /// Total time, with that of calls that have not returned.
     #[default]
     Total,
     /// Calls.
@@ -49,7 +49,7 @@ impl SortKey {
 
     fn compare(self, a: &Routine, b: &Routine) -> Ordering {
         let largest = match self {
-            SortKey::Total => b.total_ns.cmp(&a.total_ns),
+            SortKey::Total => b.spent_ns().cmp(&a.spent_ns()),
             SortKey::Calls => b.all_calls().cmp(&a.all_calls()),
             SortKey::Bytes => b.all_bytes().cmp(&a.all_bytes()),
             SortKey::Mean => b.mean_ns().total_cmp(&a.mean_ns()),

@@ -111,13 +111,11 @@ fn by_routine(profile: &Merged, options: &Options) -> String {
     let run_time = merge::run_time_ns(&profile.pes);
     let sum = |of: fn(&Routine) -> u64| routines.iter().map(of).fold(0, u64::saturating_add);
     let (calls, bytes) = (sum(Routine::all_calls), sum(Routine::traffic_bytes));
-    let (total, spent) = (sum(|r| r.total_ns), sum(Routine::spent_ns));
+    let spent = sum(Routine::spent_ns);
     // Handlers run within other calls.
-    let within = |of: fn(&Routine) -> u64| {
-        routines.iter().filter(|r| !r.class.is_library_time()).map(of).fold(0, u64::saturating_add)
-    };
-    let (total, spent) =
-        (total.saturating_sub(within(|r| r.total_ns)), spent.saturating_sub(within(Routine::spent_ns)));
+    let within = routines.iter().filter(|r| !r.class.is_library_time()).map(Routine::spent_ns);
+    let spent = spent.saturating_sub(within.fold(0, u64::saturating_add));
+    let allocates = routines.iter().any(|r| r.all_bytes() > r.traffic_bytes());
     let estimated = routines.iter().any(|r| r.estimated);
     let kinds = routines.len();
     let all_routines = routines.clone();
@@ -138,7 +136,7 @@ fn by_routine(profile: &Merged, options: &Options) -> String {
     }
     if kinds > 1 {
         let mut cells = <[String; 8]>::default();
-        (cells[0], cells[1], cells[2]) = (units::count(calls), payload(bytes), units::time(total as f64));
+        (cells[0], cells[1], cells[2]) = (units::count(calls), payload(bytes), units::time(spent as f64));
         cells[7] = units::percent(spent as f64, run_time);
         row(&mut table, "all", &cells);
     }
@@ -148,6 +146,9 @@ fn by_routine(profile: &Merged, options: &Options) -> String {
     let mut text = table.finish();
     if let Some(note) = super::view::are_sums("Calls, bytes and totals", profile) {
         let _ = writeln!(text, "{note}");
+    }
+    if kinds > 1 && allocates {
+        text.push_str("The bytes of all are without those of allocations.\n");
     }
     if !setup.is_empty() {
         let threads = if profile.pes.iter().any(|pe| pe.threads > 1) { ", of each thread" } else { "" };
@@ -182,8 +183,11 @@ fn routine_cells(r: &Routine, run_time: f64) -> [String; 8] {
     let calls = units::count(r.all_calls());
     let share = merge::share(r, run_time).filter(|_| run_time > 0.0);
     let share = share.map_or_else(dash, |share| units::percent(share, 1.0));
+    // With what has passed in calls that have not returned.
+    let spent = units::time(r.spent_ns() as f64);
     if r.timed_calls == 0 {
-        return [calls, bytes, dash(), dash(), dash(), dash(), dash(), share];
+        let total = if r.unfinished > 0 { spent } else { dash() };
+        return [calls, bytes, total, dash(), dash(), dash(), dash(), share];
     }
     let kept = |ns: u64| if r.latency.counts().is_empty() { dash() } else { units::time(ns as f64) };
     let mark = if r.is_bounded() {
@@ -196,7 +200,7 @@ fn routine_cells(r: &Routine, run_time: f64) -> [String; 8] {
     [
         calls,
         bytes,
-        format!("{mark}{}", units::time(r.total_ns as f64)),
+        format!("{mark}{spent}"),
         units::time(r.mean_ns()),
         kept(r.quantile_ns(0.5)),
         kept(r.quantile_ns(0.99)),
@@ -219,7 +223,11 @@ fn troubles(profile: &Merged) -> String {
         }
         if r.unfinished > 0 {
             let (unfinished, time) = (units::count(r.unfinished), units::time(r.unfinished_ns as f64));
-            let _ = writeln!(text, "{}: {unfinished} of {calls} calls had not returned after {time} together", r.name);
+            let _ = writeln!(
+                text,
+                "{}: {unfinished} of {calls} calls had not returned; they are in its total with {time}",
+                r.name
+            );
         }
     }
     super::table::filled(&text)

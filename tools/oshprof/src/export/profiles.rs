@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::compare::metric;
+use pellucid_profile::op::{self, Class};
+
 use crate::compare::run::{Cell, Run};
+use crate::compare::{Amount, metric};
 use crate::stats::median;
 
 /// A call site for a tool: routine, function, number among its calls of the routine, region.
@@ -81,10 +83,13 @@ fn medians(runs: &[Run]) -> Vec<(String, f64, f64, f64)> {
     values.into_iter().map(row).collect()
 }
 
-/// Calls and bytes of the first run, over all sites.
+/// Calls and bytes of the first run, over all sites; an allocation moves none.
 fn totals(runs: &[Run]) -> [(&'static str, u64); 2] {
+    let allocates = |op: &str| op::lookup(op).and_then(op::get).is_some_and(|row| row.class == Class::Memory);
     let mut all = crate::compare::Amount::default();
-    runs.iter().take(1).flat_map(|run| run.sites.values()).for_each(|amount| all.add(*amount));
+    for (site, amount) in runs.iter().take(1).flat_map(|run| &run.sites) {
+        all.add(Amount { bytes: if allocates(&site.op) { 0 } else { amount.bytes }, ..*amount });
+    }
     [("calls", all.calls), ("bytes", all.bytes)]
 }
 

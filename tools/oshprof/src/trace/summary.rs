@@ -208,7 +208,7 @@ fn pes(sums: &Sums) -> Grid {
     }
     for (number, pe) in order {
         grid.row([
-            Cell::Text(number.to_string()),
+            Cell::Pe(*number),
             pe.host.as_str().into(),
             (pe.threads.len() as u64).into(),
             pe.events.into(),
@@ -230,7 +230,7 @@ fn regions(sums: &Sums) -> Grid {
             sum.entries.into(),
             sum.total_ns.into(),
             sum.longest.0.into(),
-            Cell::Text(sum.longest.1.0.to_string()),
+            Cell::Pe(sum.longest.1.0),
             (sum.pes.len() as u64).into(),
         ]);
     }
@@ -247,7 +247,7 @@ fn waits(trace: &Trace, sums: &Sums, problems: &mut Vec<ReadError>) -> Grid {
         let short = |name: &'static str| name.strip_prefix("shmem_").unwrap_or(name);
         grid.row([
             wait.routine.into(),
-            Cell::Text(wait.pe.to_string()),
+            Cell::Pe(wait.pe),
             wait.from_ns.into(),
             wait.ns.into(),
             by.map(|(pe, name)| format!("PE {pe} {}", short(name))).into(),

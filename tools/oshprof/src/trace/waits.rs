@@ -46,9 +46,9 @@ pub(super) fn table(trace: &Trace, problems: &mut Vec<ReadError>) -> Grid {
     let mut grid = Grid::new("waits", "Who ended waits", &COLUMNS, "no wait is in the trace");
     for ((pe, name, by), (waits, ns)) in rows {
         grid.row([
-            Cell::Text(pe.to_string()),
+            Cell::Pe(pe),
             name.into(),
-            Cell::from(by.map(|(pe, _)| pe.to_string())),
+            Cell::from(by.map(|(pe, _)| Cell::Pe(pe))),
             Cell::from(by.map(|(_, name)| name)),
             waits.into(),
             ns.into(),
@@ -58,7 +58,7 @@ pub(super) fn table(trace: &Trace, problems: &mut Vec<ReadError>) -> Grid {
     if !grid.rows.is_empty() {
         grid.notes
             .push("-: the condition held before, or several updates ran at the same time, or they were folded".into());
-        grid.notes.push("(SHMEM_TRACE_DETAIL=full), or it was a wait for several variables.".into());
+        grid.notes.push("(SHMEM_TRACE_DETAIL=full), or it was a wait for several variables, or for a lock.".into());
     }
     grid
 }

@@ -36,7 +36,7 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
         }
         grid.row([
             object(sum.object, sum.symbol.as_ref(), symbols).into(),
-            Cell::Text(sum.peer.to_string()),
+            Cell::Pe(sum.peer),
             sum.routine.as_str().into(),
             sum.calls.into(),
             sum.ns.into(),

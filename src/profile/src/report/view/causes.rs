@@ -42,13 +42,13 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
         });
         grid.row([
             format!("PE {} {site}", row.pe).into(),
-            Cell::Text(row.pe.to_string()),
+            Cell::Pe(row.pe),
             line_cell(row.site.file(), symbols),
             row.site.routine.into(),
             region_cell(&row.region),
             row.ns.into(),
             released,
-            by.map(|by| by.pe.to_string()).into(),
+            by.map(|by| Cell::Pe(by.pe)).into(),
             by.map(|by| by.place.routine.clone()).into(),
             by.map(|by| code_line(&by.place, symbols)).into(),
             by.map_or(Cell::None, |by| region_cell(&by.region)),

@@ -43,7 +43,7 @@ pub(super) fn grids(profile: &Merged, options: &Options) -> Vec<Grid> {
             sum.calls.into(),
             sum.value.into(),
             sum.calls.filter(|&calls| calls > 0).map(|calls| sum.value as f64 / calls as f64).into(),
-            Cell::Text(sum.most.1.to_string()),
+            Cell::Pe(sum.most.1),
             sum.most.0.into(),
             sum.pes.into(),
         ]);

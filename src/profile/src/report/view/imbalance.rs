@@ -49,7 +49,7 @@ pub(super) fn grids(profile: &Merged, options: &Options, symbols: &dyn Symbols) 
             late.lost_ns.into(),
             (late.lost_ns as f64 / late.meetings.max(1) as f64).into(),
             late.max_skew_ns.into(),
-            late.worst().map(|(pe, ..)| pe.to_string()).into(),
+            late.worst().map(|(pe, ..)| Cell::Pe(pe)).into(),
             times.into(),
             Cell::Real(if late.lost_ns > 0 { lost as f64 / late.lost_ns as f64 } else { 0.0 }),
         ]);
@@ -111,7 +111,7 @@ fn waits(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Grid {
             sum.calls.into(),
             sum.known_ns.into(),
             of_pes.then_some(sum.pes).into(),
-            (of_pes && sum.most.0 > 0).then(|| sum.most.1.to_string()).into(),
+            (of_pes && sum.most.0 > 0).then_some(Cell::Pe(sum.most.1)).into(),
             of_pes.then_some(sum.most.0).into(),
         ]);
     }

@@ -39,7 +39,7 @@ pub(super) fn grids(profile: &Merged) -> Vec<Grid> {
     };
     let others = Cell::Absent("(others)");
     for (from, to) in &profile.pairs {
-        row(from.to_string().into(), to.pe.map_or_else(|| others.clone(), |pe| pe.to_string().into()), to);
+        row(Cell::Pe(*from), to.pe.map_or_else(|| others.clone(), Cell::Pe), to);
     }
     let (left_out, sum) = &profile.other_pairs;
     if *left_out > 0 {

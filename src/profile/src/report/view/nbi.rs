@@ -33,7 +33,7 @@ fn grid(profile: &Merged) -> Grid {
         let taken = n.blocked_ns.saturating_add(pe.issuing_ns) as f64;
         let overlap = (n.ns > 0).then(|| 1.0 - (taken / n.ns as f64).min(1.0));
         grid.row([
-            Cell::Text(pe.pe.to_string()),
+            Cell::Pe(pe.pe),
             n.issued.into(),
             n.bytes.into(),
             (n.ns > 0).then(|| n.bytes as f64 / n.ns as f64).into(),

@@ -81,7 +81,7 @@ fn numbers(profile: &Merged) -> Grid {
             what.into(),
             sum.total.into(),
             Cell::Real(sum.total as f64 / sum.pes as f64),
-            Cell::Text(sum.most.1.to_string()),
+            Cell::Pe(sum.most.1),
             sum.most.0.into(),
             sum.pes.into(),
         ]);

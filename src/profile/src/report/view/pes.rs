@@ -27,7 +27,7 @@ pub(super) fn grid(profile: &Merged) -> Grid {
     for pe in &profile.pes {
         let waiting = WAITING.iter().map(|(_, pick)| Cell::Whole(pick(pe)));
         let mut row: Vec<Cell> = vec![
-            Cell::Text(pe.pe.to_string()),
+            Cell::Pe(pe.pe),
             (&*pe.host).into(),
             pe.wall_ns().into(),
             pe.main_ns().into(),

@@ -64,7 +64,7 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
             sum.times().div_ceil(pes).into(),
             mean.into(),
             most.0.into(),
-            Cell::Text(most.1.to_string()),
+            Cell::Pe(most.1),
             Cell::Real(if most.0 > 0 { mean / most.0 as f64 } else { 1.0 }),
             (sum.library_ns() as f64 / pes as f64).into(),
             sum.waited_ns().into(),

@@ -65,7 +65,7 @@ pub(super) fn grids(profile: &Merged, options: &Options) -> Vec<Grid> {
             sum.waiting_ns.into(),
             mean.into(),
             sum.most.0.into(),
-            Cell::Text(sum.most.1.to_string()),
+            Cell::Pe(sum.most.1),
             Cell::Real(imbalance),
             named(sum.open),
         ]);
@@ -87,7 +87,7 @@ fn marker_sums(profile: &Merged) -> Grid {
         sums.entry(&row.marker.name).or_default().add(row);
     }
     for (name, sum) in sums {
-        let whose = |end: Option<(f64, Option<u32>)>| Cell::from(end.and_then(|(_, pe)| pe).map(|pe| pe.to_string()));
+        let whose = |end: Option<(f64, Option<u32>)>| Cell::from(end.and_then(|(_, pe)| pe).map(Cell::Pe));
         let value = |end: Option<(f64, Option<u32>)>| Cell::from(end.map(|(value, _)| value));
         grid.row([
             name.into(),
@@ -140,7 +140,7 @@ fn markers(profile: &Merged) -> Grid {
         let own = |value: f64| row.pe.map(|_| value);
         grid.row([
             m.name.as_str().into(),
-            row.pe.map_or(Cell::Absent("(others)"), |pe| pe.to_string().into()),
+            row.pe.map_or(Cell::Absent("(others)"), Cell::Pe),
             m.count.into(),
             own(m.sum / m.count.max(1) as f64).into(),
             m.min.into(),

@@ -56,7 +56,7 @@ fn row(r: &Routine, run: f64, most: Option<(u64, u32)>) -> Vec<Cell> {
         }
         .into(),
         merge::share(r, run).into(),
-        Cell::from(most.map(|(_, pe)| pe.to_string())),
+        Cell::from(most.map(|(_, pe)| Cell::Pe(pe))),
         Cell::from(most.map(|(ns, _)| ns)),
     ]
 }

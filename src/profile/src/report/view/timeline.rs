@@ -25,7 +25,7 @@ pub(super) fn grid(profile: &Merged) -> Grid {
         for at in 0..STRIP_COLUMNS {
             let ((begin, end), shares) = (strip.range_ns(at), strip.shares(at));
             let outside = (1.0 - shares.iter().sum::<f64>()).max(0.0);
-            let mut cells: Vec<Cell> = vec![Cell::Text(pe.to_string()), begin.into(), end.into(), outside.into()];
+            let mut cells: Vec<Cell> = vec![Cell::Pe(pe), begin.into(), end.into(), outside.into()];
             cells.extend([DATA, WAITS, MEETINGS].map(|kind| Cell::Real(shares[kind])));
             grid.row(cells);
         }
