@@ -8,6 +8,7 @@ struct pellucid_entry_thread {
     int ended;                  /* what it has to do with the last finalize */
     const void *within;         /* what is known of that call, on the stack */
     void *last_error;           /* its last error, or null */
+    _Bool in_handler;           /* it is in the program's handler of an error */
 };
 
 __attribute__((visibility("hidden"), tls_model("initial-exec"))) __thread struct pellucid_entry_thread

@@ -72,6 +72,11 @@ pub fn set_handler(w: &World, team: Team, handler: ErrorHandler, data: *mut c_vo
         w.map.ready()?;
         w.valid_team(team)?;
     }
+    // No function is in the first page.
+    if (LOG.0 + 1..4096).contains(&handler.0) {
+        let expected = "a function, or SHMEMX_ERRORS_FATAL, _RETURN or _LOG";
+        return Err(Fault::from(Cause::BadValue { arg: "handler", value: handler.0 as i64, expected }));
+    }
     let mut handlers = handlers();
     handlers.retain(|set| set.team != team);
     handlers.push(Set { team, handler, data: data.expose_provenance() });
@@ -109,19 +114,23 @@ pub fn forget_teams() {
 pub fn happened(op: Option<u16>, fault: Fault) -> c_int {
     recorder::error_code(fault.code());
     let routine = op.and_then(|op| OPS.get(usize::from(op))).map_or("a request", |op| op.name());
-    let (handler, data) = handler(Team::from_bits(fault.team()));
-    if handler == FATAL && !fault.is_result() {
+    if is_fatal(&fault) {
         runtime::fail(routine, fault);
     }
+    let (handler, data) = handler(Team::from_bits(fault.team()));
     let error = keep(op, routine, &fault);
     match handler {
         FATAL | RETURN => {}
         LOG => pellucid_core::say!("pellucid: PE {}: {routine}: {fault}", runtime::map().me),
+        // An error of a call that the handler makes: it is in there to see it, and would never come to its end.
+        ErrorHandler(_) if thread::get().in_handler.get() => {}
         ErrorHandler(function) => {
             // It may call routines, while the thread is in this one.
+            thread::get().in_handler.set(true);
             // SAFETY: the program's own, which it gave as a function of this type; the error is this thread's until its
             // next one.
             recorder::nested(|| unsafe { std::mem::transmute::<usize, HandlerFunction>(function)(error, data) });
+            thread::get().in_handler.set(false);
         }
     }
     fault.code()
@@ -130,6 +139,11 @@ pub fn happened(op: Option<u16>, fault: Fault) -> c_int {
 /// As [`happened`], where a routine gives something else than the code.
 pub fn report(fault: &Fault) -> c_int {
     happened(thread::waiting().map(|(op, _)| op), fault.clone())
+}
+
+/// Whether an error ends the job, as the handler says.
+pub fn is_fatal(fault: &Fault) -> bool {
+    handler(Team::from_bits(fault.team())).0 == FATAL && !fault.is_result()
 }
 
 /// Keeps an error as the last one of this thread.

@@ -104,7 +104,7 @@ fn begin(routine: &str, thread_level: c_int) -> Result<Start, Fault> {
     fault_site::name();
     let start = runtime::init_thread(thread_level, PROFILES)?;
     finale::end();
-    report::set_reporter(errors::report);
+    report::set_reporter(errors::report, errors::is_fatal);
     if start.first && runtime::map().check {
         check::begin();
     }

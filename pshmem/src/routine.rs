@@ -2,6 +2,7 @@
 
 use pellucid_core::base::Fault;
 use pellucid_core::collectives::Kernel;
+use pellucid_core::request::Request;
 
 use crate::entry::Number;
 use crate::errors::{self, Answer};
@@ -263,6 +264,22 @@ pub fn or_end<R: Answer>(op: u16, result: Result<R, Fault>) -> R {
     }
 }
 
+/// The result of a call that begins an operation: one that could not begin has no request, and the place for it says so.
+#[inline(always)]
+pub fn begun<R>(request: *mut Request, result: Result<R, Fault>) -> Result<R, Fault> {
+    result.inspect_err(|_| has_none(request))
+}
+
+#[cold]
+#[inline(never)]
+#[allow(unsafe_code)]
+fn has_none(request: *mut Request) {
+    if !request.is_null() {
+        // SAFETY: not null; the caller vouches for a handle there.
+        unsafe { request.write_unaligned(Request::INVALID) };
+    }
+}
+
 /// A call cannot be carried out.
 #[cold]
 #[inline(never)]
@@ -288,7 +305,7 @@ pub mod prelude {
     pub use pellucid_profile::recorder;
     pub use pellucid_profile::recorder::unstamped::{self, thread_again, world_again};
 
-    pub use super::{kernel, on_team, op, or_end, word_of};
+    pub use super::{begun, kernel, on_team, op, or_end, word_of};
     pub use crate::dispatcher::{self, Call, Tool};
     pub use crate::frame::{Arguments, Frame};
     pub use crate::seen::{note_if_kept, of_aset, of_set, of_team, on, rooted, rooted_again, team_again};

@@ -56,6 +56,8 @@ pub struct Thread {
     within: Cell<*const Mark>,
     /// Its last error ([`crate::errors`]), or null.
     pub last_error: Cell<*mut c_void>,
+    /// It is in the program's handler of an error.
+    pub in_handler: Cell<bool>,
 }
 
 unsafe extern "C" {

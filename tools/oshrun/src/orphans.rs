@@ -1,6 +1,7 @@
 //! Processes that have left their PE's process group and outlived their parents.
 
 use crate::sys::process::{self, Wait};
+use pellucid_core::os::proc;
 use std::fs;
 
 /// Sends a signal to every child of this process, after taking those that have ended. False: there is none.
@@ -31,7 +32,7 @@ fn children_of(parent: i32) -> Vec<i32> {
 }
 
 fn parent_of(pid: i32) -> Option<i32> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let stat = proc::read(format!("/proc/{pid}/stat")).ok()?;
     // `pid (name) state ppid ...`, where the name may hold anything.
     stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }

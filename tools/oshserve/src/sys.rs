@@ -7,6 +7,8 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
+use pellucid_profile::live::find;
+
 /// Receives bytes and perhaps a descriptor. No bytes: the other end has closed.
 ///
 /// # Errors
@@ -109,7 +111,7 @@ pub fn runs(pid: u32) -> bool {
 
 /// The same from its files, which takes ten times as long.
 fn runs_by_name(pid: u32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let stat = find::read(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
 }
 

@@ -214,6 +214,9 @@ fn routine(body: &Body) -> String {
         params.push_str(", name: *const c_char, value: f64, number: c_long");
         call = call.replace("(level)", "(level, name, value, number)");
     }
+    if name.contains("_nb") && routine.params.iter().any(|param| param.name == "request" && param.pointer) {
+        call = format!("begun(request, {call})");
+    }
     let on_team = |param: &Param| param.base == "shmem_team_t" && !param.pointer;
     if let Some(team) = routine.params.iter().find(|param| on_team(param)) {
         call = format!("on_team({}, {call})", team.name);

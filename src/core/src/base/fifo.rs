@@ -17,6 +17,11 @@ impl Fifo {
     /// A queue of nothing.
     pub const EMPTY: Fifo = Fifo { first: 0, last: 0 };
 
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.first == 0
+    }
+
     /// Puts a place at the end. `next` gives the word of a place.
     pub fn push<'a>(&mut self, place: u32, next: impl Fn(u32) -> &'a AtomicU32) {
         next(place).store(0, Relaxed);

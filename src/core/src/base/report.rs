@@ -6,15 +6,23 @@ use std::sync::OnceLock;
 /// Keeps a fault as the last one of the calling thread, and gives its code.
 pub type Reporter = fn(&Fault) -> i32;
 
-static REPORTER: OnceLock<Reporter> = OnceLock::new();
+/// Says whether a fault would end the job if it were told now.
+pub type Judge = fn(&Fault) -> bool;
 
-/// Registers who is told. Once a process.
-pub fn set_reporter(reporter: Reporter) {
-    let _ = REPORTER.set(reporter);
+static REPORTER: OnceLock<(Reporter, Judge)> = OnceLock::new();
+
+/// Registers who is told, and who says what would come of it. Once a process.
+pub fn set_reporter(reporter: Reporter, judge: Judge) {
+    let _ = REPORTER.set((reporter, judge));
+}
+
+/// Whether a fault would end the job if it were told now. Where nobody is told, it does.
+pub fn is_fatal(fault: &Fault) -> bool {
+    REPORTER.get().is_none_or(|(_, judge)| judge(fault))
 }
 
 /// Tells of a fault, and gives its code.
 #[cold]
 pub fn tell(fault: &Fault) -> i32 {
-    REPORTER.get().map_or_else(|| fault.code(), |reporter| reporter(fault))
+    REPORTER.get().map_or_else(|| fault.code(), |(reporter, _)| reporter(fault))
 }

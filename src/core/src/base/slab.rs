@@ -72,6 +72,12 @@ impl<T: 'static, const N: usize> Slab<T, N> {
         Some(std::ptr::from_ref(place) as usize)
     }
 
+    /// Whether all places are taken.
+    pub fn is_full(&self) -> bool {
+        let free = self.free();
+        free.fresh == N && free.spare.is_empty()
+    }
+
     /// The live object behind a handle.
     #[inline]
     pub fn get(&self, handle: usize) -> Option<&T> {

@@ -1,6 +1,7 @@
 //! What every PE must have in common with the others, compared between hosts at start-up. Within a host the job file
 //! does that.
 
+use super::settings::Settings;
 use crate::base::{Cause, Fault};
 
 /// What a PE says of itself.
@@ -12,6 +13,8 @@ pub struct Identity {
     pub heap: u64,
     /// Bytes of its static objects; 0 where they are private.
     pub data: u64,
+    /// What its environment asks for.
+    pub settings: Settings,
     /// Name of its host.
     pub host: String,
 }
@@ -19,19 +22,20 @@ pub struct Identity {
 impl Identity {
     /// As text for the launcher's key-value space.
     pub fn encode(&self) -> Vec<u8> {
-        let Self { version, heap, data, host } = self;
-        format!("pellucid {version} {heap} {data} {host}").into_bytes()
+        let Self { version, heap, data, settings, host } = self;
+        format!("pellucid {version} {heap} {data} {} {host}", settings.0).into_bytes()
     }
 
     /// Back from [`Self::encode`]; `None` for something else.
     pub fn decode(value: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(value).ok()?;
-        let mut words = text.strip_prefix("pellucid ")?.splitn(4, ' ');
+        let mut words = text.strip_prefix("pellucid ")?.splitn(5, ' ');
         let mut next = || words.next();
         Some(Self {
             version: next()?.into(),
             heap: next()?.parse().ok()?,
             data: next()?.parse().ok()?,
+            settings: Settings(next()?.parse().ok()?),
             host: next()?.into(),
         })
     }
@@ -56,7 +60,7 @@ impl Identity {
             let advice = "all PEs need the same executable, or SHMEM_STATIC_SEGMENT=off";
             return differ("static objects have", &Bytes(self.data), &Bytes(other.data), advice);
         }
-        Ok(())
+        self.settings.check_matching(other.settings, other_pe)
     }
 }
 
@@ -73,7 +77,7 @@ mod tests {
     use super::*;
 
     fn identity(version: &str, heap: u64, data: u64, host: &str) -> Identity {
-        Identity { version: version.into(), heap, data, host: host.into() }
+        Identity { version: version.into(), heap, data, settings: Settings::default(), host: host.into() }
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub use losses::Loss;
 use super::key_values::KeyValues;
 use super::last_words::LastWords;
 use super::round::Round;
+use super::settings::Settings;
 use crate::base::{Cause, Fault};
 use crate::os::alive::Alive;
 use crate::os::crash::{Crashed, Place};
@@ -24,7 +25,7 @@ use std::time::Duration;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"PELLUCID");
 /// Changes with every change of the layout: launcher and library must agree.
-const VERSION: u32 = 10;
+const VERSION: u32 = 11;
 /// This release. What else launcher and library share has layouts too, so they have to be of one release.
 const RELEASE: [u8; 24] = release();
 /// Bytes of one PE's slot.
@@ -73,6 +74,8 @@ struct Slot {
     state: AtomicU32,
     heap: AtomicU64,
     data: AtomicU64,
+    /// See [`Settings`].
+    settings: AtomicU64,
     /// In which [`other::namespace`] `pid` is.
     namespace: AtomicU64,
     /// The signal by which it crashes; 0: none.
@@ -493,7 +496,8 @@ impl<'a> Pe<'a> {
     }
 
     /// Publishes sizes and CPUs before the first meeting.
-    pub(crate) fn publish(&self, heap: u64, data: u64, affinity: &[u64; cpu::MASK_WORDS]) {
+    pub(crate) fn publish(&self, heap: u64, data: u64, settings: Settings, affinity: &[u64; cpu::MASK_WORDS]) {
+        self.0.settings.store(settings.0, Ordering::Relaxed);
         self.0.heap.store(heap, Ordering::Relaxed);
         self.0.data.store(data, Ordering::Relaxed);
         for (to, from) in self.0.affinity.iter().zip(affinity) {
@@ -519,6 +523,11 @@ impl<'a> Pe<'a> {
     /// Bytes of its data segment.
     pub(crate) fn data(&self) -> u64 {
         self.0.data.load(Ordering::Relaxed)
+    }
+
+    /// What its environment asks for.
+    pub(crate) fn settings(&self) -> Settings {
+        Settings(self.0.settings.load(Ordering::Relaxed))
     }
 
     /// CPUs it may run on.

@@ -17,6 +17,7 @@ mod pmix;
 mod rendezvous;
 pub mod ring;
 pub mod round;
+pub mod settings;
 pub mod talk;
 mod value;
 pub mod wireup;

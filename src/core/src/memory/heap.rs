@@ -23,6 +23,9 @@ pub fn is_area(bytes: usize) {
     AREAS.fetch_add(bytes, Ordering::Relaxed);
 }
 
+/// Heaps begin at multiples of this, at whatever address they are: offsets in them are aligned, and with them objects.
+pub const LARGEST_ALIGN: usize = 1 << 30;
+
 /// A range of symmetric memory that objects are allocated from.
 #[derive(Debug)]
 pub struct Heap {
@@ -52,8 +55,12 @@ impl Heap {
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// `size` bytes at a multiple of `align`, null where there is no room. `size` is not 0.
+    /// `size` bytes at a multiple of `align`, null where there is no room, or where heaps begin at no multiple of it
+    /// (beyond [`LARGEST_ALIGN`]). `size` is not 0.
     pub fn allocate(&self, size: usize, align: usize) -> *mut u8 {
+        if align > LARGEST_ALIGN {
+            return std::ptr::null_mut();
+        }
         let mut books = self.books();
         let object = books.allocate(size, align.max(GRANULE));
         self.tell(&books);

@@ -5,9 +5,11 @@
 //! on all PEs where the kernel allows; and its own data pages over the executable's.
 
 use super::fork_copy;
+use super::heap::LARGEST_ALIGN;
 use super::map::{BEHIND, Map, Peer};
 use crate::base::{Cause, Fault};
 use crate::bootstrap::job::Job;
+use crate::bootstrap::settings::Settings;
 use crate::os::elf;
 use crate::os::{cpu, mmap, numa, pagemap};
 use std::ops::Range;
@@ -16,8 +18,6 @@ use std::sync::atomic::AtomicBool;
 
 /// Where the heap is asked for: free in ordinary processes and under AddressSanitizer.
 const HEAP_AT: usize = 0x2a00_0000_0000;
-/// Where it cannot be there, it begins at a multiple of this: `shmem_align` aligns offsets in it.
-const HEAP_ALIGN: usize = 1 << 30;
 /// Segments begin at multiples of this, so that huge pages can be used.
 const ALIGN: usize = 2 << 20;
 /// Bytes a PE of internal area: never-touched pages cost nothing.
@@ -69,15 +69,22 @@ impl Layout {
 }
 
 /// Meets the other PEs and maps everybody's segments. Collective over the job.
-pub fn establish(job: &Job, pe: u32, heap_len: usize, symmetric_data: bool) -> Result<Segments, Fault> {
+pub fn establish(
+    job: &Job,
+    pe: u32,
+    settings: Settings,
+    heap_len: usize,
+    symmetric_data: bool,
+) -> Result<Segments, Fault> {
     let mut notes = Vec::new();
     let (mut data, parts) = static_data(symmetric_data);
     let data_len = data.map_or(0, |r| r.end - r.start);
     let cpus = cpu::affinity();
-    job.pe(pe).publish(heap_len as u64, data_len as u64, &cpus);
+    job.pe(pe).publish(heap_len as u64, data_len as u64, settings, &cpus);
     job.pe(pe).set_node(numa::node_of(&cpus).unwrap_or_else(numa::here));
     job.host_barrier();
     for other in job.pes() {
+        settings.check_matching(job.pe(other).settings(), other)?;
         let theirs = job.pe(other).heap();
         if theirs != heap_len as u64 {
             return Err(Fault::from(Cause::Startup(format!(
@@ -98,7 +105,7 @@ pub fn establish(job: &Job, pe: u32, heap_len: usize, symmetric_data: bool) -> R
     mmap::grow(job.fd(), layout.total())?;
     let view = mmap::shared(job.fd(), 0, layout.total(), None)?;
     let mine = (pe - job.pes().start) as usize;
-    let heap = mmap::shared_aligned(job.fd(), layout.heap(mine), heap_len + BEHIND, (HEAP_AT, HEAP_ALIGN))?;
+    let heap = mmap::shared_aligned(job.fd(), layout.heap(mine), heap_len + BEHIND, (HEAP_AT, LARGEST_ALIGN))?;
     if heap as usize != HEAP_AT {
         notes.push(format!("the symmetric heap is at {heap:p}, not at the common address {HEAP_AT:#x}"));
     }

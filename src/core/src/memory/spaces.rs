@@ -6,7 +6,7 @@
 #![allow(unsafe_code)]
 
 use super::directory::SpaceDirectory;
-use super::heap::Heap;
+use super::heap::{Heap, LARGEST_ALIGN};
 use crate::base::slab::Slab;
 use crate::os::mmap;
 use crate::transport::{RemoteAddress, SegmentId, Transport};
@@ -180,7 +180,7 @@ impl Spaces {
     /// The lowest address behind all spaces.
     pub fn next_address(&self) -> usize {
         let count = self.table.count.load(Ordering::Relaxed);
-        let behind = |row: &[AtomicUsize; 3]| mmap::round_up(row[1].load(Ordering::Relaxed) + 1, ALIGN);
+        let behind = |row: &[AtomicUsize; 3]| mmap::round_up(row[1].load(Ordering::Relaxed) + 1, LARGEST_ALIGN);
         let last = self.table.rows[..count].iter().map(behind).filter(|at| PLACES.contains(at)).max();
         last.unwrap_or(PLACES.start)
     }

@@ -8,8 +8,8 @@ const GENERATIONS: usize = 8;
 pub fn library(name: &str) -> Option<String> {
     let mut pid = std::process::id();
     for _ in 0..GENERATIONS {
-        pid = parent(&std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?).filter(|pid| *pid > 1)?;
-        let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+        pid = parent(&super::proc::read(format!("/proc/{pid}/status")).ok()?).filter(|pid| *pid > 1)?;
+        let maps = super::proc::read(format!("/proc/{pid}/maps")).unwrap_or_default();
         if let Some(path) = mapped(&maps, name) {
             return Some(path.to_owned());
         }

@@ -13,6 +13,10 @@ pub type Piece = libc::iovec;
 
 /// `O_APPEND`, with which the system ignores the offset of a write.
 pub const APPEND: i32 = libc::O_APPEND;
+/// `O_TMPFILE`: a file without a name, which nobody else can open.
+pub const UNNAMED: i32 = libc::O_TMPFILE;
+/// The error of a process that has no room for one more.
+pub const TOO_MANY: i32 = libc::EMFILE;
 /// Flags for the one process that opens a file first.
 pub const FIRST: i32 = libc::O_CREAT | libc::O_EXCL | libc::O_TRUNC;
 
@@ -82,7 +86,41 @@ pub fn sync(fd: &OwnedFd) -> Result<(), i32> {
 /// Cuts a file off, or has it go on as a hole. Error: of the system.
 pub fn truncate(fd: &OwnedFd, bytes: i64) -> Result<(), i32> {
     // SAFETY: a descriptor of this process.
-    unless_interrupted(|| unsafe { libc::ftruncate(fd.as_raw_fd(), bytes) })
+    unless_interrupted(|| {
+        // SAFETY: a descriptor of this process.
+        let (done, error) = without_signal(|| unsafe { libc::ftruncate(fd.as_raw_fd(), bytes) });
+        set_error(error);
+        done
+    })
+}
+
+/// A call of the system that makes a file larger, and its error: at the limit of the size of files (`ulimit -f`) that is
+/// all it gives, and no SIGXFSZ, which would end the process.
+fn without_signal<T>(call: impl FnOnce() -> T) -> (T, i32) {
+    // SAFETY: zeros are a set to be overwritten; the sets and the time are valid places, and the mask of the thread
+    // is what it was before in the end.
+    unsafe {
+        let (mut limit, mut before, mut pending): (libc::sigset_t, libc::sigset_t, libc::sigset_t) =
+            (std::mem::zeroed(), std::mem::zeroed(), std::mem::zeroed());
+        libc::sigemptyset(&raw mut limit);
+        libc::sigaddset(&raw mut limit, libc::SIGXFSZ);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const limit, &raw mut before);
+        libc::sigpending(&raw mut pending);
+        let was_pending = libc::sigismember(&raw const pending, libc::SIGXFSZ) == 1;
+        let done = call();
+        let error = last_error();
+        if error == libc::EFBIG && !was_pending {
+            let now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+            libc::sigtimedwait(&raw const limit, std::ptr::null_mut(), &raw const now);
+        }
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
+        (done, error)
+    }
+}
+
+fn set_error(error: i32) {
+    // SAFETY: the place of this thread's error number.
+    unsafe { *libc::__errno_location() = error };
 }
 
 fn unless_interrupted(mut call: impl FnMut() -> i32) -> Result<(), i32> {
@@ -111,12 +149,11 @@ pub unsafe fn transfer(fd: &OwnedFd, direction: Direction, mut pieces: &mut [Pie
         }
         let (first, count) = (pieces.as_ptr(), pieces.len().min(PIECES) as i32);
         let at = offset.wrapping_add(moved.bytes as i64);
-        // SAFETY: `count` pieces, which are as the caller says.
-        let done = unsafe {
-            match direction {
-                Direction::Read => libc::preadv(fd.as_raw_fd(), first, count, at),
-                Direction::Write => libc::pwritev(fd.as_raw_fd(), first, count, at),
-            }
+        let (done, error) = match direction {
+            // SAFETY: `count` pieces, which are as the caller says.
+            Direction::Read => (unsafe { libc::preadv(fd.as_raw_fd(), first, count, at) }, last_error()),
+            // SAFETY: as above.
+            Direction::Write => without_signal(|| unsafe { libc::pwritev(fd.as_raw_fd(), first, count, at) }),
         };
         match usize::try_from(done) {
             Ok(0) => {
@@ -128,9 +165,9 @@ pub unsafe fn transfer(fd: &OwnedFd, direction: Direction, mut pieces: &mut [Pie
                 moved.bytes += done;
                 skip(pieces, done);
             }
-            Err(_) if last_error() == libc::EINTR => {}
+            Err(_) if error == libc::EINTR => {}
             Err(_) => {
-                moved.error = last_error();
+                moved.error = error;
                 return moved;
             }
         }

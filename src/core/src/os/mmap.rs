@@ -130,6 +130,20 @@ pub fn shared_aligned(fd: RawFd, offset: usize, len: usize, (at, align): (usize,
     shared(fd, offset, len, None)
 }
 
+/// An address at a multiple of `align`, a power of two, from which on `len` bytes were free just now.
+pub fn room(len: usize, align: usize) -> Option<usize> {
+    let whole = len.checked_add(align)?;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    // SAFETY: the kernel chooses a free range, in which nothing can be read or written.
+    let range = unsafe { libc::mmap(std::ptr::null_mut(), whole, libc::PROT_NONE, flags, -1, 0) };
+    if range == libc::MAP_FAILED {
+        return None;
+    }
+    // SAFETY: mapped just now, and nobody else's.
+    unsafe { libc::munmap(range, whole) };
+    Some((range as usize).next_multiple_of(align))
+}
+
 /// As [`shared`], where pages that there are few of are kept for the mapping at once. Error: of the system.
 pub fn reserved(fd: RawFd, offset: usize, len: usize, at: Option<usize>) -> Result<*mut u8, i32> {
     map(fd, offset, len, at, 0)

@@ -22,6 +22,7 @@ pub mod other;
 pub mod packet;
 pub mod pagemap;
 pub mod poll;
+pub mod proc;
 pub mod process;
 pub mod python;
 pub mod random;

@@ -41,7 +41,7 @@ impl Other {
 
     /// Whether it was sent a signal that nothing survives, and is not gone yet.
     pub fn is_killed(&self) -> bool {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap_or_default();
+        let status = super::proc::read(format!("/proc/{}/status", self.pid)).unwrap_or_default();
         let pending = status.lines().find_map(|line| line.strip_prefix("ShdPnd:"));
         let pending = pending.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
         pending & 1 << (libc::SIGKILL - 1) != 0
@@ -50,7 +50,7 @@ impl Other {
     /// How it ended; `None`: it runs.
     pub fn ended(&self) -> Option<Ended> {
         // `pid (name) state ppid ...`, where the name may hold anything.
-        let stat = match std::fs::read_to_string(format!("/proc/{}/stat", self.pid)) {
+        let stat = match super::proc::read(format!("/proc/{}/stat", self.pid)) {
             Ok(stat) => stat,
             Err(error) if is_gone(&error) => return Some(Ended::Unknown),
             Err(_) => return None,

@@ -9,7 +9,7 @@ pub fn id() -> i32 {
 /// When this process was started, in the kernel's ticks since it runs: another program in it changes nothing about
 /// that.
 pub fn start_time() -> u64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let stat = super::proc::read("/proc/self/stat").unwrap_or_default();
     // Behind the name, which may hold anything, the state is the first field.
     stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(19)?.parse().ok()).unwrap_or_default()
 }

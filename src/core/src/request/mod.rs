@@ -141,9 +141,7 @@ pub fn all_complete() -> bool {
     !are_running() && TABLE.all_complete()
 }
 
-/// Forgets all requests, which are complete: at the last finalize.
+/// Forgets what the last finalize ends. Requests stay, and are complete: a program may end them after it has begun again.
 pub fn forget_all() {
-    outcomes::clear();
     uses::clear();
-    TABLE.clear();
 }

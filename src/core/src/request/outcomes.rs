@@ -35,9 +35,3 @@ fn take(request: Request) -> Option<Fault> {
     COUNT.store(all.len(), Ordering::Release);
     Some(fault)
 }
-
-/// Forgets all.
-pub(super) fn clear() {
-    all().clear();
-    COUNT.store(0, Ordering::Release);
-}

@@ -3,7 +3,7 @@
 
 use super::table::{Request, TABLE};
 use super::{observer, outcomes};
-use crate::base::{Cause, Fault};
+use crate::base::{Cause, Fault, report};
 use crate::inter_host;
 use crate::os::{beside, fork};
 use std::fmt;
@@ -111,11 +111,11 @@ fn running() -> MutexGuard<'static, Vec<(Request, Schedule)>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a schedule came to is kept for who asks for its request, unless it is a mistake of the program's. That a member
-/// is lost is none.
+/// What a schedule came to is kept for who asks for its request, unless it is a mistake of the program's that ends the
+/// job. That a member is lost is none.
 fn keep(request: Request, result: Result<(), Fault>) -> Result<(), Fault> {
     match result {
-        Err(fault) if fault.is_result() || fault.is_loss() => {
+        Err(fault) if fault.is_result() || fault.is_loss() || !report::is_fatal(&fault) => {
             outcomes::keep(request, fault);
             Ok(())
         }

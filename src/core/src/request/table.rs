@@ -211,12 +211,6 @@ impl Table {
         self.for_each(|_, slot| all &= !slot.scheduled.load(Ordering::Acquire) && slot.event.is_complete());
         all
     }
-
-    pub fn clear(&self) {
-        let mut live = Vec::new();
-        self.for_each(|number, slot| live.push(Request::new(number, slot.generation.load(Ordering::Relaxed))));
-        live.into_iter().for_each(|request| self.remove(request));
-    }
 }
 
 #[cfg(test)]

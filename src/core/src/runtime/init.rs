@@ -9,6 +9,7 @@ use super::{
 };
 use crate::base::{Fault, env};
 use crate::bootstrap::job::{Job, PeState};
+use crate::bootstrap::settings::Settings;
 use crate::bootstrap::{self, Profiles, ring::Stage};
 use crate::collectives;
 use crate::collectives::table;
@@ -126,7 +127,8 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
     let wireup = network::wireup(&launch, only_network)?;
     let (job, pe) = (launch.job, launch.pe);
     let heap_len = usize::try_from(env::symmetric_size()?).unwrap_or(usize::MAX);
-    let segments = segments::establish(&job, pe, heap_len, env::static_segment()?)?;
+    let settings = Settings::new(check, only_network, env::atomics_by_nic()?, &algorithms.0);
+    let segments = segments::establish(&job, pe, settings, heap_len, env::static_segment()?)?;
     if check {
         if pe == job.pes().start && WIREUP.get().is_some() {
             crate::say!("pellucid: PE {pe}: started by {}", launch.how);
@@ -147,7 +149,7 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
     map.losses = losses::of(job, segments.peers);
     let mut hosts = vec![0];
     if let Some(wireup) = wireup {
-        let begin = network::Begin { profiles, segment: launch.profile.as_ref() };
+        let begin = network::Begin { profiles, segment: launch.profile.as_ref(), settings };
         hosts = join_network(&mut map, wireup, only_network, &begin)?;
     }
     // Areas are found by world number.

@@ -6,6 +6,7 @@ use crate::base::{Cause, Fault, env};
 use crate::bootstrap::identity::Identity;
 use crate::bootstrap::onhost::OnHost;
 use crate::bootstrap::ring;
+use crate::bootstrap::settings::Settings;
 use crate::bootstrap::wireup::Wireup;
 use crate::bootstrap::{Launch, Profiles};
 use crate::memory::Map;
@@ -28,6 +29,8 @@ pub(super) struct Network {
 pub(super) struct Begin<'a> {
     pub profiles: Profiles,
     pub segment: Option<&'a OwnedFd>,
+    /// What this PE's environment asks for.
+    pub settings: Settings,
 }
 
 impl Begin<'_> {
@@ -116,6 +119,7 @@ pub(super) fn join(
         version: env!("CARGO_PKG_VERSION").into(),
         heap: mine.heap_len as u64,
         data: mine.data_len as u64,
+        settings: begin.settings,
         host: process::host_name(),
     };
     let request = OpenRequest {

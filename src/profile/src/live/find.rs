@@ -8,6 +8,12 @@ use std::path::Path;
 /// What descriptors of a segment stand for.
 const SEGMENT: &str = "/memfd:pellucid-profile";
 
+/// A file of the kernel's about a process. What it is called is part of some, of which the kernel keeps 15 bytes,
+/// perhaps with half a letter at the end: no reason to know nothing of it.
+pub fn read(file: impl AsRef<Path>) -> io::Result<String> {
+    fs::read(file).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// All processes that this one sees.
 pub fn processes() -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -26,7 +32,7 @@ pub fn is_launcher(pid: u32) -> bool {
 
 /// What a process is called; `None`: it has gone.
 pub fn name(pid: u32) -> Option<String> {
-    Some(fs::read_to_string(format!("/proc/{pid}/comm")).ok()?.trim_end().to_owned())
+    Some(read(format!("/proc/{pid}/comm")).ok()?.trim_end().to_owned())
 }
 
 /// Whether all threads of a process sleep.
@@ -43,7 +49,7 @@ pub fn state(pid: u32) -> Option<(char, u32)> {
 }
 
 fn state_in(file: &Path) -> Option<(char, u32)> {
-    let stat = fs::read_to_string(file).ok()?;
+    let stat = read(file).ok()?;
     let mut words = stat.rsplit_once(") ")?.1.split(' ');
     Some((words.next()?.chars().next()?, words.next()?.parse().ok()?))
 }

@@ -7,6 +7,7 @@ use gimli::{
     BaseAddresses, CfaRule, EhFrame, EndianSlice, NativeEndian, Register, RegisterRule, UnwindContext, UnwindSection,
 };
 use object::{Object, ObjectKind, ObjectSection, ObjectSegment};
+use pellucid_profile::live::find;
 
 use super::thread::Stopped;
 
@@ -28,7 +29,7 @@ pub(super) struct Image(Vec<Mapped>);
 impl Image {
     /// What a process has mapped to run; `None`: that cannot be read.
     pub(super) fn of(pid: u32) -> Option<Image> {
-        let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
+        let maps = find::read(format!("/proc/{pid}/maps")).ok()?;
         Some(Image(maps.lines().filter_map(mapped).collect()))
     }
 

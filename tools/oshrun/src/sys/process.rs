@@ -1,6 +1,7 @@
 //! Children and process groups.
 #![allow(unsafe_code)]
 
+use pellucid_core::os::proc;
 use std::io;
 
 /// How a process ended.
@@ -69,13 +70,13 @@ pub fn wait_for_end(pid: i32) -> Ended {
 
 /// Whether a process is stopped: by a signal, or by a debugger.
 pub fn is_stopped(pid: i32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let stat = proc::read(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['T', 't']))
 }
 
 /// Whether a process is stopped, or in the hands of a debugger: it does not go on by itself.
 pub fn is_held(pid: i32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let status = proc::read(format!("/proc/{pid}/status")).unwrap_or_default();
     let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default().trim_start();
     field("State:").starts_with(['T', 't']) || !matches!(field("TracerPid:"), "" | "0")
 }
@@ -154,7 +155,7 @@ pub fn exit_now(status: i32) -> ! {
 
 /// Whether a process has a handler for a signal or ignores it.
 pub fn handles(pid: i32, signal: i32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let status = proc::read(format!("/proc/{pid}/status")).unwrap_or_default();
     status
         .lines()
         .filter_map(|line| line.strip_prefix("SigCgt:").or_else(|| line.strip_prefix("SigIgn:")))
@@ -164,7 +165,7 @@ pub fn handles(pid: i32, signal: i32) -> bool {
 
 /// Whether a process has a handler for a signal, which is not running now: while it does, the signal is blocked.
 pub fn notes(pid: i32, signal: i32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let status = proc::read(format!("/proc/{pid}/status")).unwrap_or_default();
     let has = |mask: &str| {
         let mask = status.lines().find_map(|line| line.strip_prefix(mask));
         mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())

@@ -48,7 +48,16 @@ const amount = (value) => {
     if (value >= unit) return (value / unit).toFixed(1) + name;
   return value >= 10 || Number.isInteger(value) ? value.toFixed(0) : value.toFixed(2);
 };
-const bytes = (value) => amount(value) + (value >= 1e3 ? 'B' : ' B');
+const bytes = (value) => {
+  for (const [power, name] of [
+    [40, ' TiB'],
+    [30, ' GiB'],
+    [20, ' MiB'],
+    [10, ' KiB'],
+  ])
+    if (value >= 2 ** power) return (value / 2 ** power).toFixed(1) + name;
+  return amount(value) + ' B';
+};
 const time = (value) => (value >= 1 ? value.toFixed(1) + ' s' : (value * 1e3).toFixed(1) + ' ms');
 const percent = (value) => (100 * value).toFixed(0) + ' %';
 

@@ -52,6 +52,10 @@ pub(super) fn check_offset(offset: i64, bytes: usize) -> Result<(), Fault> {
     let end = i64::try_from(bytes).ok().and_then(|bytes| offset.checked_add(bytes));
     match end {
         Some(_) if offset >= 0 => Ok(()),
+        None if offset >= 0 => {
+            let expected = "no more than there is room for behind offset";
+            Err(Fault::from(Cause::BadValue { arg: "bytes", value: bytes as i64, expected }))
+        }
         _ => Err(Fault::from(Cause::BadValue { arg: "offset", value: offset, expected: "a place in a file" })),
     }
 }

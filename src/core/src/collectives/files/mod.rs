@@ -135,14 +135,19 @@ pub fn open(
     // SAFETY: not null; the caller vouches for a handle there.
     unsafe { place.write_unaligned(FileHandle::INVALID) };
     let Some(members) = Group::Team(team).members(w)? else { return Ok(code::ARGUMENT) };
-    if flags & os::APPEND != 0 {
-        let expected = "flags without O_APPEND, with which offsets would be ignored";
+    let refused = [
+        (os::APPEND, "flags without O_APPEND, with which offsets would be ignored"),
+        (os::UNNAMED, "flags without O_TMPFILE, with which each member would have a file of its own"),
+    ];
+    if let Some((_, expected)) = refused.into_iter().find(|(flag, _)| flags & flag == *flag) {
         return Err(Fault::from(Cause::BadValue { arg: "flags", value: flags.into(), expected }));
     }
     // SAFETY: not null; the caller vouches for a string.
     let path = unsafe { CStr::from_ptr(path) }.to_owned();
     let file = Arc::new(open_together(w, team, members, path, (flags, mode as u32))?);
-    let handle = OPEN.insert(file).ok_or_else(|| Fault::from(Cause::Os { what: "4096 files are open", error: 24 }))?;
+    let shown = file.path.clone();
+    let full = || Fault::from(Cause::File { what: "open", path: shown, at: None, error: os::TOO_MANY, pe: None });
+    let handle = OPEN.insert(file).ok_or_else(full)?;
     // SAFETY: as above.
     unsafe { place.write_unaligned(FileHandle(handle)) };
     Ok(0)
@@ -172,7 +177,8 @@ fn open_together(
     let call = FlatCall::begin(w, pes.clone(), me, key, false);
     let request = call.start(|call| {
         async move {
-            let mut mine = (me == 0).then(|| os::open(&path, flags, mode));
+            let open = |flags| if OPEN.is_full() { Err(os::TOO_MANY) } else { os::open(&path, flags, mode) };
+            let mut mine = (me == 0).then(|| open(flags));
             let error_of = |opened: &Option<Result<OwnedFd, i32>>| match opened {
                 Some(Err(error)) => *error as u64,
                 _ => 0,
@@ -185,7 +191,7 @@ fn open_together(
                 return Err(fault(0, first[1]));
             }
             if me != 0 {
-                mine = Some(os::open(&path, flags & !os::FIRST, mode));
+                mine = Some(open(flags & !os::FIRST));
             }
             let all = call.words(1, Kind::FileOpen, &[error_of(&mine)]).await?;
             // What this member itself was told comes first.

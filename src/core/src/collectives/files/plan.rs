@@ -69,6 +69,8 @@ struct Part {
     want: Want,
     /// The next block in the order of the file.
     turn: u64,
+    /// It has come to the end of the file.
+    ended: bool,
     outcome: Outcome,
 }
 
@@ -111,12 +113,13 @@ impl Plan {
                     m.remote("sym", here as *const u8, bytes, pe)?
                 }
             };
-            Ok(Part { memory, want, turn: 0, outcome: Outcome::default() })
+            Ok(Part { memory, want, turn: 0, ended: false, outcome: Outcome::default() })
         });
         Ok(Self { parts: parts.collect::<Result<_, Fault>>()?, direction })
     }
 
-    /// Moves all bytes, and tells what became of each part. An error, or the end of the file, ends it.
+    /// Moves all bytes, and tells what became of each part. An error ends it, and the end of the file the part that has
+    /// come to it: what another one wants may begin before that.
     pub fn run(mut self, file: &File) -> Vec<Outcome> {
         let mut next: BinaryHeap<Reverse<(i64, usize)>> = BinaryHeap::new();
         let wanted = |part: &&Part| part.want.bytes() > 0;
@@ -130,6 +133,9 @@ impl Plan {
                 (run.start, run.end) = (offset, offset);
             }
             let part = &mut self.parts[i];
+            if part.ended {
+                continue;
+            }
             let (block, number) = (part.want.block, part.want.block(part.turn).1);
             let at = part.memory.wrapping_add((number * block) as usize);
             run.pieces.push(Piece { iov_base: at.cast(), iov_len: block as usize });
@@ -146,25 +152,25 @@ impl Plan {
         self.finish()
     }
 
-    /// Moves what has come together; false where that did not go to its end.
+    /// Moves what has come together; false where the system refused.
     #[allow(unsafe_code)]
     fn flush(&mut self, file: &File, run: &mut Run) -> bool {
         // SAFETY: the members have checked their memory, and it is mapped here.
         let moved = unsafe { os::transfer(&file.fd, self.direction, &mut run.pieces, run.start) };
-        let (mut left, mut at, mut complete) = (moved.bytes as u64, run.start as u64, true);
+        let (mut left, mut at, mut error) = (moved.bytes as u64, run.start as u64, moved.error);
         for (owner, bytes) in run.owners.drain(..) {
-            let outcome = &mut self.parts[owner].outcome;
+            let part = &mut self.parts[owner];
             let done = left.min(bytes);
-            outcome.bytes += done;
-            if done < bytes && complete {
-                complete = false;
-                (outcome.error, outcome.at) = (moved.error, at + done);
+            part.outcome.bytes += done;
+            if done < bytes && !part.ended {
+                part.ended = true;
+                (part.outcome.error, part.outcome.at) = (std::mem::take(&mut error), at + done);
             }
             left -= done;
             at += bytes;
         }
         run.pieces.clear();
-        complete
+        moved.error == 0
     }
 
     /// What was stopped by another part's error did not go well either.
@@ -194,7 +200,10 @@ pub fn checked(
     m.local("sym", sym, bytes)?;
     let last = i64::try_from(count - 1).ok().and_then(|last| stride.checked_mul(last)?.checked_add(offset));
     independent::check_offset(offset, block)?;
-    independent::check_offset(last.unwrap_or(-1), block)?;
+    if last.is_none_or(|last| independent::check_offset(last, block).is_err()) {
+        let expected = "one with which each block has a place in a file";
+        return Err(Fault::from(Cause::BadValue { arg: "stride", value: stride, expected }));
+    }
     let place = check::place(m, sym);
     // Blocks that touch are one.
     let (block, count) = if stride == block as i64 { (bytes, 1) } else { (block, count) };

@@ -3,6 +3,7 @@
 #![allow(unsafe_code)]
 
 use super::JOB;
+use crate::memory::heap::LARGEST_ALIGN;
 use crate::memory::spaces::{ALIGN, Pages};
 use crate::os::{huge, mmap, numa, process};
 use crate::team::World;
@@ -161,7 +162,17 @@ pub(super) fn map(
         None => mmap::shared(fd, offset, bytes, at).or_else(|_| fail(What::Map, mmap::last_errno())),
     };
     let view = map(start, stride * count, None)?;
-    let own = match map(start + index * stride, stride, Some(base)) {
+    let own = map(start + index * stride, stride, Some(base)).and_then(|own| {
+        // Taken. The system's choice is aligned to a page.
+        if (own as usize).is_multiple_of(LARGEST_ALIGN) {
+            return Ok(own);
+        }
+        let Some(room) = mmap::room(stride, LARGEST_ALIGN) else { return Ok(own) };
+        // SAFETY: mapped just now.
+        unsafe { mmap::unmap(own, stride) };
+        map(start + index * stride, stride, Some(room))
+    });
+    let own = match own {
         Ok(own) => own,
         Err(failed) => {
             // SAFETY: mapped just now.
