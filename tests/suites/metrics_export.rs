@@ -1,7 +1,6 @@
 //! What `oshrun --metrics`, `--metrics-file`, `--metrics-push` and `SHMEM_METRICS` do with a job's metrics:
 //! Prometheus, a Pushgateway, a collector of OpenTelemetry, a file.
 
-use std::io::Read;
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::Command;
@@ -305,12 +304,18 @@ fn a_pipe_that_nobody_reads_is_told_before_the_job() {
     let options = ["--metrics-file", pipe.to_str().expect("a name")];
     let outcome = job(&folder, 1, &options).arg(short()).run();
     outcome.expect_code(1).expect_text(&["nothing was run", "job.prom: nobody reads it"]);
-    // This one does not see an end when a writer closes it.
-    let mut reader = std::fs::File::options().read(true).write(true).open(&pipe).expect("the pipe");
-    job(&folder, 1, &options).arg(short()).run().expect_code(0);
-    let mut page = vec![0; 1 << 16];
-    let bytes = reader.read(&mut page).expect("a page");
-    let page = String::from_utf8_lossy(&page[..bytes]);
+    // A reader sees an end where nobody has it open for writing any more: not before the job's own.
+    let from = pipe.clone();
+    let reader = std::thread::spawn(move || std::fs::read_to_string(from).expect("a page"));
+    // It waits there for a writer, which a job does not.
+    let writer = std::fs::File::options().write(true).open(&pipe).expect("the pipe");
+    let running = job(&folder, 1, &options).arg(short()).arg("stand").start();
+    std::thread::sleep(std::time::Duration::from_millis(1000));
+    drop(writer);
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert!(system::signal(running.pid(), libc::SIGTERM));
+    running.wait();
+    let page = reader.join().expect("a reader");
     assert_eq!(sum(&page, "shmem_job_pes", &[]), 1.0, "{page}");
 }
 

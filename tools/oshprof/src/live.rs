@@ -29,6 +29,7 @@ impl Job {
         let pes = if pes == 1 { "1 PE".to_owned() } else { format!("{pes} PEs") };
         let here = match self.segment.pes() {
             here if here.len() as u32 == self.segment.npes() => String::new(),
+            here if here.len() == 1 => format!(", PE {}", here.start),
             here => format!(", PEs {} to {}", here.start, here.end - 1),
         };
         format!("job {}: {}, {pes}{here} on {}", self.pid, visible(&command), visible(&header.host.get()))

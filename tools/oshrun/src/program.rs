@@ -34,6 +34,9 @@ impl CannotRun {
     /// From the error of starting a file that was there.
     pub fn refused(program: &OsStr, error: &io::Error) -> Self {
         let reason = match error.raw_os_error() {
+            Some(libc::ENOENT) if !Path::new("/dev/null").exists() => {
+                "there is no /dev/null for its standard input".to_string()
+            }
             Some(libc::ENOENT) => "its interpreter (first line of a script, or ELF loader) was not found".to_string(),
             Some(libc::EAGAIN) => format!("{error} (limit of processes, see ulimit -u?)"),
             _ => error.to_string(),

@@ -9,6 +9,7 @@ use super::pmi1::Pmi1;
 use super::pmi2::Pmi2;
 use super::pmix::Pmix;
 use super::rendezvous::{self, MakeProfile, Member, Shared};
+use super::waiting::Waiting;
 use super::wireup::Wireup;
 use crate::base::{Cause, Fault};
 use crate::os::{mmap, process};
@@ -91,8 +92,10 @@ fn join<M: Member + 'static>(
 ) -> Result<Launch, Fault> {
     let member = Arc::new(member);
     connected(member.clone());
+    let waiting = Waiting::new(member.pe(), member.npes());
     rendezvous::locate(&*member)?;
     let Shared { job, profile } = rendezvous::share_job(&*member, profile)?;
+    drop(waiting);
     let pe = member.pe();
     if let Err(other) = job.pe(pe).claim(process::id()) {
         return Err(Fault::from(Cause::Startup(format!("PE {pe} is process {other} already"))));

@@ -20,6 +20,7 @@ pub mod round;
 pub mod settings;
 pub mod talk;
 mod value;
+mod waiting;
 pub mod wireup;
 
 pub use launch::{Launch, before_joining, find};

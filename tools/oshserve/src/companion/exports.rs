@@ -1,6 +1,8 @@
 //! The file and what is pushed: at times, at snapshots, and when the job has ended.
 
+use std::fs::{self, File};
 use std::io::Write;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -36,7 +38,7 @@ pub struct Wanted {
 
 /// What is exported, before there is a job.
 pub struct Exports {
-    file: Option<PathBuf>,
+    file: Option<Output>,
     push: Option<Push>,
 }
 
@@ -52,11 +54,7 @@ impl Exports {
     /// # Errors
     /// What is wrong with it.
     pub fn open(wanted: &Wanted) -> Result<Exports, String> {
-        let file = wanted.file.as_deref().map(with_host);
-        if let Some(file) = &file {
-            // A place that cannot be written to is told before the job begins.
-            drop(OutputFile::create_at_once(file).map_err(|error| error.to_string())?);
-        }
+        let file = wanted.file.as_deref().map(with_host).map(Output::open).transpose()?;
         let variable = |name: &str| std::env::var(name).ok();
         let open = |to: &String| Push::open(to, Settings::from(variable)?, wanted.forget);
         Ok(Exports { file, push: wanted.push.as_ref().map(open).transpose()? })
@@ -64,9 +62,9 @@ impl Exports {
 
     /// Begins to export the jobs' numbers.
     pub fn start(self, jobs: Arc<Jobs>, mut about: About) -> Running {
-        let file = self.file.map(|path| {
-            let shown = path.display().to_string();
-            Worker::start(shown, Pages { path, jobs: Arc::clone(&jobs), next: Instant::now() + EVERY, said: false })
+        let file = self.file.map(|file| {
+            let shown = file.path.display().to_string();
+            Worker::start(shown, Pages { file, jobs: Arc::clone(&jobs), next: Instant::now() + EVERY, said: false })
         });
         let push = self.push.map(|push| {
             push.complete(&mut about.source);
@@ -171,8 +169,28 @@ fn work(export: &mut impl Export, orders: &Receiver<Order>) {
 }
 
 /// The file.
-struct Pages {
+struct Output {
     path: PathBuf,
+    /// Where it is a pipe: its reader sees one end, that of the job, and all pages before.
+    _pipe: Option<File>,
+}
+
+impl Output {
+    /// A place that cannot be written to is told before the job begins.
+    fn open(path: PathBuf) -> Result<Output, String> {
+        let tried = OutputFile::create_at_once(&path).map_err(|error| error.to_string())?;
+        let is_pipe = fs::metadata(&path).is_ok_and(|about| about.file_type().is_fifo());
+        let open = || fs::OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(&path);
+        let pipe = is_pipe.then(open).transpose();
+        drop(tried);
+        let pipe = pipe.map_err(|error| OutputFile::failed(&path, error).to_string())?;
+        Ok(Output { path, _pipe: pipe })
+    }
+}
+
+/// What is written to it.
+struct Pages {
+    file: Output,
     jobs: Arc<Jobs>,
     next: Instant,
     /// Whether has been said that it cannot be written.
@@ -191,7 +209,7 @@ impl Export for Pages {
     }
 
     fn now(&mut self) {
-        let written = text::encode(&self.jobs.numbers()).and_then(|page| write(&self.path, &page));
+        let written = text::encode(&self.jobs.numbers()).and_then(|page| write(&self.file.path, &page));
         if let Err(error) = written
             && !std::mem::replace(&mut self.said, true)
         {
@@ -275,11 +293,15 @@ mod tests {
         let address = format!("http://{}", collector.local_addr().unwrap());
         let minute = Duration::from_secs(60);
         let settings = Settings { interval: minute, timeout: minute, ..Settings::default() };
-        let (jobs, next, path) = (no_jobs(), Instant::now(), file.clone());
+        let (jobs, next) = (no_jobs(), Instant::now());
+        let file_of_pages = Output::open(file.clone()).unwrap();
         let push = Push::open(&address, settings, false).unwrap();
         let pushes = Pushes { push, jobs: Arc::clone(&jobs), about: About::default(), next };
         let running = Running {
-            file: Some(Worker::start("file".into(), Pages { path, jobs, next: next + EVERY, said: false })),
+            file: Some(Worker::start(
+                "file".into(),
+                Pages { file: file_of_pages, jobs, next: next + EVERY, said: false },
+            )),
             push: Some(Worker::start(address, pushes)),
         };
         // From here on a push is under way.

@@ -10,12 +10,14 @@ use hyper::body::Bytes;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName, HeaderValue, RETRY_AFTER};
 use hyper::{Method, Request, Uri};
 use hyper_util::rt::TokioIo;
-use rustls::{ClientConfig, RootCertStore};
+use rustls::ClientConfig;
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
+
+use super::trust::Trust;
 
 /// Longest answer that is read.
 const ANSWER_BYTES: usize = 1 << 20;
@@ -177,17 +179,27 @@ where
 fn request(to: &Address, message: &Message) -> Result<Request<Full<Bytes>>, String> {
     let mut builder = Request::builder().method(message.method.clone()).uri(&to.path);
     let headers = builder.headers_mut().ok_or_else(|| format!("the path {} cannot be asked for", to.path))?;
-    let value = |text: &str| HeaderValue::from_str(text).map_err(|_| format!("`{text}` is no value of a header"));
-    headers.insert(HOST, value(&to.authority())?);
+    let value = |text: &str, of: &str| HeaderValue::from_str(text).map_err(|_| format!("no value of the header {of}"));
+    headers.insert(HOST, value(&to.authority(), "host")?);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(message.kind));
     if let Some(authorization) = &to.authorization {
-        headers.insert(AUTHORIZATION, value(authorization)?);
+        headers.insert(AUTHORIZATION, value(authorization, "authorization")?);
     }
     for (name, text) in &message.headers {
-        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| format!("`{name}` is no name of a header"))?;
-        headers.insert(name, value(text)?);
+        let (name, value) = header(name, text)?;
+        headers.insert(name, value);
     }
     builder.body(Full::new(Bytes::from(message.body.clone()))).map_err(|error| error.to_string())
+}
+
+/// A header. What it says may be secret: no message has it.
+///
+/// # Errors
+/// What cannot be sent.
+pub fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), String> {
+    let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| format!("`{name}` is no name of a header"))?;
+    let value = HeaderValue::from_str(value).map_err(|_| format!("the value of {name} cannot be sent in a header"))?;
+    Ok((name, value))
 }
 
 /// Seconds, or a date.
@@ -202,14 +214,13 @@ fn client_config(roots: Option<&Path>, own: Option<&(PathBuf, PathBuf)>) -> Resu
     let system = || SYSTEM_ROOTS.iter().map(PathBuf::from).find(|path| path.is_file());
     let file = roots.map(Path::to_owned).or_else(named).or_else(system);
     let file = file.ok_or("no certificates are trusted here: name a file by OTEL_EXPORTER_OTLP_CERTIFICATE")?;
-    let mut store = RootCertStore::empty();
-    let (known, _) = store.add_parsable_certificates(certificates(&file)?);
-    if known == 0 {
-        return Err(format!("{}: it has no certificates", file.display()));
-    }
     let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let trust = Trust::new(certificates(&file)?, Arc::clone(&provider))?;
+    let trust = trust.ok_or_else(|| format!("{}: it has no certificates", file.display()))?;
     let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    let builder = builder.map_err(|error| error.to_string())?.with_root_certificates(store);
+    // What rustls calls dangerous is a verifier of one's own: this one asks rustls' first.
+    let builder = builder.map_err(|error| error.to_string())?.dangerous();
+    let builder = builder.with_custom_certificate_verifier(Arc::new(trust));
     let Some((certificate, key)) = own else { return Ok(builder.with_no_client_auth()) };
     let private = PrivateKeyDer::from_pem_file(key).map_err(|error| format!("{}: {error}", key.display()))?;
     let made = builder.with_client_auth_cert(certificates(certificate)?, private);

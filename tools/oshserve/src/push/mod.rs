@@ -9,6 +9,7 @@
 pub mod http;
 pub mod settings;
 pub mod target;
+mod trust;
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};

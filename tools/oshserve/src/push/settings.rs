@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::http;
+
 /// How metrics are pushed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -63,6 +65,9 @@ impl Settings {
         made.endpoint = set("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT").or_else(base);
         if let Some((name, value)) = either("HEADERS") {
             made.headers = pairs(&name, &value)?;
+            for (header, value) in &made.headers {
+                http::header(header, value).map_err(|error| format!("{name}: {error}"))?;
+            }
         }
         if let Some((name, value)) = either("TIMEOUT") {
             made.timeout = milliseconds(&name, &value)?;
@@ -174,6 +179,11 @@ mod tests {
             ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "OTEL_EXPORTER_OTLP_PROTOCOL `grpc`: there are http/protobuf"),
             ("OTEL_EXPORTER_OTLP_METRICS_TIMEOUT", "0", "OTEL_EXPORTER_OTLP_METRICS_TIMEOUT `0` is not a number"),
             ("OTEL_METRIC_EXPORT_INTERVAL", "1m", "OTEL_METRIC_EXPORT_INTERVAL `1m`"),
+            (
+                "OTEL_EXPORTER_OTLP_HEADERS",
+                "a=b%0d%0aX: y",
+                "OTEL_EXPORTER_OTLP_HEADERS: the value of a cannot be sent",
+            ),
             ("OTEL_EXPORTER_OTLP_HEADERS", "a", "OTEL_EXPORTER_OTLP_HEADERS: `a` is not NAME=VALUE"),
             ("OTEL_RESOURCE_ATTRIBUTES", "a=%zz", "`a=%zz`"),
             ("OTEL_EXPORTER_OTLP_COMPRESSION", "zstd", "there are gzip and none"),

@@ -228,8 +228,9 @@ impl Wireup for Pmix {
     fn abort(&self, status: i32, message: &str) {
         if self.is_ours() {
             let message = CString::new(message.replace('\0', " ")).unwrap_or_default();
+            // Slurm takes 256, of which nothing is left in an exit status, for a success.
             // SAFETY: a C string, and null for all processes of the job.
-            unsafe { (self.functions.abort)(status, message.as_ptr(), null_mut(), 0) };
+            unsafe { (self.functions.abort)(status & 0xff, message.as_ptr(), null_mut(), 0) };
         }
     }
 
