@@ -264,7 +264,8 @@ pub fn or_end<R: Answer>(op: u16, result: Result<R, Fault>) -> R {
     }
 }
 
-/// The result of a call that begins an operation: one that could not begin has no request, and the place for it says so.
+/// The result of a call that begins an operation: one that could not begin has no request, and the place for it says
+/// so.
 #[inline(always)]
 pub fn begun<R>(request: *mut Request, result: Result<R, Fault>) -> Result<R, Fault> {
     result.inspect_err(|_| has_none(request))

@@ -82,7 +82,7 @@ fn a_name_that_is_not_known_is_told_once_a_job() {
     let tell = |job: Job| {
         let outcome = names.iter().fold(job, |job, name| job.env(name, "1")).limit(30).run().expect_code(0);
         for name in names {
-            let line = format!("environment variable {name} is not known; the nearest name is S");
+            let line = format!("environment variable {name} is not known; SHMEM_INFO=1 lists those that are");
             assert_eq!(outcome.stderr.matches(&line).count(), 1, "{}", outcome.describe());
         }
     };

@@ -161,7 +161,7 @@ static void mistakes(void) {
     CHECK_EQ(shmemx_file_write_at_all(file, data, 8, -1), SHMEMX_ERROR_ARGUMENT);
     last(SHMEMX_ERROR_ARGUMENT, -1, "shmemx_file_write_at_all", "offset = -1");
     CHECK_EQ(shmemx_file_write_strided_all(file, data, 8, 3, -8, 8), SHMEMX_ERROR_ARGUMENT);
-    last(SHMEMX_ERROR_ARGUMENT, -1, "shmemx_file_write_strided_all", "offset");
+    last(SHMEMX_ERROR_ARGUMENT, -1, "shmemx_file_write_strided_all", "stride = -8");
     CHECK_EQ(shmemx_file_write_at_nb(file, data, 8, INT64_MAX - 2, NULL), SHMEMX_ERROR_ARGUMENT);
     last(SHMEMX_ERROR_ARGUMENT, -1, "shmemx_file_write_at_nb", "offset");
     CHECK_EQ(shmemx_file_truncate(file, -5), SHMEMX_ERROR_ARGUMENT);

@@ -1,6 +1,6 @@
 /* A job with known numbers. Each PE: 100 shmem_p to its neighbour, 50 puts of 1 KiB, 10 barriers. Then, by argument:
- * "kill": PE 1 is killed; "many": the same 1000 times; "load": the same over and over; "stand": PE 0 stays away from a barrier;
- * "snapshot FILE": says whether a snapshot of the metrics is in the file. */
+ * "kill": PE 1 is killed; "many": the same 1000 times; "load": the same and a nonblocking put, over and over; "stand":
+ * PE 0 stays away from a barrier; "snapshot FILE": says whether a snapshot of the metrics is in the file. */
 #include <shmem.h>
 #include <signal.h>
 #include <stdio.h>
@@ -35,6 +35,8 @@ int main(int argc, char **argv) {
     }
     while (!strcmp(way, "load")) {
         work();
+        shmem_putmem_nbi(block, from, sizeof block, (shmem_my_pe() + 1) % shmem_n_pes());
+        shmem_quiet();
     }
     if (!strcmp(way, "stand") && shmem_my_pe() == 0) {
         pause();

@@ -44,7 +44,7 @@ pub enum OfSpace {
 }
 
 /// Why a call cannot be carried out.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[allow(missing_docs)] // the fields are what the messages below name
 pub enum Cause {
     /// A routine that needs the library was called before `shmem_init`.
@@ -122,6 +122,13 @@ pub enum Cause {
     Lost { pe: i32, how: String },
     /// The memory of a PE that is lost is not on this host.
     LostElsewhere { pe: i32 },
+}
+
+impl fmt::Debug for Cause {
+    /// The message: who needs more than that looks for it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl fmt::Display for Cause {

@@ -7,18 +7,18 @@ use std::sync::OnceLock;
 pub type Reporter = fn(&Fault) -> i32;
 
 /// Says whether a fault would end the job if it were told now.
-pub type Judge = fn(&Fault) -> bool;
+pub type IsFatal = fn(&Fault) -> bool;
 
-static REPORTER: OnceLock<(Reporter, Judge)> = OnceLock::new();
+static REPORTER: OnceLock<(Reporter, IsFatal)> = OnceLock::new();
 
 /// Registers who is told, and who says what would come of it. Once a process.
-pub fn set_reporter(reporter: Reporter, judge: Judge) {
-    let _ = REPORTER.set((reporter, judge));
+pub fn set_reporter(reporter: Reporter, is_fatal: IsFatal) {
+    let _ = REPORTER.set((reporter, is_fatal));
 }
 
 /// Whether a fault would end the job if it were told now. Where nobody is told, it does.
 pub fn is_fatal(fault: &Fault) -> bool {
-    REPORTER.get().is_none_or(|(_, judge)| judge(fault))
+    REPORTER.get().is_none_or(|(_, is_fatal)| is_fatal(fault))
 }
 
 /// Tells of a fault, and gives its code.

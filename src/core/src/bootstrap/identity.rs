@@ -1,7 +1,7 @@
 //! What every PE must have in common with the others, compared between hosts at start-up. Within a host the job file
 //! does that.
 
-use super::settings::Settings;
+use super::common::CommonSettings;
 use crate::base::{Cause, Fault};
 
 /// What a PE says of itself.
@@ -14,7 +14,7 @@ pub struct Identity {
     /// Bytes of its static objects; 0 where they are private.
     pub data: u64,
     /// What its environment asks for.
-    pub settings: Settings,
+    pub settings: CommonSettings,
     /// Name of its host.
     pub host: String,
 }
@@ -35,7 +35,7 @@ impl Identity {
             version: next()?.into(),
             heap: next()?.parse().ok()?,
             data: next()?.parse().ok()?,
-            settings: Settings(next()?.parse().ok()?),
+            settings: CommonSettings(next()?.parse().ok()?),
             host: next()?.into(),
         })
     }
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     fn identity(version: &str, heap: u64, data: u64, host: &str) -> Identity {
-        Identity { version: version.into(), heap, data, settings: Settings::default(), host: host.into() }
+        Identity { version: version.into(), heap, data, settings: CommonSettings::default(), host: host.into() }
     }
 
     #[test]

@@ -9,10 +9,10 @@ mod losses;
 
 pub use losses::Loss;
 
+use super::common::CommonSettings;
 use super::key_values::KeyValues;
 use super::last_words::LastWords;
 use super::round::Round;
-use super::settings::Settings;
 use crate::base::{Cause, Fault};
 use crate::os::alive::Alive;
 use crate::os::crash::{Crashed, Place};
@@ -74,7 +74,7 @@ struct Slot {
     state: AtomicU32,
     heap: AtomicU64,
     data: AtomicU64,
-    /// See [`Settings`].
+    /// See [`CommonSettings`].
     settings: AtomicU64,
     /// In which [`other::namespace`] `pid` is.
     namespace: AtomicU64,
@@ -496,7 +496,7 @@ impl<'a> Pe<'a> {
     }
 
     /// Publishes sizes and CPUs before the first meeting.
-    pub(crate) fn publish(&self, heap: u64, data: u64, settings: Settings, affinity: &[u64; cpu::MASK_WORDS]) {
+    pub(crate) fn publish(&self, heap: u64, data: u64, settings: CommonSettings, affinity: &[u64; cpu::MASK_WORDS]) {
         self.0.settings.store(settings.0, Ordering::Relaxed);
         self.0.heap.store(heap, Ordering::Relaxed);
         self.0.data.store(data, Ordering::Relaxed);
@@ -526,8 +526,8 @@ impl<'a> Pe<'a> {
     }
 
     /// What its environment asks for.
-    pub(crate) fn settings(&self) -> Settings {
-        Settings(self.0.settings.load(Ordering::Relaxed))
+    pub(crate) fn settings(&self) -> CommonSettings {
+        CommonSettings(self.0.settings.load(Ordering::Relaxed))
     }
 
     /// CPUs it may run on.

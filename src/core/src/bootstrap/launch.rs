@@ -8,8 +8,8 @@ use super::pmi_socket::Door;
 use super::pmi1::Pmi1;
 use super::pmi2::Pmi2;
 use super::pmix::Pmix;
+use super::reminder::Reminder;
 use super::rendezvous::{self, MakeProfile, Member, Shared};
-use super::waiting::Waiting;
 use super::wireup::Wireup;
 use crate::base::{Cause, Fault};
 use crate::os::{mmap, process};
@@ -92,10 +92,10 @@ fn join<M: Member + 'static>(
 ) -> Result<Launch, Fault> {
     let member = Arc::new(member);
     connected(member.clone());
-    let waiting = Waiting::new(member.pe(), member.npes());
+    let reminder = Reminder::new(member.pe(), member.npes());
     rendezvous::locate(&*member)?;
     let Shared { job, profile } = rendezvous::share_job(&*member, profile)?;
-    drop(waiting);
+    drop(reminder);
     let pe = member.pe();
     if let Err(other) = job.pe(pe).claim(process::id()) {
         return Err(Fault::from(Cause::Startup(format!("PE {pe} is process {other} already"))));

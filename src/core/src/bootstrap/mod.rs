@@ -1,6 +1,7 @@
 //! How a PE learns who it is and meets the others.
 
 pub mod agreement;
+pub mod common;
 pub mod detect;
 pub mod identity;
 pub mod job;
@@ -14,13 +15,12 @@ mod pmi1;
 mod pmi2;
 mod pmi_socket;
 mod pmix;
+mod reminder;
 mod rendezvous;
 pub mod ring;
 pub mod round;
-pub mod settings;
 pub mod talk;
 mod value;
-mod waiting;
 pub mod wireup;
 
 pub use launch::{Launch, before_joining, find};

@@ -7,7 +7,6 @@ use super::wireup::Wireup;
 use crate::base::{Cause, Fault};
 use crate::os::crash::Crashed;
 use crate::os::{machine, mmap, socket};
-use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -182,7 +181,7 @@ fn check_machine(wireup: &dyn Wireup, other: u32) -> Result<(), Fault> {
 
 fn hand_out(wireup: &dyn Member, listener: &UnixListener, shared: &Shared) -> Result<(), Fault> {
     let until = Instant::now() + PATIENCE;
-    let mut awaited: BTreeSet<u32> = wireup.local().skip(1).collect();
+    let mut awaited: Vec<u32> = wireup.local().skip(1).collect();
     let descriptors: Vec<_> =
         [shared.job.fd()].into_iter().chain(shared.profile.iter().map(AsRawFd::as_raw_fd)).collect();
     while !awaited.is_empty() {
@@ -202,7 +201,9 @@ fn hand_out(wireup: &dyn Member, listener: &UnixListener, shared: &Shared) -> Re
             continue;
         }
         let [magic, npes, pe] = words(hello);
-        if magic == HELLO && npes == wireup.npes() && awaited.remove(&pe) {
+        let place = awaited.iter().position(|awaited| *awaited == pe);
+        if let Some(place) = place.filter(|_| magic == HELLO && npes == wireup.npes()) {
+            awaited.remove(place);
             // Held for the life of this process.
             std::mem::forget(connection);
             let mut given = descriptors.clone();

@@ -100,6 +100,7 @@ pub fn g<T: Copy>(m: &Map, ctx: Ctx, source: *const T, pe: i32) -> Result<T, Fau
 }
 
 #[cold]
+#[inline(never)]
 pub(super) fn null(arg: &'static str, bytes: usize) -> Fault {
     Fault::from(Cause::Null { arg, bytes })
 }

@@ -8,8 +8,8 @@ use super::fork_copy;
 use super::heap::LARGEST_ALIGN;
 use super::map::{BEHIND, Map, Peer};
 use crate::base::{Cause, Fault};
+use crate::bootstrap::common::CommonSettings;
 use crate::bootstrap::job::Job;
-use crate::bootstrap::settings::Settings;
 use crate::os::elf;
 use crate::os::{cpu, mmap, numa, pagemap};
 use std::ops::Range;
@@ -68,11 +68,20 @@ impl Layout {
     }
 }
 
+fn check_heap(mine: usize, theirs: u64, other: u32) -> Result<(), Fault> {
+    if theirs == mine as u64 {
+        return Ok(());
+    }
+    Err(Fault::from(Cause::Startup(format!(
+        "SHMEM_SYMMETRIC_SIZE gives {mine} bytes here but {theirs} on PE {other}: all PEs need the same"
+    ))))
+}
+
 /// Meets the other PEs and maps everybody's segments. Collective over the job.
 pub fn establish(
     job: &Job,
     pe: u32,
-    settings: Settings,
+    settings: CommonSettings,
     heap_len: usize,
     symmetric_data: bool,
 ) -> Result<Segments, Fault> {
@@ -85,12 +94,7 @@ pub fn establish(
     job.host_barrier();
     for other in job.pes() {
         settings.check_matching(job.pe(other).settings(), other)?;
-        let theirs = job.pe(other).heap();
-        if theirs != heap_len as u64 {
-            return Err(Fault::from(Cause::Startup(format!(
-                "SHMEM_SYMMETRIC_SIZE gives {heap_len} bytes here but {theirs} on PE {other}: all PEs need the same"
-            ))));
-        }
+        check_heap(heap_len, job.pe(other).heap(), other)?;
         if data.is_some() && job.pe(other).data() != data_len as u64 {
             notes.push(format!(
                 "static objects are not symmetric: .data and .bss have {data_len} bytes here but {} on PE {other} \

@@ -94,8 +94,8 @@ pub fn truncate(fd: &OwnedFd, bytes: i64) -> Result<(), i32> {
     })
 }
 
-/// A call of the system that makes a file larger, and its error: at the limit of the size of files (`ulimit -f`) that is
-/// all it gives, and no SIGXFSZ, which would end the process.
+/// A call of the system that makes a file larger, and its error: at the limit of the size of files (`ulimit -f`) that
+/// is all it gives, and no SIGXFSZ, which would end the process.
 fn without_signal<T>(call: impl FnOnce() -> T) -> (T, i32) {
     // SAFETY: zeros are a set to be overwritten; the sets and the time are valid places, and the mask of the thread
     // is what it was before in the end.

@@ -141,7 +141,8 @@ pub fn all_complete() -> bool {
     !are_running() && TABLE.all_complete()
 }
 
-/// Forgets what the last finalize ends. Requests stay, and are complete: a program may end them after it has begun again.
+/// Forgets what the last finalize ends. Requests stay, and are complete: a program may end them after it has begun
+/// again.
 pub fn forget_all() {
     uses::clear();
 }

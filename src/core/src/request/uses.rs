@@ -67,15 +67,15 @@ fn place(of: &Use) -> Place {
 /// What is under way.
 struct Uses {
     operations: BTreeMap<u64, Operation>,
-    /// The requests that use a place.
-    places: BTreeMap<Place, BTreeSet<u64>>,
-    /// The requests of transfers, by their context.
-    of_context: BTreeMap<usize, BTreeSet<u64>>,
+    /// Places, each with a request that uses it.
+    places: BTreeSet<(Place, u64)>,
+    /// Contexts, each with a request of a transfer.
+    of_context: BTreeSet<(usize, u64)>,
 }
 
 static ON: AtomicBool = AtomicBool::new(false);
 static ALL: Mutex<Uses> =
-    Mutex::new(Uses { operations: BTreeMap::new(), places: BTreeMap::new(), of_context: BTreeMap::new() });
+    Mutex::new(Uses { operations: BTreeMap::new(), places: BTreeSet::new(), of_context: BTreeSet::new() });
 static NAME: OnceLock<fn(u16, usize) -> String> = OnceLock::new();
 
 thread_local! {
@@ -131,14 +131,14 @@ impl Uses {
         let end = addr.saturating_add(bytes);
         let mut size = 0;
         // From one size that there is to the next.
-        while let Some((&(of, ..), _)) = self.places.range((size, i32::MIN, 0, 0, Access::Read, "")..).next() {
+        while let Some(&((of, ..), _)) = self.places.range(((size, i32::MIN, 0, 0, Access::Read, ""), 0)..).next() {
             let longest = 1_usize.checked_shl(of + 1).unwrap_or(usize::MAX);
-            let from = (of, pe, addr.saturating_sub(longest), 0, Access::Read, "");
-            let mut near = self.places.range(from..(of, pe, end, 0, Access::Read, ""));
+            let from = ((of, pe, addr.saturating_sub(longest), 0, Access::Read, ""), 0);
+            let mut near = self.places.range(from..((of, pe, end, 0, Access::Read, ""), 0));
             let found = near
                 .find(|((.., at, length, other, _), _)| addr < at.saturating_add(*length) && !access.goes_with(*other));
-            if let Some(((.., arg), requests)) = found {
-                return Some((self.operations.get(requests.first()?)?, arg));
+            if let Some(((.., arg), request)) = found {
+                return Some((self.operations.get(request)?, arg));
             }
             size = of + 1;
         }
@@ -147,25 +147,27 @@ impl Uses {
 
     fn insert(&mut self, request: u64, operation: Operation) {
         for one in &operation.uses {
-            self.places.entry(place(one)).or_default().insert(request);
+            self.places.insert((place(one), request));
         }
         if let Some(ctx) = operation.ctx {
-            self.of_context.entry(ctx).or_default().insert(request);
+            self.of_context.insert((ctx, request));
         }
         self.operations.insert(request, operation);
     }
 
     fn forget_places(&mut self, request: u64) {
         let Some(operation) = self.operations.get_mut(&request) else { return };
-        if let Some(of_context) = operation.ctx.and_then(|ctx| self.of_context.get_mut(&ctx)) {
-            of_context.remove(&request);
+        if let Some(ctx) = operation.ctx {
+            self.of_context.remove(&(ctx, request));
         }
         for one in std::mem::take(&mut operation.uses) {
-            let key = place(&one);
-            if self.places.get_mut(&key).is_some_and(|requests| requests.remove(&request) && requests.is_empty()) {
-                self.places.remove(&key);
-            }
+            self.places.remove(&(place(&one), request));
         }
+    }
+
+    /// The requests of a context's transfers.
+    fn of(&self, ctx: usize) -> impl Iterator<Item = u64> {
+        self.of_context.range((ctx, 0)..=(ctx, u64::MAX)).map(|(_, request)| *request)
     }
 }
 
@@ -215,7 +217,7 @@ pub(super) fn release(request: Request) {
 #[cold]
 pub fn quiet(ctx: usize) {
     let mut all = all();
-    let complete = all.of_context.remove(&ctx).unwrap_or_default();
+    let complete: Vec<u64> = all.of(ctx).collect();
     complete.into_iter().for_each(|request| all.forget_places(request));
 }
 
@@ -228,8 +230,7 @@ pub fn quiet_pe(ctx: usize, pe: i32, me: i32) {
         true => operation.uses.iter().all(|one| one.pe == me),
         false => operation.uses.iter().any(|one| one.pe == pe),
     };
-    let begun = all.of_context.get(&ctx).into_iter().flatten().copied();
-    let complete: Vec<u64> = begun.filter(|request| all.operations.get(request).is_some_and(is_of)).collect();
+    let complete: Vec<u64> = all.of(ctx).filter(|request| all.operations.get(request).is_some_and(is_of)).collect();
     complete.into_iter().for_each(|request| all.forget_places(request));
 }
 

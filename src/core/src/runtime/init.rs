@@ -8,8 +8,8 @@ use super::{
     world,
 };
 use crate::base::{Fault, env};
+use crate::bootstrap::common::CommonSettings;
 use crate::bootstrap::job::{Job, PeState};
-use crate::bootstrap::settings::Settings;
 use crate::bootstrap::{self, Profiles, ring::Stage};
 use crate::collectives;
 use crate::collectives::table;
@@ -127,7 +127,7 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
     let wireup = network::wireup(&launch, only_network)?;
     let (job, pe) = (launch.job, launch.pe);
     let heap_len = usize::try_from(env::symmetric_size()?).unwrap_or(usize::MAX);
-    let settings = Settings::new(check, only_network, env::atomics_by_nic()?, &algorithms.0);
+    let settings = CommonSettings::new(check, only_network, env::atomics_by_nic()?, &algorithms.0);
     let segments = segments::establish(&job, pe, settings, heap_len, env::static_segment()?)?;
     if check {
         if pe == job.pes().start && WIREUP.get().is_some() {

@@ -3,10 +3,10 @@
 
 use super::{NETWORK, WIREUP, exit, helper, liveness, messages, world};
 use crate::base::{Cause, Fault, env};
+use crate::bootstrap::common::CommonSettings;
 use crate::bootstrap::identity::Identity;
 use crate::bootstrap::onhost::OnHost;
 use crate::bootstrap::ring;
-use crate::bootstrap::settings::Settings;
 use crate::bootstrap::wireup::Wireup;
 use crate::bootstrap::{Launch, Profiles};
 use crate::memory::Map;
@@ -30,7 +30,7 @@ pub(super) struct Begin<'a> {
     pub profiles: Profiles,
     pub segment: Option<&'a OwnedFd>,
     /// What this PE's environment asks for.
-    pub settings: Settings,
+    pub settings: CommonSettings,
 }
 
 impl Begin<'_> {

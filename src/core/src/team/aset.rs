@@ -45,7 +45,7 @@ pub fn create_strided(w: &World, start: i32, stride: i32, size: i32) -> Result<*
 
 /// As [`create_strided`], with a distance of `base` to the power of `log_stride`.
 pub fn create_log_strided(w: &World, start: i32, log_stride: i32, size: i32, base: i32) -> Result<*mut Opaque, Fault> {
-    let power = u32::try_from(log_stride).ok();
+    let power = u32::try_from(log_stride).ok().filter(|_| base != 0);
     let stride =
         power.and_then(|power| i64::from(base).checked_pow(power)).filter(|stride| stride.unsigned_abs() < 1 << 31);
     create(w, size, |i| stride.map(|stride| i64::from(start) + stride * i))

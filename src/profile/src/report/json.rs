@@ -9,7 +9,6 @@ use super::symbols::Symbols;
 use super::{Options, View, merge, notes, sort, view, views};
 use crate::merge::{LARGEST, Merged, PeRow, PeSource};
 use crate::model::{End, Pe, Progress, Routine};
-use crate::op::Class;
 use crate::size::{Distance, size_bounds};
 
 /// `schema_version`: raised when a member changes its meaning or goes away, not when one is added.
@@ -55,9 +54,7 @@ pub fn json(
     for &view in &asked {
         match view {
             View::Routine | View::Pe => {}
-            View::Size => {
-                object["per_size"] = routines.iter().filter(|r| r.class != Class::Memory).flat_map(sizes).collect()
-            }
+            View::Size => object["per_size"] = routines.iter().flat_map(sizes).collect(),
             View::Peer => object["per_peer"] = routines.iter().flat_map(distances).collect(),
             View::Matrix => object["matrix"] = matrix_object(profile),
             _ => {

@@ -5,6 +5,7 @@ use super::table::Table;
 use super::{Options, sort, text, units};
 use crate::merge::{Merged, PeRow};
 use crate::model::Routine;
+use crate::op::Class;
 use crate::size::{Distance, size_bounds};
 
 pub(super) fn by_pe(profile: &Merged) -> String {
@@ -63,7 +64,7 @@ fn queued(pes: &[PeRow]) -> Option<String> {
 
 pub(super) fn by_size(profile: &Merged, options: &Options) -> String {
     let mut routines = profile.routines.clone();
-    routines.retain(|r| !r.sizes.is_empty());
+    routines.retain(|r| !by_class(r).is_empty());
     if routines.is_empty() {
         return "no call had a payload\n".to_owned();
     }
@@ -102,9 +103,12 @@ fn sums(profile: &Merged) -> String {
     super::view::are_sums("Calls and bytes", profile).map(|note| note + "\n").unwrap_or_default()
 }
 
-/// Calls and bytes by size class, over all distances.
+/// Calls and bytes by size class, over all distances. An allocation is no message.
 pub(super) fn by_class(r: &Routine) -> Vec<(u8, u64, u64)> {
     let mut classes: Vec<(u8, u64, u64)> = Vec::new();
+    if r.class == Class::Memory {
+        return classes;
+    }
     for s in &r.sizes {
         match classes.last_mut().filter(|last| last.0 == s.class) {
             Some(last) => *last = (s.class, last.1.saturating_add(s.calls), last.2.saturating_add(s.bytes)),

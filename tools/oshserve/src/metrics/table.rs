@@ -202,9 +202,9 @@ pub static TABLE: [Row; 32] = [
         ucum: "s",
         kind: Kind::Histogram,
         labels: &["job_id", "class"],
-        help: "Durations of calls, of short ones those of samples and what they stand for. Bounds of classic buckets are \
-            bounds of the recorder, native buckets are approximate (the middle of a bucket is placed). The count is of \
-            the calls that timed ones stand for, which is not shmem_calls_total.",
+        help: "Durations of calls, of short ones those of samples and what they stand for. Bounds of classic buckets \
+            are bounds of the recorder, native buckets are approximate (the middle of a bucket is placed). The count is \
+            of the calls that timed ones stand for, which is not shmem_calls_total.",
     },
     Row {
         id: Id::MessageSize,

@@ -1,5 +1,5 @@
-//! Which servers are believed: those with a certificate that a trusted one has signed, and those whose own certificate is
-//! one of the trusted.
+//! Which servers are believed: those with a certificate that a trusted one has signed, and those whose own certificate
+//! is one of the trusted.
 
 use std::sync::Arc;
 

@@ -69,9 +69,9 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
         |row: &Cause| op::lookup(row.site.routine).and_then(op::get).is_some_and(|op| op.class == Class::Lock);
     if causes.rows.iter().any(is_lock) {
         grid.notes.push(
-            "Locks: the one that released it held it for so long; what was waited beyond that went to others before \
-             it in line, and to handing it over (--view locks). Not known: released from another host, or before it \
-             was asked for."
+            "Of a lock: the one that released it held it for so long; what was waited beyond that went to others \
+             before it in line, and to handing it over (--view locks). Not known: released from another host, or \
+             before it was asked for."
                 .to_owned(),
         );
     }

@@ -1,7 +1,6 @@
 //! By message size, and by distance.
 
 use crate::merge::Merged;
-use crate::op::Class;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::report::{Options, sort, views};
 use crate::size::{Distance, size_bounds};
@@ -25,8 +24,7 @@ pub(super) fn grid(profile: &Merged, options: &Options) -> Grid {
     let mut grid = Grid::new("sizes", "Message sizes", &COLUMNS, "no call had a payload");
     let mut routines = profile.routines.clone();
     sort::select(&mut routines, options.sort, options.top);
-    // An allocation is no message.
-    for r in routines.iter().filter(|r| r.class != Class::Memory) {
+    for r in &routines {
         for (class, calls, bytes) in views::by_class(r) {
             let (low, high) = size_bounds(usize::from(class));
             let high = if high == u64::MAX { Cell::Absent("any") } else { high.into() };

@@ -1,17 +1,17 @@
-//! Settings that all PEs need alike: each way of doing things together is one of all.
+//! CommonSettings that all PEs need alike: each way of doing things together is one of all.
 
 use crate::base::{Cause, Fault};
 
 /// What variables of the environment say, in a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Settings(pub u64);
+pub struct CommonSettings(pub u64);
 
 /// Variables, and their bits; the algorithms of collectives have the rest.
 const BITS: [(&str, u32); 3] = [("SHMEM_DEBUG (oshrun --check)", 0), ("SHMEM_TRANSPORT", 1), ("SHMEM_ATOMICS", 2)];
 /// Bits of an algorithm.
 const ALGORITHM: u32 = 4;
 
-impl Settings {
+impl CommonSettings {
     /// `check`: calls are checked; `only_network`: PEs share no memory; `by_nic`: atomics are the network card's;
     /// `algorithms`: numbers of those that were asked for.
     pub fn new(check: bool, only_network: bool, by_nic: bool, algorithms: &[u8]) -> Self {
@@ -41,13 +41,13 @@ mod tests {
 
     #[test]
     fn what_differs_is_named() {
-        let one = Settings::new(true, false, false, &[0, 3, 0]);
+        let one = CommonSettings::new(true, false, false, &[0, 3, 0]);
         assert!(one.check_matching(one, 1).is_ok());
         for (other, variable) in [
-            (Settings::new(false, false, false, &[0, 3, 0]), "SHMEM_DEBUG"),
-            (Settings::new(true, true, false, &[0, 3, 0]), "SHMEM_TRANSPORT"),
-            (Settings::new(true, false, true, &[0, 3, 0]), "SHMEM_ATOMICS"),
-            (Settings::new(true, false, false, &[0, 3, 1]), "SHMEM_COLLECTIVES"),
+            (CommonSettings::new(false, false, false, &[0, 3, 0]), "SHMEM_DEBUG"),
+            (CommonSettings::new(true, true, false, &[0, 3, 0]), "SHMEM_TRANSPORT"),
+            (CommonSettings::new(true, false, true, &[0, 3, 0]), "SHMEM_ATOMICS"),
+            (CommonSettings::new(true, false, false, &[0, 3, 1]), "SHMEM_COLLECTIVES"),
         ] {
             let text = one.check_matching(other, 7).unwrap_err().to_string();
             assert!(text.starts_with(variable) && text.contains("PE 7"), "{text}");
