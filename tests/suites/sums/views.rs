@@ -161,12 +161,12 @@ impl Views {
             let shares_are_of = number(pe, "run_ns");
             assert!(library <= shares_are_of && shares_are_of <= 1.001 * run + 1e4, "{what}: {pe}");
         }
-        let mut ends: BTreeMap<&str, f64> = BTreeMap::new();
+        let mut ends: BTreeMap<u64, f64> = BTreeMap::new();
         for slice in self.rows("timeline") {
             let parts = ["outside", "data", "waits", "meetings"].map(|part| number(slice, part));
             let is_share = parts.iter().all(|part| (0.0..=1.0).contains(part)) && parts.iter().sum::<f64>() < 1.02;
             let (begin, end) = (number(slice, "begin_ns"), number(slice, "end_ns"));
-            let before = ends.insert(text(slice, "pe"), end);
+            let before = ends.insert(number(slice, "pe") as u64, end);
             assert!(is_share && begin < end && before.is_none_or(|before| before == begin), "{what}: {slice}");
         }
     }

@@ -68,13 +68,22 @@ impl Layout {
     }
 }
 
-fn check_heap(mine: usize, theirs: u64, other: u32) -> Result<(), Fault> {
-    if theirs == mine as u64 {
-        return Ok(());
+/// Meets the other PEs of the host, and compares with them what all need alike.
+fn compare(job: &Job, pe: u32, settings: CommonSettings, heap_len: usize, data_len: usize) -> Result<(), Fault> {
+    let cpus = cpu::affinity();
+    job.pe(pe).publish(heap_len as u64, data_len as u64, settings, &cpus);
+    job.pe(pe).set_node(numa::node_of(&cpus).unwrap_or_else(numa::here));
+    job.host_barrier();
+    for other in job.pes() {
+        settings.check_matching(job.pe(other).settings(), other)?;
+        let theirs = job.pe(other).heap();
+        if theirs != heap_len as u64 {
+            return Err(Fault::from(Cause::Startup(format!(
+                "SHMEM_SYMMETRIC_SIZE gives {heap_len} bytes here but {theirs} on PE {other}: all PEs need the same"
+            ))));
+        }
     }
-    Err(Fault::from(Cause::Startup(format!(
-        "SHMEM_SYMMETRIC_SIZE gives {mine} bytes here but {theirs} on PE {other}: all PEs need the same"
-    ))))
+    Ok(())
 }
 
 /// Meets the other PEs and maps everybody's segments. Collective over the job.
@@ -88,13 +97,8 @@ pub fn establish(
     let mut notes = Vec::new();
     let (mut data, parts) = static_data(symmetric_data);
     let data_len = data.map_or(0, |r| r.end - r.start);
-    let cpus = cpu::affinity();
-    job.pe(pe).publish(heap_len as u64, data_len as u64, settings, &cpus);
-    job.pe(pe).set_node(numa::node_of(&cpus).unwrap_or_else(numa::here));
-    job.host_barrier();
+    compare(job, pe, settings, heap_len, data_len)?;
     for other in job.pes() {
-        settings.check_matching(job.pe(other).settings(), other)?;
-        check_heap(heap_len, job.pe(other).heap(), other)?;
         if data.is_some() && job.pe(other).data() != data_len as u64 {
             notes.push(format!(
                 "static objects are not symmetric: .data and .bss have {data_len} bytes here but {} on PE {other} \

@@ -203,8 +203,8 @@ pub static TABLE: [Row; 32] = [
         kind: Kind::Histogram,
         labels: &["job_id", "class"],
         help: "Durations of calls, of short ones those of samples and what they stand for. Bounds of classic buckets \
-            are bounds of the recorder, native buckets are approximate (the middle of a bucket is placed). The count is \
-            of the calls that timed ones stand for, which is not shmem_calls_total.",
+            are bounds of the recorder, native buckets are approximate (the middle of a bucket is placed). The count \
+            is of the calls that timed ones stand for, which is not shmem_calls_total.",
     },
     Row {
         id: Id::MessageSize,
