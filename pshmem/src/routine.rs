@@ -17,6 +17,9 @@ use crate::types::Team;
 /// evaluates the expression, `probe` calls it under the recorder. `m`, where named, is the map of this process's
 /// symmetric memory. `failed` tells which results count as errors of the call.
 ///
+/// Where memory is mapped here, `imp` evaluates what is in brackets before the names of a `short` function, or `near` it;
+/// elsewhere the expression.
+///
 /// `short` functions have two more in front of the probe, which most calls need not go beyond: where the profile has
 /// counts only, and where it has call sites. They are given the peer without what noting it does, and what notes the
 /// call besides. They count the call and jump to `imp`. Those of `near` ones do it themselves where memory is mapped
@@ -80,11 +83,11 @@ macro_rules! routine {
             unsafe { $imp($($arg),*) }
         }
     };
-    (short $count:ident, $count_site:ident, [$known:expr, $noted:expr], $imp:ident, $probe:ident,
+    (short [$($mapped:expr)?] $count:ident, $count_site:ident, [$known:expr, $noted:expr], $imp:ident, $probe:ident,
      $first:literal, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
      $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr) => {
         // A jump: the routine would save registers here that the count leaves alone.
-        routine!(@in_front $count, $count_site, [$known, $noted], $imp, $probe, $first, $number, $timing,
+        routine!(@in_front [$($mapped)?] $count, $count_site, [$known, $noted], $imp, $probe, $first, $number, $timing,
                  ($($arg: $type),*) $(-> $ret)?, $(|$m|)? [$peer, $addr, $bytes] $call,
                  // SAFETY: the arguments are the caller's.
                  (), |()| unsafe { $imp($($arg),*) });
@@ -92,7 +95,7 @@ macro_rules! routine {
     (near $near:expr, $count:ident, $count_site:ident, [$known:expr, $noted:expr], $imp:ident, $probe:ident,
      $first:literal, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
      $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr) => {
-        routine!(@in_front $count, $count_site, [$known, $noted], $imp, $probe, $first, $number, $timing,
+        routine!(@in_front [$near] $count, $count_site, [$known, $noted], $imp, $probe, $first, $number, $timing,
                  ($($arg: $type),*) $(-> $ret)?, $(|$m|)? [$peer, $addr, $bytes] $call,
                  $near, |done| match done {
                      Some(result) => result,
@@ -103,19 +106,21 @@ macro_rules! routine {
     (whole $count:ident, $count_site:ident, [$known:expr, $noted:expr], $imp:ident, $probe:ident,
      $first:literal, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
      $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr) => {
-        routine!(@in_front $count, $count_site, [$known, $noted], $imp, $probe, $first, $number, $timing,
+        routine!(@in_front [] $count, $count_site, [$known, $noted], $imp, $probe, $first, $number, $timing,
                  ($($arg: $type),*) $(-> $ret)?, $(|$m|)? [$peer, $addr, $bytes] $call,
                  or_end(op($number), $call), |result| result);
     };
-    (@in_front $count:ident, $count_site:ident, [$known:expr, $noted:expr], $imp:ident, $probe:ident,
+    (@in_front [$($mapped:expr)?] $count:ident, $count_site:ident, [$known:expr, $noted:expr], $imp:ident, $probe:ident,
      $first:literal, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
      $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr, $made:expr, $answer:expr) => {
         routine!(@counts false, $count, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
                  $(|$m|)? [$known, $addr, $bytes, $noted], $made, $answer);
         routine!(@counts true, $count_site, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
                  $(|$m|)? [$known, $addr, $bytes, $noted], $made, $answer);
-        routine!($imp, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
+        routine!(@imp [$($mapped)?] $imp, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
                  $(|$m|)? [$peer, $addr, $bytes] $call);
+        routine!(@probe [#[unsafe(no_mangle)]], $probe, $imp, $first, $number, $timing,
+                 ($($arg: $type),*) $(-> $ret)?, $(|$m|)? [$peer, $addr, $bytes]);
     };
     (@counts $with_site:literal, $name:ident, $probe:ident, $first:literal, $number:expr, $timing:ident,
      ($($arg:ident: $type:ty),*) $(-> $ret:ty)?, $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr, $noted:expr],
@@ -135,7 +140,7 @@ macro_rules! routine {
     (unstamped $again:expr, $imp:ident, $probe:ident, $first:literal, $number:expr, $timing:ident,
      ($($arg:ident: $type:ty),*) $(-> $ret:ty)?, $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr
      $(, failed |$r:ident: $answer:ty| $failed:expr)?) => {
-        routine!(@imp $imp, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
+        routine!(@imp [] $imp, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
                  $(|$m|)? [$peer, $addr, $bytes] $call);
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $probe($($arg: $type),*) $(-> $ret)? {
@@ -164,13 +169,33 @@ macro_rules! routine {
     ($imp:ident, $probe:ident, $first:literal, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
      $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr
      $(, failed |$r:ident: $answer:ty| $failed:expr)?) => {
-        routine!(@imp $imp, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
+        routine!(@imp [] $imp, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
                  $(|$m|)? [$peer, $addr, $bytes] $call);
         routine!(@probe [#[unsafe(no_mangle)]], $probe, $imp, $first, $number, $timing,
                  ($($arg: $type),*) $(-> $ret)?, $(|$m|)? [$peer, $addr, $bytes]
                  $(, failed |$r: $answer| $failed)?);
     };
-    (@imp $imp:ident, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
+    (@imp [$mapped:expr] $imp:ident, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
+     $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr) => {
+        #[inline(never)]
+        #[unsafe(no_mangle)]
+        pub(crate) unsafe extern "C" fn $imp($($arg: $type),*) $(-> $ret)? {
+            // Jumped to, with the arguments where they are: what is found at once saves no registers for it.
+            #[cold]
+            #[inline(never)]
+            unsafe extern "C" fn other($($arg: $type),*) $(-> $ret)? {
+                $(let $m = map();)?
+                or_end(op($number), $call)
+            }
+            $(let $m = map();)?
+            match $mapped {
+                Some(result) => result,
+                // SAFETY: the arguments are the caller's.
+                None => unsafe { other($($arg),*) },
+            }
+        }
+    };
+    (@imp [] $imp:ident, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
      $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr) => {
         // Not once more in the probe.
         #[inline(never)]
@@ -300,7 +325,7 @@ pub mod prelude {
         c_char, c_int, c_long, c_longlong, c_schar, c_short, c_uchar, c_uint, c_ulong, c_ulonglong, c_ushort, c_void,
     };
 
-    pub use pellucid_core::context::{Ctx, bytes, near, world_pe};
+    pub use pellucid_core::context::{Ctx, bytes, far, near, world_pe};
     pub use pellucid_core::runtime::world as map;
     pub use pellucid_profile::op::{Operation, With, elem, traits};
     pub use pellucid_profile::recorder;

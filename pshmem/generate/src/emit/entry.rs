@@ -60,7 +60,8 @@ fn uses(group: &Expanded) -> Vec<String> {
         let word = |c: char| !c.is_ascii_alphanumeric() && c != '_';
         group.routines.iter().any(|routine| {
             let call = routine.expression(routine.row.call);
-            call.split(word).any(|found| found == name)
+            let is_elsewhere = is_short(routine) && !through_c(routine) && found_near(&call).is_some();
+            !is_elsewhere && call.split(word).any(|found| found == name)
         })
     };
     let mut paths = Vec::new();
@@ -140,7 +141,14 @@ fn is_waited_for(routine: &Routine, call: &str) -> bool {
     is_update && routine.row.ret == "void" && call.contains("Ctx::DEFAULT") && !call.contains("_nbi")
 }
 
-/// What does the same as this update where an element is in memory that is mapped here, if there is such a function.
+/// [`near`], of a call that has both forms: that one, and out of line.
+fn found_near(call: &str) -> Option<String> {
+    let name = call.split(['(', '<']).next()?.trim_end_matches(':').rsplit("::").next()?;
+    let has_both = matches!(name, "put_nbi" | "get_nbi") || !name.ends_with("_nbi");
+    near(call).filter(|_| has_both)
+}
+
+/// What does the same as this operation where an element is in memory that is mapped here, if there is such a function.
 fn near(call: &str) -> Option<String> {
     let rest = call.strip_prefix("amo::").or_else(|| call.strip_prefix("rma::"))?;
     Some(format!("near::{rest}"))
@@ -230,11 +238,17 @@ fn routine(body: &Body) -> String {
             let known = routine.expression(row.peer);
             let is_noted = peer.starts_with("on(");
             let noted = if is_noted { format!("note_if_kept(ctx, {first}, {bytes})") } else { "()".to_owned() };
-            let kind = match near(&call) {
-                _ if !is_query(routine) && !is_waited_for(routine, &call) => "short".to_owned(),
+            let mapped = found_near(&call);
+            let kind = match &mapped {
+                _ if !is_query(routine) && !is_waited_for(routine, &call) => {
+                    format!("short [{}]", mapped.as_deref().unwrap_or_default())
+                }
                 Some(near) => format!("near {near},"),
                 None => "whole".to_owned(),
             };
+            if mapped.is_some() {
+                call = format!("far::{}", &call[5..]);
+            }
             format!("{kind} pellucid_count_{name}, pellucid_count_site_{name}, [{known}, {noted}], ")
         }
         () if let Some(again) = again(routine, &op) => format!("unstamped {again}, "),

@@ -1,6 +1,7 @@
 //! Contexts and what runs on them: RMA, AMO, signals, ordering, waiting, locks.
 
 pub mod amo;
+pub mod far;
 mod handle;
 pub mod lock;
 mod lock_owners;
