@@ -5,13 +5,13 @@
 //! program's, and has little time.
 #![allow(unsafe_code)]
 
-use std::io::Read;
-use std::os::fd::AsRawFd;
+use std::io::{PipeReader, Read};
+use std::os::fd::{AsFd, AsRawFd};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pellucid_core::os::library;
+use pellucid_profile::spawn::{Spawned, Stream};
 
 /// Longer than any line.
 const LONGEST: usize = 1 << 10;
@@ -27,16 +27,17 @@ pub fn all(calls: &[String], patience: Duration) -> Vec<Option<String>> {
     let unknown = || vec![None; calls.len()];
     let Some(until) = Instant::now().checked_add(patience).filter(|_| !patience.is_zero()) else { return unknown() };
     let Some(tool) = tool() else { return unknown() };
-    let mut command = Command::new(tool);
-    command.arg("line").args(calls).env_clear();
-    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
-    let Ok(mut child) = child else { return unknown() };
-    let said = read_lines(&mut child, calls.len(), until);
+    let Ok((mine, theirs)) = std::io::pipe() else { return unknown() };
+    let arguments = std::iter::once("line").chain(calls.iter().map(String::as_str));
+    let none: [&str; 0] = [];
+    let child = Spawned::new(&tool, arguments, none, [Stream::Null, Stream::Of(theirs.as_fd()), Stream::Null]);
+    drop(theirs);
+    let Ok(child) = child else { return unknown() };
+    let said = read_lines(mine, calls.len(), until);
     if said.is_none() {
-        let _ = child.kill();
+        child.kill();
     }
-    // The program may take it away from here: its status may be nobody's.
-    let _ = child.wait();
+    child.wait();
     let said = said.unwrap_or_default();
     // What nobody knows comes back as it was asked for, but for the folders.
     let known = |(call, line): (&String, &str)| (!line.is_empty() && !call.ends_with(line)).then(|| line.to_owned());
@@ -44,8 +45,7 @@ pub fn all(calls: &[String], patience: Duration) -> Vec<Option<String>> {
 }
 
 /// The lines that it prints, so many.
-fn read_lines(child: &mut Child, count: usize, until: Instant) -> Option<String> {
-    let out = child.stdout.as_mut()?;
+fn read_lines(mut out: PipeReader, count: usize, until: Instant) -> Option<String> {
     let mut text = Vec::new();
     while text.iter().filter(|byte| **byte == b'\n').count() < count && text.len() < count * LONGEST {
         let left = until.saturating_duration_since(Instant::now()).as_millis();

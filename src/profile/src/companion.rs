@@ -6,14 +6,14 @@
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::segment::handover::Handover;
+use crate::spawn::{Spawned, Stream, variables_without};
 
 /// The variable that asks for it where there is no option.
 pub const VARIABLE: &str = "SHMEM_METRICS";
@@ -188,20 +188,18 @@ impl Companion {
     fn start(tool: &Path, arguments: &[&str], within: Duration) -> Result<Companion, String> {
         let failed = |error: io::Error| format!("{}: {error}", tool.display());
         let (mine, theirs) = UnixStream::pair().map_err(failed)?;
-        let mut command = Command::new(tool);
-        command.args(arguments).stdin(OwnedFd::from(theirs)).stdout(Stdio::null());
-        NOT_FOR_IT.iter().for_each(|name| _ = command.env_remove(name));
-        let mut child = command.spawn().map_err(failed)?;
+        let streams = [Stream::Of(theirs.as_fd()), Stream::Null, Stream::Inherited];
+        let child = Spawned::new(tool, arguments, variables_without(&NOT_FOR_IT), streams).map_err(failed)?;
         // The other end is the child's alone.
-        drop(command);
+        drop(theirs);
         let companion = Companion { stream: Mutex::new(mine), url: String::new() };
         let said = companion.read_until(b"\n\n", within);
         // It has gone on as another process before it said anything, which ends with this connection if it is not
         // ready. What has not is something else, and ends now. Whoever takes all children here may have been first.
-        if !said.ends_with("\n\n") && matches!(child.try_wait(), Ok(None)) {
-            let _ = child.kill();
+        if !said.ends_with("\n\n") && child.runs() {
+            child.kill();
         }
-        let _ = child.wait();
+        child.wait();
         match said.trim_end().split_once('=') {
             Some(("ready", url)) => Ok(Companion { url: url.to_owned(), ..companion }),
             Some(("error", why)) => Err(why.to_owned()),

@@ -12,6 +12,7 @@
 //! | [`histogram`], [`size`] | latency buckets, message size classes, peer distances |
 //! | [`segment`] | the memory layout; creating and mapping it; the current operation of each thread |
 //! | [`recorder`] | the writing side, inlined into the entry points |
+//! | [`spawn`] | starting a tool beside a program |
 //! | [`companion`] | the process beside a job that serves, writes and pushes its metrics |
 //! | [`counters`] | the hardware and software counters that can be asked for |
 //! | [`trace`] | events of single calls, in files of their threads |
@@ -59,6 +60,7 @@ pub mod say;
 pub mod segment;
 pub mod size;
 pub mod snapshot;
+pub mod spawn;
 pub mod tables;
 pub mod text;
 pub mod timeline;
