@@ -17,8 +17,8 @@ use crate::types::Team;
 /// evaluates the expression, `probe` calls it under the recorder. `m`, where named, is the map of this process's
 /// symmetric memory. `failed` tells which results count as errors of the call.
 ///
-/// Where memory is mapped here, `imp` evaluates what is in brackets before the names of a `short` function, or `near` it;
-/// elsewhere the expression.
+/// Where memory is mapped here, `imp` evaluates what is in brackets before the names of a `short` function, or behind
+/// `near`; elsewhere the expression.
 ///
 /// `short` functions have two more in front of the probe, which most calls need not go beyond: where the profile has
 /// counts only, and where it has call sites. They are given the peer without what noting it does, and what notes the
@@ -325,7 +325,7 @@ pub mod prelude {
         c_char, c_int, c_long, c_longlong, c_schar, c_short, c_uchar, c_uint, c_ulong, c_ulonglong, c_ushort, c_void,
     };
 
-    pub use pellucid_core::context::{Ctx, bytes, far, near, world_pe};
+    pub use pellucid_core::context::{Ctx, bytes, near, unmapped, world_pe};
     pub use pellucid_core::runtime::world as map;
     pub use pellucid_profile::op::{Operation, With, elem, traits};
     pub use pellucid_profile::recorder;

@@ -141,6 +141,20 @@ fn is_waited_for(routine: &Routine, call: &str) -> bool {
     is_update && routine.row.ret == "void" && call.contains("Ctx::DEFAULT") && !call.contains("_nbi")
 }
 
+/// What kind of short routine it is, and what it calls where its object is not mapped here.
+fn short(routine: &Routine, call: &str) -> (String, String) {
+    let mapped = found_near(call);
+    let kind = match &mapped {
+        _ if !is_query(routine) && !is_waited_for(routine, call) => {
+            format!("short [{}]", mapped.as_deref().unwrap_or_default())
+        }
+        Some(near) => format!("near {near},"),
+        None => "whole".to_owned(),
+    };
+    let elsewhere = if mapped.is_some() { format!("unmapped::{}", &call[5..]) } else { call.to_owned() };
+    (kind, elsewhere)
+}
+
 /// [`near`], of a call that has both forms: that one, and out of line.
 fn found_near(call: &str) -> Option<String> {
     let name = call.split(['(', '<']).next()?.trim_end_matches(':').rsplit("::").next()?;
@@ -235,20 +249,11 @@ fn routine(body: &Body) -> String {
     let kind = match () {
         () if through_c(routine) => format!("exported pellucid_through_{name}, pellucid_intercepted_{name}, "),
         () if is_short(routine) => {
-            let known = routine.expression(row.peer);
             let is_noted = peer.starts_with("on(");
             let noted = if is_noted { format!("note_if_kept(ctx, {first}, {bytes})") } else { "()".to_owned() };
-            let mapped = found_near(&call);
-            let kind = match &mapped {
-                _ if !is_query(routine) && !is_waited_for(routine, &call) => {
-                    format!("short [{}]", mapped.as_deref().unwrap_or_default())
-                }
-                Some(near) => format!("near {near},"),
-                None => "whole".to_owned(),
-            };
-            if mapped.is_some() {
-                call = format!("far::{}", &call[5..]);
-            }
+            let known = routine.expression(row.peer);
+            let (kind, elsewhere) = short(routine, &call);
+            call = elsewhere;
             format!("{kind} pellucid_count_{name}, pellucid_count_site_{name}, [{known}, {noted}], ")
         }
         () if let Some(again) = again(routine, &op) => format!("unstamped {again}, "),

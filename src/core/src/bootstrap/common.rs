@@ -1,4 +1,4 @@
-//! CommonSettings that all PEs need alike: each way of doing things together is one of all.
+//! Settings that all PEs need alike: each way of doing things together is one of all.
 
 use crate::base::{Cause, Fault};
 

@@ -1,7 +1,6 @@
 //! Contexts and what runs on them: RMA, AMO, signals, ordering, waiting, locks.
 
 pub mod amo;
-pub mod far;
 mod handle;
 pub mod lock;
 mod lock_owners;
@@ -15,6 +14,7 @@ pub mod rma;
 mod session;
 pub mod signal;
 pub mod strided;
+pub mod unmapped;
 pub mod wait;
 
 pub(crate) use handle::forget_all;
