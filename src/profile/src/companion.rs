@@ -5,7 +5,7 @@
 //! until its last numbers have been fetched.
 
 use std::ffi::OsString;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -256,7 +256,7 @@ pub fn tool(folder: Option<PathBuf>, path: Option<OsString>) -> Option<PathBuf> 
 /// Says something to the terminal, where there is one to hear it.
 pub fn announce(who: &str, companions: &Companions) {
     for url in companions.urls() {
-        let _ = writeln!(io::stderr(), "{who}: metrics: {url}");
+        crate::say!("{who}: metrics: {url}");
     }
 }
 

@@ -12,7 +12,7 @@ use pellucid_profile::report::Finished;
 use pellucid_profile::text::{shell_word, visible};
 use pellucid_profile::trace::keep;
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -27,9 +27,7 @@ pub fn show(kept: &Kept, finish: impl FnOnce(Option<&OutputDir>) -> Finished) {
         }
         Some(error) => format!("the profile is not kept: {error}"),
     };
-    let text = format!("\n{}\n\noshrun: {told}\n", finished.table.trim_end());
-    // Whoever closed standard error does not want to know.
-    let _ = io::stderr().write_all(text.as_bytes());
+    pellucid_profile::say!("\n{}\n\noshrun: {told}", finished.table.trim_end());
     if is_kept {
         source::store(kept.directory.path());
     }
@@ -83,7 +81,7 @@ impl Kept {
     /// Says once that a snapshot could not be written.
     pub fn complain(&self, error: &Error) {
         if !self.complained.swap(true, Ordering::Relaxed) {
-            let _ = writeln!(io::stderr(), "oshrun: no snapshot of the profile: {error}");
+            pellucid_profile::say!("oshrun: no snapshot of the profile: {error}");
         }
     }
 }

@@ -60,7 +60,7 @@ fn uses(group: &Expanded) -> Vec<String> {
         let word = |c: char| !c.is_ascii_alphanumeric() && c != '_';
         group.routines.iter().any(|routine| {
             let call = routine.expression(routine.row.call);
-            let is_elsewhere = is_short(routine) && !through_c(routine) && found_near(&call).is_some();
+            let is_elsewhere = is_short(routine) && !through_c(routine) && forms(&call).is_some();
             !is_elsewhere && call.split(word).any(|found| found == name)
         })
     };
@@ -143,29 +143,21 @@ fn is_waited_for(routine: &Routine, call: &str) -> bool {
 
 /// What kind of short routine it is, and what it calls where its object is not mapped here.
 fn short(routine: &Routine, call: &str) -> (String, String) {
-    let mapped = found_near(call);
-    let kind = match &mapped {
-        _ if !is_query(routine) && !is_waited_for(routine, call) => {
-            format!("short [{}]", mapped.as_deref().unwrap_or_default())
-        }
-        Some(near) => format!("near {near},"),
-        None => "whole".to_owned(),
+    let forms = forms(call);
+    let kind = match &forms {
+        None if is_waited_for(routine, call) || is_query(routine) => "whole".to_owned(),
+        Some((near, _)) if is_waited_for(routine, call) || is_query(routine) => format!("near {near},"),
+        _ => format!("short [{}]", forms.as_ref().map_or("", |(near, _)| near)),
     };
-    let elsewhere = if mapped.is_some() { format!("unmapped::{}", &call[5..]) } else { call.to_owned() };
-    (kind, elsewhere)
+    (kind, forms.map_or_else(|| call.to_owned(), |(_, unmapped)| unmapped))
 }
 
-/// [`near`], of a call that has both forms: that one, and out of line.
-fn found_near(call: &str) -> Option<String> {
-    let name = call.split(['(', '<']).next()?.trim_end_matches(':').rsplit("::").next()?;
-    let has_both = matches!(name, "put_nbi" | "get_nbi") || !name.ends_with("_nbi");
-    near(call).filter(|_| has_both)
-}
-
-/// What does the same as this operation where an element is in memory that is mapped here, if there is such a function.
-fn near(call: &str) -> Option<String> {
+/// A call that is made of two: what does the same where memory is mapped here, and all of it out of line.
+fn forms(call: &str) -> Option<(String, String)> {
     let rest = call.strip_prefix("amo::").or_else(|| call.strip_prefix("rma::"))?;
-    Some(format!("near::{rest}"))
+    let name = rest.split(['(', ':']).next()?;
+    let has_both = matches!(name, "put_nbi" | "get_nbi") || !name.ends_with("_nbi");
+    has_both.then(|| (format!("near::{rest}"), format!("unmapped::{rest}")))
 }
 
 /// The team that a routine is called on by all its members, as the `peer` of its record.

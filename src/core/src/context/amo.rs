@@ -13,11 +13,9 @@ use crate::transport::{AmoOp, Completion};
 /// Reads a value.
 #[inline(always)]
 pub fn fetch<T: Amo>(m: &Map, ctx: Ctx, source: *const T, pe: i32) -> Result<T, Fault> {
-    let pe = ctx.world_pe(pe)?;
-    match m.local_mapping_atomic(source, pe) {
-        // SAFETY: mapped and aligned; so in every function here.
-        Some(at) => Ok(unsafe { T::load(at) }),
-        None => remote::fetch(m, ctx, "source", source, pe, AmoOp::Fetch, [0; 2]),
+    match near::fetch(m, ctx, source, pe) {
+        Some(value) => Ok(value),
+        None => remote::fetch(m, ctx, "source", source, ctx.world_pe(pe)?, AmoOp::Fetch, [0; 2]),
     }
 }
 
@@ -33,22 +31,19 @@ pub fn set<T: Amo>(m: &Map, ctx: Ctx, dest: *mut T, value: T, pe: i32) -> Result
 /// Writes a value and gives the one before.
 #[inline(always)]
 pub fn swap<T: Amo>(m: &Map, ctx: Ctx, dest: *mut T, value: T, pe: i32) -> Result<T, Fault> {
-    let pe = ctx.world_pe(pe)?;
-    match m.local_mapping_atomic(dest, pe) {
-        // SAFETY: see fetch.
-        Some(at) => Ok(unsafe { T::swap(at, value) }),
-        None => remote::fetch(m, ctx, "dest", dest, pe, AmoOp::Swap, [value.bits(), 0]),
+    match near::swap(m, ctx, dest, value, pe) {
+        Some(before) => Ok(before),
+        None => remote::fetch(m, ctx, "dest", dest, ctx.world_pe(pe)?, AmoOp::Swap, [value.bits(), 0]),
     }
 }
 
 /// Writes `value` where `cond` stands; gives what stood there.
 #[inline(always)]
 pub fn compare_swap<T: AmoInt>(m: &Map, ctx: Ctx, dest: *mut T, cond: T, value: T, pe: i32) -> Result<T, Fault> {
-    let pe = ctx.world_pe(pe)?;
-    match m.local_mapping_atomic(dest, pe) {
-        // SAFETY: see fetch.
-        Some(at) => Ok(unsafe { T::compare_swap(at, cond, value) }),
-        None => remote::fetch(m, ctx, "dest", dest, pe, AmoOp::CompareSwap, [value.bits(), cond.bits()]),
+    let values = [value.bits(), cond.bits()];
+    match near::compare_swap(m, ctx, dest, cond, value, pe) {
+        Some(before) => Ok(before),
+        None => remote::fetch(m, ctx, "dest", dest, ctx.world_pe(pe)?, AmoOp::CompareSwap, values),
     }
 }
 
@@ -65,15 +60,13 @@ pub fn inc<T: AmoInt>(m: &Map, ctx: Ctx, dest: *mut T, pe: i32) -> Result<(), Fa
 }
 
 macro_rules! combine {
-    ($($what:literal, $fetch:ident, $plain:ident, $nbi:ident, $op:ident, $op_of:ident;)*) => { $(
+    ($($what:literal, $fetch:ident, $plain:ident, $nbi:ident, $op_of:ident;)*) => { $(
         #[doc = concat!($what, " and gives the value before.")]
         #[inline(always)]
         pub fn $fetch<T: AmoInt>(m: &Map, ctx: Ctx, dest: *mut T, value: T, pe: i32) -> Result<T, Fault> {
-            let pe = ctx.world_pe(pe)?;
-            match m.local_mapping_atomic(dest, pe) {
-                // SAFETY: see fetch.
-                Some(at) => Ok(unsafe { T::$op(at, value) }),
-                None => remote::fetch(m, ctx, "dest", dest, pe, AmoOp::$op_of, [value.bits(), 0]),
+            match near::$fetch(m, ctx, dest, value, pe) {
+                Some(before) => Ok(before),
+                None => remote::fetch(m, ctx, "dest", dest, ctx.world_pe(pe)?, AmoOp::$op_of, [value.bits(), 0]),
             }
         }
         #[doc = concat!($what, ".")]
@@ -105,10 +98,10 @@ macro_rules! combine {
 }
 
 combine! {
-    "Adds", fetch_add, add, fetch_add_nbi, add, Add;
-    "Ands", fetch_and, and, fetch_and_nbi, and, And;
-    "Ors", fetch_or, or, fetch_or_nbi, or, Or;
-    "Exclusive-ors", fetch_xor, xor, fetch_xor_nbi, xor, Xor;
+    "Adds", fetch_add, add, fetch_add_nbi, Add;
+    "Ands", fetch_and, and, fetch_and_nbi, And;
+    "Ors", fetch_or, or, fetch_or_nbi, Or;
+    "Exclusive-ors", fetch_xor, xor, fetch_xor_nbi, Xor;
 }
 
 /// Stores the result of a nonblocking fetch: on shared memory it is there at once.

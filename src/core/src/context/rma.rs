@@ -7,7 +7,6 @@ use super::{Ctx, near, remote};
 use crate::base::{Cause, Fault};
 use crate::memory::Map;
 use crate::transport::Completion;
-use crate::transport::shm::copy::copy;
 
 /// Copies `bytes` bytes from here to `dest` on a PE.
 #[inline(always)]
@@ -43,21 +42,15 @@ pub(super) fn put_when(
     pe: i32,
     when: Completion,
 ) -> Result<(), Fault> {
-    let pe = ctx.world_pe(pe)?;
-    if bytes == 0 {
-        return m.check_pe("pe", pe);
+    match near::put(m, ctx, dest, source, bytes, pe) {
+        Some(()) => Ok(()),
+        None => put_unmapped(m, ctx, dest, source, bytes, pe, when),
     }
-    let Some(to) = m.local_mapping(dest, bytes, pe) else { return remote::put(m, ctx, dest, source, bytes, pe, when) };
-    if source.is_null() {
-        return Err(null("source", bytes));
-    }
-    // SAFETY: `to` is mapped for `bytes` bytes; the caller vouches for the source, as in any C copy.
-    unsafe { copy(to, source, bytes) };
-    Ok(())
 }
 
-#[inline(always)]
-pub(super) fn get_when(
+#[cold]
+#[inline(never)]
+fn put_unmapped(
     m: &Map,
     ctx: Ctx,
     dest: *mut u8,
@@ -70,15 +63,47 @@ pub(super) fn get_when(
     if bytes == 0 {
         return m.check_pe("pe", pe);
     }
-    let Some(from) = m.local_mapping(source, bytes, pe) else {
-        return remote::get(m, ctx, dest, source, bytes, pe, when);
-    };
-    if dest.is_null() {
+    if source.is_null() && m.local_mapping(dest, bytes, pe).is_some() {
+        return Err(null("source", bytes));
+    }
+    remote::put(m, ctx, dest, source, bytes, pe, when)
+}
+
+#[inline(always)]
+pub(super) fn get_when(
+    m: &Map,
+    ctx: Ctx,
+    dest: *mut u8,
+    source: *const u8,
+    bytes: usize,
+    pe: i32,
+    when: Completion,
+) -> Result<(), Fault> {
+    match near::get(m, ctx, dest, source, bytes, pe) {
+        Some(()) => Ok(()),
+        None => get_unmapped(m, ctx, dest, source, bytes, pe, when),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn get_unmapped(
+    m: &Map,
+    ctx: Ctx,
+    dest: *mut u8,
+    source: *const u8,
+    bytes: usize,
+    pe: i32,
+    when: Completion,
+) -> Result<(), Fault> {
+    let pe = ctx.world_pe(pe)?;
+    if bytes == 0 {
+        return m.check_pe("pe", pe);
+    }
+    if dest.is_null() && m.local_mapping(source, bytes, pe).is_some() {
         return Err(null("dest", bytes));
     }
-    // SAFETY: as in put, the other way round.
-    unsafe { copy(dest, from, bytes) };
-    Ok(())
+    remote::get(m, ctx, dest, source, bytes, pe, when)
 }
 
 /// Writes one element on a PE.
@@ -93,10 +118,10 @@ pub fn p<T: Copy>(m: &Map, ctx: Ctx, dest: *mut T, value: T, pe: i32) -> Result<
 /// Reads one element from a PE.
 #[inline(always)]
 pub fn g<T: Copy>(m: &Map, ctx: Ctx, source: *const T, pe: i32) -> Result<T, Fault> {
-    let pe = ctx.world_pe(pe)?;
-    let Some(from) = m.local_mapping_one(source, pe) else { return remote::g(m, ctx, source, pe) };
-    // SAFETY: mapped for the size of T; users may give any alignment.
-    Ok(unsafe { from.read_unaligned() })
+    match near::g(m, ctx, source, pe) {
+        Some(value) => Ok(value),
+        None => remote::g(m, ctx, source, ctx.world_pe(pe)?),
+    }
 }
 
 #[cold]

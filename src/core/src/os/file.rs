@@ -80,18 +80,14 @@ pub fn size(fd: &OwnedFd) -> Result<i64, i32> {
 /// Has everything that was written reach the disk. Error: of the system.
 pub fn sync(fd: &OwnedFd) -> Result<(), i32> {
     // SAFETY: a descriptor of this process.
-    unless_interrupted(|| unsafe { libc::fsync(fd.as_raw_fd()) })
+    unless_interrupted(|| (unsafe { libc::fsync(fd.as_raw_fd()) }, last_error()))
 }
 
 /// Cuts a file off, or has it go on as a hole. Error: of the system.
 pub fn truncate(fd: &OwnedFd, bytes: i64) -> Result<(), i32> {
     // SAFETY: a descriptor of this process.
-    unless_interrupted(|| {
-        // SAFETY: a descriptor of this process.
-        let (done, error) = without_signal(|| unsafe { libc::ftruncate(fd.as_raw_fd(), bytes) });
-        set_error(error);
-        done
-    })
+    // SAFETY: a descriptor of this process.
+    unless_interrupted(|| without_signal(|| unsafe { libc::ftruncate(fd.as_raw_fd(), bytes) }))
 }
 
 /// A call of the system that makes a file larger, and its error: at the limit of the size of files (`ulimit -f`) that
@@ -118,17 +114,13 @@ fn without_signal<T>(call: impl FnOnce() -> T) -> (T, i32) {
     }
 }
 
-fn set_error(error: i32) {
-    // SAFETY: the place of this thread's error number.
-    unsafe { *libc::__errno_location() = error };
-}
-
-fn unless_interrupted(mut call: impl FnMut() -> i32) -> Result<(), i32> {
+/// `call` gives what the system does, and its error.
+fn unless_interrupted(mut call: impl FnMut() -> (i32, i32)) -> Result<(), i32> {
     loop {
         match call() {
-            0 => return Ok(()),
-            _ if last_error() == libc::EINTR => {}
-            _ => return Err(last_error()),
+            (0, _) => return Ok(()),
+            (_, libc::EINTR) => {}
+            (_, error) => return Err(error),
         }
     }
 }

@@ -91,22 +91,36 @@ fn leaves_no_choice() -> bool {
 /// Maps `len` bytes of a file from `offset`, shared, readable and writable. `at`: an address to ask for, used only when
 /// free.
 pub fn shared(fd: RawFd, offset: usize, len: usize, at: Option<usize>) -> Result<*mut u8, Fault> {
+    map(fd, offset, len, at, libc::MAP_NORESERVE).map_err(refused)
+}
+
+#[cold]
+fn refused(error: i32) -> Fault {
     let what = "mmap of the job's memory file (a smaller SHMEM_SYMMETRIC_SIZE needs less; ulimit -v limits it)";
-    map(fd, offset, len, at, libc::MAP_NORESERVE).map_err(|error| Fault::from(Cause::Os { what, error }))
+    Fault::from(Cause::Os { what, error })
 }
 
 /// As [`shared`]; where the address is taken, at a multiple of `align`, a power of two, as long as there are addresses
 /// for so much more.
-pub fn shared_aligned(fd: RawFd, offset: usize, len: usize, (at, align): (usize, usize)) -> Result<*mut u8, Fault> {
-    if let Some(mapped) = map_at(fd, offset, len, at, libc::MAP_NORESERVE) {
+pub fn shared_aligned(fd: RawFd, offset: usize, len: usize, place: (usize, usize)) -> Result<*mut u8, Fault> {
+    map_aligned(fd, offset, len, place, libc::MAP_NORESERVE).map_err(refused)
+}
+
+/// As [`reserved`] and [`shared_aligned`].
+pub fn reserved_aligned(fd: RawFd, offset: usize, len: usize, place: (usize, usize)) -> Result<*mut u8, i32> {
+    map_aligned(fd, offset, len, place, 0)
+}
+
+fn map_aligned(fd: RawFd, offset: usize, len: usize, (at, align): (usize, usize), flags: i32) -> Result<*mut u8, i32> {
+    if let Some(mapped) = map_at(fd, offset, len, at, flags) {
         return Ok(mapped);
     }
-    let Some(whole) = len.checked_add(align) else { return shared(fd, offset, len, None) };
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    let Some(whole) = len.checked_add(align) else { return map(fd, offset, len, None, flags) };
+    let empty = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     // SAFETY: the kernel chooses a free range, in which nothing can be read or written.
-    let range = unsafe { libc::mmap(std::ptr::null_mut(), whole, libc::PROT_NONE, flags, -1, 0) };
+    let range = unsafe { libc::mmap(std::ptr::null_mut(), whole, libc::PROT_NONE, empty, -1, 0) };
     if range == libc::MAP_FAILED {
-        return shared(fd, offset, len, None);
+        return map(fd, offset, len, None, flags);
     }
     let (begin, at) = (range as usize, (range as usize).next_multiple_of(align));
     let end = round_up(at + len, PAGE).min(begin + whole);
@@ -119,7 +133,7 @@ pub fn shared_aligned(fd: RawFd, offset: usize, len: usize, (at, align): (usize,
             }
         }
         let access = libc::PROT_READ | libc::PROT_WRITE;
-        let flags = libc::MAP_SHARED | libc::MAP_NORESERVE | libc::MAP_FIXED;
+        let flags = libc::MAP_SHARED | flags | libc::MAP_FIXED;
         libc::mmap(at as *mut _, len, access, flags, fd, offset as libc::off_t)
     };
     if mapped != libc::MAP_FAILED {
@@ -127,21 +141,7 @@ pub fn shared_aligned(fd: RawFd, offset: usize, len: usize, (at, align): (usize,
     }
     // SAFETY: what is left of the range.
     unsafe { libc::munmap(at as *mut _, end - at) };
-    shared(fd, offset, len, None)
-}
-
-/// An address at a multiple of `align`, a power of two, from which on `len` bytes were free just now.
-pub fn room(len: usize, align: usize) -> Option<usize> {
-    let whole = len.checked_add(align)?;
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    // SAFETY: the kernel chooses a free range, in which nothing can be read or written.
-    let range = unsafe { libc::mmap(std::ptr::null_mut(), whole, libc::PROT_NONE, flags, -1, 0) };
-    if range == libc::MAP_FAILED {
-        return None;
-    }
-    // SAFETY: mapped just now, and nobody else's.
-    unsafe { libc::munmap(range, whole) };
-    Some((range as usize).next_multiple_of(align))
+    map(fd, offset, len, None, flags)
 }
 
 /// As [`shared`], where pages that there are few of are kept for the mapping at once. Error: of the system.

@@ -97,10 +97,7 @@ fn directory(wireup: &Arc<dyn Wireup>) -> Directory {
         address: Box::new(move |pe| key_values.lookup(pe, FABRIC)),
         host: Box::new(name),
         answer: Box::new(answer),
-        note: Box::new(move |text| {
-            let line = format!("pellucid: PE {pe}: {text}\n");
-            let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
-        }),
+        note: Box::new(move |text| crate::say!("pellucid: PE {pe}: {text}")),
         lost: Box::new(exit::lost),
     }
 }

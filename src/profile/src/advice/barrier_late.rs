@@ -31,8 +31,7 @@ fn late(profile: &Merged) -> Option<(&Late, (u32, u64, u64), f64)> {
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let (worst, (pe, times, lost), share) = late(profile)?;
-    let site = worst.site.as_ref().map(|(path, address)| place(Some((path, *address)), symbols));
-    let site = site.map_or(String::new(), |site| format!("; most at {site}"));
+    let site = worst.place().map_or(String::new(), |site| format!("; most at {}", place(Some(site), symbols)));
     let region = if worst.region.is_empty() { String::new() } else { format!(" in region {}", worst.region) };
     Some(Finding {
         what: format!("{}{region} waits for PE {pe}: it was last {times} of {} times", worst.routine, worst.meetings),

@@ -53,6 +53,11 @@ impl Late {
         }
     }
 
+    /// File and address in it of the place that the last PE came from, where known.
+    pub fn place(&self) -> Option<(&str, u64)> {
+        self.site.as_ref().map(|(path, address)| (path.as_str(), *address))
+    }
+
     /// The PE by which most was lost, how often it was last, and what was lost by it.
     pub fn worst(&self) -> Option<(u32, u64, u64)> {
         let most = self.by_pe.iter().max_by_key(|(pe, (_, lost))| (*lost, std::cmp::Reverse(**pe)))?;

@@ -56,7 +56,7 @@ fn waiting(profile: &Merged, run: f64, symbols: &dyn Symbols) -> Option<Line> {
 }
 
 fn late_line(late: &Late, share: f64, symbols: &dyn Symbols) -> String {
-    let place = late.site.as_ref().map(|(path, address)| view::place(Some((path, *address)), symbols));
+    let place = late.place().map(|place| view::place(Some(place), symbols));
     let place = place.map_or_else(|| late.routine.clone(), |place| format!("{} at {place}", late.routine));
     let worst = late.worst().filter(|(_, _, lost)| *lost as f64 >= ONE_PE * late.lost_ns as f64);
     let whom = worst.map(|(pe, ..)| format!(" for PE {pe}")).unwrap_or_default();

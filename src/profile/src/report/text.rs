@@ -306,7 +306,8 @@ fn waits_least(pes: &[PeRow]) -> Option<&PeRow> {
 fn is_blamed(late: &[Late], pe: u32) -> bool {
     let mut lost: BTreeMap<u32, u64> = BTreeMap::new();
     for (pe, (_, ns)) in late.iter().flat_map(|late| &late.by_pe) {
-        *lost.entry(*pe).or_default() += ns;
+        let sum = lost.entry(*pe).or_default();
+        *sum = sum.saturating_add(*ns);
     }
     let most = lost.values().copied().max().unwrap_or(0);
     most == 0 || lost.get(&pe) == Some(&most)

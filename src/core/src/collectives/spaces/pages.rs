@@ -156,22 +156,20 @@ pub(super) fn map(
         None => shape(wish)?.1,
     };
     let (fd, start) = opened.as_ref().map_or((job.fd(), at as usize), |file| (file.as_raw_fd(), 0));
-    let map = |offset: usize, bytes: usize, at: Option<usize>| match &opened {
+    let map_failed = |_| fail(What::Map, mmap::last_errno());
+    let (offset, place) = (start + index * stride, (base, LARGEST_ALIGN));
+    let (view, own) = match &opened {
         // Those of a pool are taken at once: where there are too few, nobody is stopped by a signal later.
-        Some(_) => mmap::reserved(fd, offset, bytes, at).or_else(|error| fail(What::Pool, error)),
-        None => mmap::shared(fd, offset, bytes, at).or_else(|_| fail(What::Map, mmap::last_errno())),
-    };
-    let view = map(start, stride * count, None)?;
-    let own = map(start + index * stride, stride, Some(base)).and_then(|own| {
-        // Taken. The system's choice is aligned to a page.
-        if (own as usize).is_multiple_of(LARGEST_ALIGN) {
-            return Ok(own);
+        Some(_) => {
+            let failed = |error| fail(What::Pool, error);
+            let view = mmap::reserved(fd, start, stride * count, None).or_else(failed)?;
+            (view, mmap::reserved_aligned(fd, offset, stride, place).or_else(failed))
         }
-        let Some(room) = mmap::room(stride, LARGEST_ALIGN) else { return Ok(own) };
-        // SAFETY: mapped just now.
-        unsafe { mmap::unmap(own, stride) };
-        map(start + index * stride, stride, Some(room))
-    });
+        None => {
+            let view = mmap::shared(fd, start, stride * count, None).or_else(map_failed)?;
+            (view, mmap::shared_aligned(fd, offset, stride, place).or_else(map_failed))
+        }
+    };
     let own = match own {
         Ok(own) => own,
         Err(failed) => {

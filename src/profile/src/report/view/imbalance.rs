@@ -78,7 +78,7 @@ pub(crate) fn late_by_line(profile: &Merged, symbols: &dyn Symbols) -> Vec<(Cell
     let mut lines: Vec<(Cell, Late)> = Vec::new();
     let mut known: HashMap<(String, &str, &str), usize> = HashMap::new();
     for late in &profile.late {
-        let place = place_cell(late.site.as_ref().map(|(path, address)| (path.as_str(), *address)), symbols);
+        let place = place_cell(late.place(), symbols);
         match known.entry((place.shown(Kind::Text), &*late.routine, &*late.region)) {
             Entry::Occupied(at) => lines[*at.get()].1.add(late),
             Entry::Vacant(at) => {
