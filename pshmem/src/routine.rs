@@ -83,19 +83,19 @@ macro_rules! routine {
             unsafe { $imp($($arg),*) }
         }
     };
-    (short [$($mapped:expr)?] $count:ident, $count_site:ident, [$known:expr, $noted:expr], $imp:ident, $probe:ident,
+    (short [$($mapped:expr)?] $count:ident, $count_site:ident, $placed:ident, [$known:expr, $noted:expr], $imp:ident, $probe:ident,
      $first:literal, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
      $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr) => {
         // A jump: the routine would save registers here that the count leaves alone.
-        routine!(@in_front [$($mapped)?] $count, $count_site, [$known, $noted], $imp, $probe, $first, $number, $timing,
+        routine!(@in_front [$($mapped)?] $count, $count_site, $placed, [$known, $noted], $imp, $probe, $first, $number, $timing,
                  ($($arg: $type),*) $(-> $ret)?, $(|$m|)? [$peer, $addr, $bytes] $call,
                  // SAFETY: the arguments are the caller's.
                  (), |()| unsafe { $imp($($arg),*) });
     };
-    (near $near:expr, $count:ident, $count_site:ident, [$known:expr, $noted:expr], $imp:ident, $probe:ident,
+    (near $near:expr, $count:ident, $count_site:ident, $placed:ident, [$known:expr, $noted:expr], $imp:ident, $probe:ident,
      $first:literal, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
      $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr) => {
-        routine!(@in_front [$near] $count, $count_site, [$known, $noted], $imp, $probe, $first, $number, $timing,
+        routine!(@in_front [$near] $count, $count_site, $placed, [$known, $noted], $imp, $probe, $first, $number, $timing,
                  ($($arg: $type),*) $(-> $ret)?, $(|$m|)? [$peer, $addr, $bytes] $call,
                  $near, |done| match done {
                      Some(result) => result,
@@ -103,30 +103,34 @@ macro_rules! routine {
                      None => unsafe { $imp($($arg),*) },
                  });
     };
-    (whole $count:ident, $count_site:ident, [$known:expr, $noted:expr], $imp:ident, $probe:ident,
+    (whole $count:ident, $count_site:ident, $placed:ident, [$known:expr, $noted:expr], $imp:ident, $probe:ident,
      $first:literal, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
      $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr) => {
-        routine!(@in_front [] $count, $count_site, [$known, $noted], $imp, $probe, $first, $number, $timing,
+        routine!(@in_front [] $count, $count_site, $placed, [$known, $noted], $imp, $probe, $first, $number, $timing,
                  ($($arg: $type),*) $(-> $ret)?, $(|$m|)? [$peer, $addr, $bytes] $call,
                  or_end(op($number), $call), |result| result);
     };
-    (@in_front [$($mapped:expr)?] $count:ident, $count_site:ident, [$known:expr, $noted:expr], $imp:ident, $probe:ident,
+    (@in_front [$($mapped:expr)?] $count:ident, $count_site:ident, $placed:ident, [$known:expr, $noted:expr], $imp:ident, $probe:ident,
      $first:literal, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
      $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr, $made:expr, $answer:expr) => {
-        routine!(@counts false, $count, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
+        routine!(@counts false, $count, $placed, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
                  $(|$m|)? [$known, $addr, $bytes, $noted], $made, $answer);
-        routine!(@counts true, $count_site, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
+        routine!(@counts true, $count_site, $placed, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
                  $(|$m|)? [$known, $addr, $bytes, $noted], $made, $answer);
         routine!(@imp [$($mapped)?] $imp, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
                  $(|$m|)? [$peer, $addr, $bytes] $call);
         routine!(@probe [#[unsafe(no_mangle)]], $probe, $imp, $first, $number, $timing,
                  ($($arg: $type),*) $(-> $ret)?, $(|$m|)? [$peer, $addr, $bytes]);
     };
-    (@counts $with_site:literal, $name:ident, $probe:ident, $first:literal, $number:expr, $timing:ident,
+    (@counts $with_site:literal, $name:ident, $placed:ident, $first:literal, $number:expr, $timing:ident,
      ($($arg:ident: $type:ty),*) $(-> $ret:ty)?, $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr, $noted:expr],
      $made:expr, $answer:expr) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name($($arg: $type),*) $(-> $ret)? {
+            unsafe extern "C" {
+                // To the probe: the place of the call is still where the caller has left it.
+                fn $placed($($arg: $type),*) $(-> $ret)?;
+            }
             $(let $m = map();)?
             let op = With::<{ traits($first) }>(word_of($number));
             if let Some(result) = recorder::count::$timing::<$with_site, _>(op, ($peer, $addr, $bytes), || $made) {
@@ -134,7 +138,7 @@ macro_rules! routine {
                 return ($answer)(result);
             }
             // SAFETY: the arguments are the caller's.
-            unsafe { $probe($($arg),*) }
+            unsafe { $placed($($arg),*) }
         }
     };
     (unstamped $again:expr, $imp:ident, $probe:ident, $first:literal, $number:expr, $timing:ident,

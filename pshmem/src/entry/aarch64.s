@@ -106,9 +106,9 @@ p\name:
     b \target
 .endm
 
-// From an entry whose byte says neither off nor counts only.
+// From an entry whose byte says neither off nor counts only; and the way to the probe of a call that is not only counted.
 // A routine without a function that counts has its probe for both.
-.macro pellucid_site name, op, register, kept, count
+.macro pellucid_site name, op, register, kept, probe
     .p2align 4
 pellucid_site_\name:
     pellucid_op_\register \op
@@ -117,17 +117,15 @@ pellucid_site_\name:
     ldrb w17, [x17, x16]
     cmp w17, #{site}
     b.eq 2f
-    cmp w17, #{sampled_site}
-.ifc \kept, \count
-    b.eq 2f
-.else
-    b.eq 3f
-.endif
     b {dispatcher}
-2:  pellucid_at_site \kept
-.ifnc \kept, \count
-3:  pellucid_at_site \count
+2:
+.ifnc \kept, \probe
+    pellucid_at_site \kept
 .endif
+    .globl pellucid_placed_\name
+    .hidden pellucid_placed_\name
+pellucid_placed_\name:
+    pellucid_at_site \probe
 .endm
 
 .pushsection pellucid_entry, "ax", @progbits

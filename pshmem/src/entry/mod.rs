@@ -1,12 +1,12 @@
 //! The first instructions of every routine.
 //!
 //! `shmem_X` is weak, so that a tool's strong `shmem_X` replaces it in static and dynamic links alike. It tests one
-//! byte, `ARM[op]`, and jumps to the routine, to the probe around it (or to what is in front of that), or past
-//! `pellucid_site_X`, with all arguments where the caller put them. That one tests the byte again: it leaves the
-//! return address, which is the call site, in the second word of the thread-local variable of
-//! `src/profile/shim/slot.c` and goes to the probe, or to what is in front of it where samples only have call sites;
-//! or it goes to the dispatcher that stacked tools and callbacks stand behind ([`crate::dispatcher`]). `pshmem_X` is
-//! strong and tests `PARM[op]`: set where a tool in the executable defines `shmem_X` and calls `pshmem_X` (see
+//! byte, `ARM[op]`, and jumps to the routine, to what counts the call, or to `pellucid_site_X`, with all arguments where
+//! the caller put them. That one tests the byte again: it leaves the return address, which is the call site, in the
+//! second word of the thread-local variable of `src/profile/shim/slot.c` and goes to the probe, or to what is in front
+//! of it where each call has its site; or it goes to the dispatcher that stacked tools and callbacks stand behind
+//! ([`crate::dispatcher`]). What counts a call goes on to the probe by `pellucid_placed_X`, which leaves the call site,
+//! too. `pshmem_X` is strong and tests `PARM[op]`: set where a tool in the executable defines `shmem_X` and calls `pshmem_X` (see
 //! [`crate::tool`]). It has the dispatcher find out whose call it is ([`crate::caller`]).
 //!
 //! Routines that are alike share what is behind their entries (`pshmem/generate/src/body.rs`). Each entry then says
@@ -18,7 +18,7 @@
 //! address, and found by number.
 #![allow(unsafe_code)]
 
-use pellucid_profile::arm::{ARM, PARM, SAMPLED_SITE, SITE};
+use pellucid_profile::arm::{ARM, PARM, SITE};
 use pellucid_profile::op::{COUNT, entered};
 use pellucid_profile::segment::layout::STATE_ENTERED;
 
@@ -36,7 +36,6 @@ core::arch::global_asm!(
     state = const STATE_ENTERED << 16,
     strong = const dispatcher::STRONG,
     site = const SITE,
-    sampled_site = const SAMPLED_SITE,
 );
 
 #[cfg(target_arch = "aarch64")]
@@ -50,7 +49,6 @@ core::arch::global_asm!(
     state = const STATE_ENTERED,
     strong = const dispatcher::STRONG,
     site = const SITE,
-    sampled_site = const SAMPLED_SITE,
 );
 
 /// Bytes from an entry to its twin, and from that to the next entry: as in the file of the processor.

@@ -91,23 +91,22 @@ p\name:
     jmp \target
 .endm
 
-// From an entry whose byte says neither off nor counts only. A routine without a function that counts has its probe
-// for both.
-.macro pellucid_site name, op, register, kept, count
+// From an entry whose byte says neither off nor counts only; and the way to the probe of a call that is not only counted.
+// A routine without a function that counts has its probe for both.
+.macro pellucid_site name, op, register, kept, probe
     .p2align 4
 pellucid_site_\name:
     pellucid_op_\register \op
     lea r10, [rip + {arm}]
     cmp byte ptr [r10 + r11], {site}
-    jne 3f
-2:  pellucid_at_site \kept
-3:  cmp byte ptr [r10 + r11], {sampled_site}
     jne {dispatcher}
-.ifc \kept, \count
-    jmp 2b
-.else
-    pellucid_at_site \count
+.ifnc \kept, \probe
+    pellucid_at_site \kept
 .endif
+    .globl pellucid_placed_\name
+    .hidden pellucid_placed_\name
+pellucid_placed_\name:
+    pellucid_at_site \probe
 .endm
 
 .pushsection pellucid_entry, "ax", @progbits

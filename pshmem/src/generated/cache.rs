@@ -18,7 +18,7 @@ unsafe extern "C" {
     pub fn pshmem_udcflush_line(dest: *mut c_void);
 }
 
-routine!(short [] pellucid_count_shmem_clear_cache_inv, pellucid_count_site_shmem_clear_cache_inv, [-1, ()], pellucid_imp_shmem_clear_cache_inv, pellucid_probe_shmem_clear_cache_inv, 1788, 1788_u16, sampled, (), [-1, 0, 0] Ok(()));
-routine!(short [] pellucid_count_shmem_set_cache_inv, pellucid_count_site_shmem_set_cache_inv, [-1, ()], pellucid_imp_shmem_set_cache_inv, pellucid_probe_shmem_set_cache_inv, 1789, 1789_u16, sampled, (), [-1, 0, 0] Ok(()));
-routine!(short [] pellucid_count_shmem_clear_cache_line_inv, pellucid_count_site_shmem_clear_cache_line_inv, [-1, ()], pellucid_imp_shmem_clear_cache_line_inv, pellucid_probe_shmem_clear_cache_line_inv, 1790, number, sampled, (dest: *mut c_void, number: u32), [-1, dest.addr(), 0] Ok(()));
-routine!(short [] pellucid_count_shmem_udcflush, pellucid_count_site_shmem_udcflush, [-1, ()], pellucid_imp_shmem_udcflush, pellucid_probe_shmem_udcflush, 1792, 1792_u16, sampled, (), [-1, 0, 0] Ok(()));
+routine!(short [] pellucid_count_shmem_clear_cache_inv, pellucid_count_site_shmem_clear_cache_inv, pellucid_placed_shmem_clear_cache_inv, [-1, ()], pellucid_imp_shmem_clear_cache_inv, pellucid_probe_shmem_clear_cache_inv, 1788, 1788_u16, sampled, (), [-1, 0, 0] Ok(()));
+routine!(short [] pellucid_count_shmem_set_cache_inv, pellucid_count_site_shmem_set_cache_inv, pellucid_placed_shmem_set_cache_inv, [-1, ()], pellucid_imp_shmem_set_cache_inv, pellucid_probe_shmem_set_cache_inv, 1789, 1789_u16, sampled, (), [-1, 0, 0] Ok(()));
+routine!(short [] pellucid_count_shmem_clear_cache_line_inv, pellucid_count_site_shmem_clear_cache_line_inv, pellucid_placed_shmem_clear_cache_line_inv, [-1, ()], pellucid_imp_shmem_clear_cache_line_inv, pellucid_probe_shmem_clear_cache_line_inv, 1790, number, sampled, (dest: *mut c_void, number: u32), [-1, dest.addr(), 0] Ok(()));
+routine!(short [] pellucid_count_shmem_udcflush, pellucid_count_site_shmem_udcflush, pellucid_placed_shmem_udcflush, [-1, ()], pellucid_imp_shmem_udcflush, pellucid_probe_shmem_udcflush, 1792, 1792_u16, sampled, (), [-1, 0, 0] Ok(()));

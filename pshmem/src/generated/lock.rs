@@ -15,4 +15,4 @@ unsafe extern "C" {
 
 routine!(pellucid_imp_shmem_clear_lock, pellucid_probe_shmem_clear_lock, 1784, 1784_u16, timed, (lock: *mut c_long), |m| [-1, lock.addr(), 0] locking::clear(m, lock.cast::<u64>()));
 routine!(pellucid_imp_shmem_set_lock, pellucid_probe_shmem_set_lock, 1785, 1785_u16, timed, (lock: *mut c_long), |m| [-1, lock.addr(), 0] locking::set(m, lock.cast::<u64>()));
-routine!(short [] pellucid_count_shmem_test_lock, pellucid_count_site_shmem_test_lock, [-1, ()], pellucid_imp_shmem_test_lock, pellucid_probe_shmem_test_lock, 1786, 1786_u16, sampled, (lock: *mut c_long) -> c_int, |m| [-1, lock.addr(), 0] locking::test(m, lock.cast::<u64>()));
+routine!(short [] pellucid_count_shmem_test_lock, pellucid_count_site_shmem_test_lock, pellucid_placed_shmem_test_lock, [-1, ()], pellucid_imp_shmem_test_lock, pellucid_probe_shmem_test_lock, 1786, 1786_u16, sampled, (lock: *mut c_long) -> c_int, |m| [-1, lock.addr(), 0] locking::test(m, lock.cast::<u64>()));

@@ -11,5 +11,5 @@ unsafe extern "C" {
     pub fn pshmem_ctx_session_stop(ctx: Ctx);
 }
 
-routine!(short [] pellucid_count_shmem_ctx_session_start, pellucid_count_site_shmem_ctx_session_start, [-1, ()], pellucid_imp_shmem_ctx_session_start, pellucid_probe_shmem_ctx_session_start, 1219, 1219_u16, sampled, (ctx: Ctx, options: c_long, config: *const SessionConfig, config_mask: c_long), |m| [-1, 0, 0] context::session_start(m, ctx, options, config, config_mask));
-routine!(short [] pellucid_count_shmem_ctx_session_stop, pellucid_count_site_shmem_ctx_session_stop, [-1, ()], pellucid_imp_shmem_ctx_session_stop, pellucid_probe_shmem_ctx_session_stop, 1220, 1220_u16, sampled, (ctx: Ctx), |m| [-1, 0, 0] context::session_stop(m, ctx));
+routine!(short [] pellucid_count_shmem_ctx_session_start, pellucid_count_site_shmem_ctx_session_start, pellucid_placed_shmem_ctx_session_start, [-1, ()], pellucid_imp_shmem_ctx_session_start, pellucid_probe_shmem_ctx_session_start, 1219, 1219_u16, sampled, (ctx: Ctx, options: c_long, config: *const SessionConfig, config_mask: c_long), |m| [-1, 0, 0] context::session_start(m, ctx, options, config, config_mask));
+routine!(short [] pellucid_count_shmem_ctx_session_stop, pellucid_count_site_shmem_ctx_session_stop, pellucid_placed_shmem_ctx_session_stop, [-1, ()], pellucid_imp_shmem_ctx_session_stop, pellucid_probe_shmem_ctx_session_stop, 1220, 1220_u16, sampled, (ctx: Ctx), |m| [-1, 0, 0] context::session_stop(m, ctx));

@@ -13,4 +13,4 @@ unsafe extern "C" {
 }
 
 routine!(pellucid_imp_shmem_init_thread, pellucid_probe_shmem_init_thread, 15, 15_u16, timed, (requested: c_int, provided: *mut c_int) -> c_int, [-1, 0, 0] init::init_thread(requested, provided), failed |r: c_int| r != 0);
-routine!(short [] pellucid_count_shmem_query_thread, pellucid_count_site_shmem_query_thread, [-1, ()], pellucid_imp_shmem_query_thread, pellucid_probe_shmem_query_thread, 16, 16_u16, sampled, (provided: *mut c_int), [-1, 0, 0] info::thread(provided));
+routine!(short [] pellucid_count_shmem_query_thread, pellucid_count_site_shmem_query_thread, pellucid_placed_shmem_query_thread, [-1, ()], pellucid_imp_shmem_query_thread, pellucid_probe_shmem_query_thread, 16, 16_u16, sampled, (provided: *mut c_int), [-1, 0, 0] info::thread(provided));

@@ -1,7 +1,7 @@
 //! The flag bytes that each entry point tests before it does anything else.
 //!
-//! `shmem_X` tests `ARM[op]`, `pshmem_X` tests `PARM[op]`: [`OFF`] leads to the routine, [`PROBE`], [`SITE`] and
-//! [`SAMPLED_SITE`] to the probe around it, [`DISPATCH`] to the longer way past stacked tools and callbacks (in the
+//! `shmem_X` tests `ARM[op]`, `pshmem_X` tests `PARM[op]`: [`OFF`] leads to the routine, [`PROBE`] and [`SITE`]
+//! to the probe around it, [`DISPATCH`] to the longer way past stacked tools and callbacks (in the
 //! library; this crate only keeps the flags).
 //!
 //! `PARM` is in use where the program has a foreign strong `shmem_X`, a profiling tool that is compiled in, which goes
@@ -18,14 +18,12 @@ use crate::op::{self, ALL, COUNT, TOTAL, Timing};
 
 /// Calls go to the routine.
 pub const OFF: u8 = 0;
-/// Calls are recorded, as briefly as can be.
+/// Calls are recorded, as briefly as can be: only those that go on to the probe have the place they come from.
 pub const PROBE: u8 = 1;
 /// Calls are recorded, with the place they come from.
 pub const SITE: u8 = 2;
 /// Calls go the longer way, which records them where the profile is on.
 pub const DISPATCH: u8 = 3;
-/// Calls are recorded as with [`PROBE`], samples of them with the place they come from.
-pub const SAMPLED_SITE: u8 = 4;
 
 /// Flag bytes that are stored together: a change of the level must not take longer than the calls that it is about.
 const AT_ONCE: usize = size_of::<u64>();
@@ -119,7 +117,7 @@ const COUNTS_ONLY_SITES: [u64; WORDS] = {
 };
 const NO_SITES: [u64; WORDS] = [0; WORDS];
 /// A word of calls of which samples have their place.
-const SAMPLED_SITES: u64 = u64::from_ne_bytes([SAMPLED_SITE; AT_ONCE]);
+const SAMPLED_SITES: u64 = u64::from_ne_bytes([PROBE; AT_ONCE]);
 /// A word of calls that pass the dispatcher.
 const GATES: u64 = u64::from_ne_bytes([DISPATCH; AT_ONCE]);
 
@@ -332,11 +330,11 @@ mod tests {
         [2, 3].into_iter().for_each(|op| sample_sites(op, true));
         set_interceptor(3, Interceptor::Tool, true);
         let flags = || [1, 2, 3].map(|op| flag(&ARM, op));
-        assert_eq!(flags(), [SITE, SAMPLED_SITE, DISPATCH]);
+        assert_eq!(flags(), [SITE, PROBE, DISPATCH]);
         set_interceptor(3, Interceptor::Tool, false);
-        assert_eq!(flags(), [SITE, SAMPLED_SITE, SAMPLED_SITE]);
+        assert_eq!(flags(), [SITE, PROBE, PROBE]);
         sample_sites(2, false);
-        assert_eq!(flags(), [SITE, SITE, SAMPLED_SITE]);
+        assert_eq!(flags(), [SITE, SITE, PROBE]);
         set_level(0);
         assert_eq!(flags(), [OFF; 3]);
         forget_sampled_sites();

@@ -95,9 +95,17 @@ fn register(body: &Body) -> String {
 fn symbols(body: &Body) -> [String; 4] {
     let (_, routine) = body.first();
     let prefix = if through_c(routine) { "pellucid_c_" } else { "pellucid_" };
-    let kinds =
-        if is_short(routine) { ["imp", "probe", "count", "count_site"] } else { ["imp", "probe", "probe", "probe"] };
-    kinds.map(|kind| format!("{prefix}{kind}_{}", routine.name))
+    let symbol = |kind: &str| format!("{prefix}{kind}_{}", routine.name);
+    let [count, count_site] = match () {
+        () if is_short(routine) => ["count", "count_site"].map(symbol),
+        () => [placed(routine), symbol("probe")],
+    };
+    [symbol("imp"), symbol("probe"), count, count_site]
+}
+
+/// The symbol of the way to the probe that leaves the call site.
+fn placed(routine: &Routine) -> String {
+    format!("pellucid_placed_{}", routine.name)
 }
 
 /// The entries of a routine.
@@ -108,8 +116,8 @@ fn entry(routine: &Routine, op: usize, body: &Body) -> String {
 
 /// The way from an entry to where the call site is recorded, or to the dispatcher.
 fn path_to_probe(body: &Body) -> String {
-    let ((op, routine), [_, _, count, count_site]) = (body.first(), symbols(body));
-    format!("pellucid_site {}, {op}, {}, {count_site}, {count}\n", routine.name, register(body))
+    let ((op, routine), [_, probe, _, count_site]) = (body.first(), symbols(body));
+    format!("pellucid_site {}, {op}, {}, {count_site}, {probe}\n", routine.name, register(body))
 }
 
 /// How far the routine of a body is from this place.
@@ -152,8 +160,12 @@ fn short(routine: &Routine, call: &str) -> (String, String) {
     (kind, forms.map_or_else(|| call.to_owned(), |(_, unmapped)| unmapped))
 }
 
-/// A call that is made of two: what does the same where memory is mapped here, and all of it out of line.
+/// A call that is made of two: what does the same where memory is mapped here, or what is asked for is known, and all
+/// of it out of line.
 fn forms(call: &str) -> Option<(String, String)> {
+    if let "runtime::my_pe()" | "runtime::n_pes()" = call {
+        return Some((call.replace("runtime::", "map()."), call.to_owned()));
+    }
     let rest = call.strip_prefix("amo::").or_else(|| call.strip_prefix("rma::"))?;
     let name = rest.split(['(', ':']).next()?;
     let has_both = matches!(name, "put_nbi" | "get_nbi") || !name.ends_with("_nbi");
@@ -246,7 +258,8 @@ fn routine(body: &Body) -> String {
             let known = routine.expression(row.peer);
             let (kind, elsewhere) = short(routine, &call);
             call = elsewhere;
-            format!("{kind} pellucid_count_{name}, pellucid_count_site_{name}, [{known}, {noted}], ")
+            let placed = placed(routine);
+            format!("{kind} pellucid_count_{name}, pellucid_count_site_{name}, {placed}, [{known}, {noted}], ")
         }
         () if let Some(again) = again(routine, &op) => format!("unstamped {again}, "),
         () if row.ret == "noreturn" => format!("never pellucid_intercepted_{name}, "),

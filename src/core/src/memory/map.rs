@@ -359,6 +359,18 @@ impl Map {
             || (in_data < self.data_len && bytes <= self.data_len - in_data)
     }
 
+    /// This PE, once the library is initialized.
+    #[inline(always)]
+    pub fn my_pe(&self) -> Option<i32> {
+        (self.npes > 0).then_some(self.me)
+    }
+
+    /// PEs of the job, once the library is initialized.
+    #[inline(always)]
+    pub fn n_pes(&self) -> Option<i32> {
+        (self.npes > 0).then_some(self.npes)
+    }
+
     /// Whether the library is initialized; a fault that says why not otherwise.
     #[inline(always)]
     pub fn ready(&self) -> Result<(), Fault> {

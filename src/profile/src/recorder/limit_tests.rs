@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::tests::{Fixture, op_named, routine};
 use super::{claim, count, release, sampled, set_exact_sites, tls};
-use crate::arm::{self, ARM, SAMPLED_SITE, SITE};
+use crate::arm::{self, ARM, PROBE, SITE};
 use crate::model::Pe;
 use crate::segment::Facts;
 
@@ -36,7 +36,7 @@ fn call(op: u16, peer: i32, from: u64) {
     tls::set_site(from);
     let is_counted = match arm::flag(&ARM, op) {
         SITE => count::sampled::<true, _>(op, (peer, 0x1000, 8), || ()).is_some(),
-        SAMPLED_SITE => count::sampled::<false, _>(op, (peer, 0x1000, 8), || ()).is_some(),
+        PROBE => count::sampled::<false, _>(op, (peer, 0x1000, 8), || ()).is_some(),
         other => panic!("{other}"),
     };
     if !is_counted {
@@ -77,7 +77,7 @@ fn sites_and_peers_of_many_calls_are_those_of_samples() {
     let (p, few) = (op_named("shmem_long_p"), op_named("shmem_longlong_p"));
     make_calls(p);
     (0..1000).for_each(|_| call(few, 1, PLACES[0]));
-    assert_eq!([p, few].map(|op| arm::flag(&ARM, op)), [SAMPLED_SITE, SITE]);
+    assert_eq!([p, few].map(|op| arm::flag(&ARM, op)), [PROBE, SITE]);
     let pe = end(&fixture);
     let row = routine(&pe, p);
     assert_eq!((row.all_calls(), row.all_bytes(), row.sampled_sites), (CALLS, 8 * CALLS, true));
@@ -108,7 +108,7 @@ fn routines_that_only_say_what_is_known_are_not_worth_a_site_each() {
     (0..1000).for_each(|_| call(n_pes, -1, PLACES[0]));
     assert_eq!(arm::flag(&ARM, n_pes), SITE);
     make_calls(n_pes);
-    assert_eq!(arm::flag(&ARM, n_pes), SAMPLED_SITE);
+    assert_eq!(arm::flag(&ARM, n_pes), PROBE);
     let pe = end(&fixture);
     assert_eq!((routine(&pe, n_pes).all_calls(), routine(&pe, n_pes).sampled_sites), (CALLS + 1000, true));
     let [first, second] = by_place(&pe, "shmem_n_pes");
@@ -132,11 +132,11 @@ fn where_threads_wait_for_words_each_store_is_noted() {
     let (_, slot) = claim::own().unwrap();
     let (p, g) = (op_named("shmem_long_p"), op_named("shmem_long_g"));
     make_calls(p);
-    assert_eq!(arm::flag(&ARM, p), SAMPLED_SITE);
+    assert_eq!(arm::flag(&ARM, p), PROBE);
     slot.tables.waited.left.store(1, Relaxed);
     make_calls(p);
     make_calls(g);
-    assert_eq!([p, g].map(|op| arm::flag(&ARM, op)), [SITE, SAMPLED_SITE]);
+    assert_eq!([p, g].map(|op| arm::flag(&ARM, op)), [SITE, PROBE]);
     let pe = end(&fixture);
     assert_eq!(by_place(&pe, "shmem_long_p").iter().sum::<u64>(), 2 * CALLS);
     assert_eq!(by_place(&pe, "shmem_long_g").iter().sum::<u64>(), CALLS);
