@@ -22,9 +22,9 @@ use crate::types::Team;
 ///
 /// `short` functions have two more in front of the probe, which most calls need not go beyond: where the profile has
 /// counts only, and where it has call sites. They are given the peer without what noting it does, and what notes the
-/// call besides. They count the call and jump to `imp`. Those of `near` ones do it themselves where memory is mapped
-/// here, by an expression of their own, and those of `whole` ones evaluate the expression of `imp`: both before they
-/// count, since another PE may wait for it.
+/// call besides. They count the call and jump to `imp`. Those of `near` ones make it themselves where memory is mapped
+/// here, by an expression of their own, and leave it to the probe elsewhere; those of `whole` ones evaluate the
+/// expression of `imp`: both before they count, since another PE may wait for it.
 ///
 /// The probes of calls that may be `unstamped` begin with the way of most of them: of waits, and of collectives on a
 /// team that the thread has called one on before.
@@ -83,46 +83,45 @@ macro_rules! routine {
             unsafe { $imp($($arg),*) }
         }
     };
-    (short [$($mapped:expr)?] $count:ident, $count_site:ident, $placed:ident, [$known:expr, $noted:expr], $imp:ident, $probe:ident,
-     $first:literal, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
+    (short [$($mapped:expr)?] $count:ident, $count_site:ident, $placed:ident, [$known:expr, $noted:expr],
+     $imp:ident, $probe:ident, $first:literal, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
      $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr) => {
         // A jump: the routine would save registers here that the count leaves alone.
-        routine!(@in_front [$($mapped)?] $count, $count_site, $placed, [$known, $noted], $imp, $probe, $first, $number, $timing,
-                 ($($arg: $type),*) $(-> $ret)?, $(|$m|)? [$peer, $addr, $bytes] $call,
+        routine!(@in_front [$($mapped)?] $count, $count_site, $placed, [$known, $noted],
+                 $imp, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
+                 $(|$m|)? [$peer, $addr, $bytes] $call,
                  // SAFETY: the arguments are the caller's.
-                 (), |()| unsafe { $imp($($arg),*) });
+                 $timing, (), |()| unsafe { $imp($($arg),*) });
     };
-    (near $near:expr, $count:ident, $count_site:ident, $placed:ident, [$known:expr, $noted:expr], $imp:ident, $probe:ident,
-     $first:literal, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
+    (near $near:expr, $count:ident, $count_site:ident, $placed:ident, [$known:expr, $noted:expr],
+     $imp:ident, $probe:ident, $first:literal, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
      $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr) => {
-        routine!(@in_front [$near] $count, $count_site, $placed, [$known, $noted], $imp, $probe, $first, $number, $timing,
-                 ($($arg: $type),*) $(-> $ret)?, $(|$m|)? [$peer, $addr, $bytes] $call,
-                 $near, |done| match done {
-                     Some(result) => result,
-                     // SAFETY: the arguments are the caller's.
-                     None => unsafe { $imp($($arg),*) },
-                 });
+        routine!(@in_front [$near] $count, $count_site, $placed, [$known, $noted],
+                 $imp, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
+                 $(|$m|)? [$peer, $addr, $bytes] $call,
+                 sampled_mapped, $near, |result| result);
     };
-    (whole $count:ident, $count_site:ident, $placed:ident, [$known:expr, $noted:expr], $imp:ident, $probe:ident,
-     $first:literal, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
+    (whole $count:ident, $count_site:ident, $placed:ident, [$known:expr, $noted:expr],
+     $imp:ident, $probe:ident, $first:literal, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
      $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr) => {
-        routine!(@in_front [] $count, $count_site, $placed, [$known, $noted], $imp, $probe, $first, $number, $timing,
-                 ($($arg: $type),*) $(-> $ret)?, $(|$m|)? [$peer, $addr, $bytes] $call,
-                 or_end(op($number), $call), |result| result);
+        routine!(@in_front [] $count, $count_site, $placed, [$known, $noted],
+                 $imp, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
+                 $(|$m|)? [$peer, $addr, $bytes] $call,
+                 $timing, or_end(op($number), $call), |result| result);
     };
-    (@in_front [$($mapped:expr)?] $count:ident, $count_site:ident, $placed:ident, [$known:expr, $noted:expr], $imp:ident, $probe:ident,
-     $first:literal, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
-     $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr, $made:expr, $answer:expr) => {
-        routine!(@counts false, $count, $placed, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
+    (@in_front [$($mapped:expr)?] $count:ident, $count_site:ident, $placed:ident, [$known:expr, $noted:expr],
+     $imp:ident, $probe:ident, $first:literal, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
+     $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr, $by:ident, $made:expr, $answer:expr) => {
+        routine!(@counts false, $count, $placed, $first, $number, $by, ($($arg: $type),*) $(-> $ret)?,
                  $(|$m|)? [$known, $addr, $bytes, $noted], $made, $answer);
-        routine!(@counts true, $count_site, $placed, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
+        routine!(@counts true, $count_site, $placed, $first, $number, $by, ($($arg: $type),*) $(-> $ret)?,
                  $(|$m|)? [$known, $addr, $bytes, $noted], $made, $answer);
         routine!(@imp [$($mapped)?] $imp, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
                  $(|$m|)? [$peer, $addr, $bytes] $call);
         routine!(@probe [#[unsafe(no_mangle)]], $probe, $imp, $first, $number, $timing,
                  ($($arg: $type),*) $(-> $ret)?, $(|$m|)? [$peer, $addr, $bytes]);
     };
-    (@counts $with_site:literal, $name:ident, $placed:ident, $first:literal, $number:expr, $timing:ident,
+    (@counts $with_site:literal, $name:ident, $placed:ident, $first:literal, $number:expr, $by:ident,
      ($($arg:ident: $type:ty),*) $(-> $ret:ty)?, $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr, $noted:expr],
      $made:expr, $answer:expr) => {
         #[unsafe(no_mangle)]
@@ -133,7 +132,7 @@ macro_rules! routine {
             }
             $(let $m = map();)?
             let op = With::<{ traits($first) }>(word_of($number));
-            if let Some(result) = recorder::count::$timing::<$with_site, _>(op, ($peer, $addr, $bytes), || $made) {
+            if let Some(result) = recorder::count::$by::<$with_site, _>(op, ($peer, $addr, $bytes), || $made) {
                 let () = $noted;
                 return ($answer)(result);
             }

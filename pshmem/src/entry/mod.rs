@@ -2,10 +2,10 @@
 //!
 //! `shmem_X` is weak, so that a tool's strong `shmem_X` replaces it in static and dynamic links alike. It tests one
 //! byte, `ARM[op]`, and jumps to the routine, to what counts the call, or to `pellucid_site_X`, with all arguments where
-//! the caller put them. That one tests the byte again: it leaves the return address, which is the call site, in the
-//! second word of the thread-local variable of `src/profile/shim/slot.c` and goes to the probe, or to what is in front
-//! of it where each call has its site; or it goes to the dispatcher that stacked tools and callbacks stand behind
-//! ([`crate::dispatcher`]). What counts a call goes on to the probe by `pellucid_placed_X`, which leaves the call site,
+//! the caller put them. That one goes to the dispatcher that stacked tools and callbacks stand behind
+//! ([`crate::dispatcher`]), where the byte says so; or it leaves the return address, which is the call site, in the
+//! second word of the thread-local variable of `src/profile/shim/slot.c`, and goes to the probe, or to what is in front
+//! of it where each call has its site. What counts a call goes on to the probe by `pellucid_placed_X`, which leaves the call site,
 //! too. `pshmem_X` is strong and tests `PARM[op]`: set where a tool in the executable defines `shmem_X` and calls `pshmem_X` (see
 //! [`crate::tool`]). It has the dispatcher find out whose call it is ([`crate::caller`]).
 //!
@@ -18,7 +18,7 @@
 //! address, and found by number.
 #![allow(unsafe_code)]
 
-use pellucid_profile::arm::{ARM, PARM, SITE};
+use pellucid_profile::arm::{ARM, PARM};
 use pellucid_profile::op::{COUNT, entered};
 use pellucid_profile::segment::layout::STATE_ENTERED;
 
@@ -35,7 +35,6 @@ core::arch::global_asm!(
     dispatcher = sym frame::dispatcher,
     state = const STATE_ENTERED << 16,
     strong = const dispatcher::STRONG,
-    site = const SITE,
 );
 
 #[cfg(target_arch = "aarch64")]
@@ -48,7 +47,7 @@ core::arch::global_asm!(
     dispatcher = sym frame::dispatcher,
     state = const STATE_ENTERED,
     strong = const dispatcher::STRONG,
-    site = const SITE,
+    site = const pellucid_profile::arm::SITE,
 );
 
 /// Bytes from an entry to its twin, and from that to the next entry: as in the file of the processor.

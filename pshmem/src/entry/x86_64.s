@@ -91,15 +91,15 @@ p\name:
     jmp \target
 .endm
 
-// From an entry whose byte says neither off nor counts only; and the way to the probe of a call that is not only counted.
-// A routine without a function that counts has its probe for both.
+// From an entry whose byte says neither off nor counts only, with the flags of its comparison; and the way to the probe
+// of a call that is not only counted. A routine without a function that counts has its probe for both.
 .macro pellucid_site name, op, register, kept, probe
+pellucid_past_\name:
+    pellucid_op_\register \op
+    jmp {dispatcher}
     .p2align 4
 pellucid_site_\name:
-    pellucid_op_\register \op
-    lea r10, [rip + {arm}]
-    cmp byte ptr [r10 + r11], {site}
-    jne {dispatcher}
+    js pellucid_past_\name
 .ifnc \kept, \probe
     pellucid_at_site \kept
 .endif

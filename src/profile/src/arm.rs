@@ -22,8 +22,9 @@ pub const OFF: u8 = 0;
 pub const PROBE: u8 = 1;
 /// Calls are recorded, with the place they come from.
 pub const SITE: u8 = 2;
-/// Calls go the longer way, which records them where the profile is on.
-pub const DISPATCH: u8 = 3;
+/// Calls go the longer way, which records them where the profile is on. Of the flags it is the one with its highest bit
+/// set, so that one comparison tells an entry all.
+pub const DISPATCH: u8 = 0x81;
 
 /// Flag bytes that are stored together: a change of the level must not take longer than the calls that it is about.
 const AT_ONCE: usize = size_of::<u64>();

@@ -165,7 +165,8 @@ impl Pe {
 }
 
 /// What counting a call takes of what counting one took when the PE started, which has a call more and no size or peer:
-/// without a peer, and with (`./x bench cost`, loops of `shmem_n_pes` and of puts).
+/// without a peer, and with (`./x bench cost`, loops of `shmem_n_pes` and of puts). For atomic operations and copies,
+/// what counting takes beside them was measured, too.
 const ALONE: f64 = 0.65;
 /// See [`ALONE`].
 const BY_PEER: f64 = 1.05;
@@ -173,6 +174,8 @@ const BY_PEER: f64 = 1.05;
 const OF_SITES: f64 = 0.6;
 /// What a begin or an end of a region takes of what timing a call took (`./x bench cost`).
 const OF_REGION: f64 = 0.85;
+/// Bytes of a call from which on it is a copy by the processor's own loop.
+const COPIED: u64 = 1024;
 /// The part of a short call's time that recording takes where the processor overlaps calls: without call sites, and
 /// with. As [`ALONE`], measured on one kind of processor (`./x bench cost updates`, and `oshrun --profile-cost` of the
 /// same loop); for tables that fit into no cache it is less.
@@ -319,7 +322,7 @@ impl Routine {
         }
         let has_sites = is_kept && !self.sampled_sites;
         let part = if is_kept && self.sampled_sites { OF_SITES } else { 1.0 };
-        let each = part * cost.counted_ns * if self.is_transfer() { BY_PEER } else { ALONE };
+        let each = part * self.counting_ns(cost);
         // Calls of a word or two that overlap share the processor's window with what is recorded of them.
         let share = if has_sites { OF_WINDOW_WITH_SITES } else { OF_WINDOW };
         let overlaps = self.is_bounded() && self.all_bytes() / all.max(1) <= WORDS;
@@ -327,8 +330,18 @@ impl Routine {
         counted * each.max(overlap) + timed as f64 * cost.longest_ns()
     }
 
-    fn is_transfer(&self) -> bool {
-        matches!(self.class, Class::Put | Class::Get | Class::Amo | Class::Signal)
+    /// What counting one of its calls took, in nanoseconds, without what the processor has under way at once.
+    fn counting_ns(&self, cost: &Cost) -> f64 {
+        let [amo_ns, copy_ns] = cost.beside_ns;
+        let is_measured = cost.beside_ns != [0.0; 2];
+        match self.class {
+            Class::Amo if is_measured => BY_PEER * amo_ns,
+            Class::Put | Class::Get if is_measured && self.all_bytes() / self.all_calls().max(1) >= COPIED => {
+                BY_PEER * copy_ns
+            }
+            Class::Put | Class::Get | Class::Amo | Class::Signal => BY_PEER * cost.counted_ns,
+            _ => ALONE * cost.counted_ns,
+        }
     }
 
     /// Whether the total is at most what is given: samples came to more than the time that passed by over 1 % of it.
@@ -409,7 +422,7 @@ mod tests {
 
     #[test]
     fn recording_takes_more_of_what_has_a_peer_waits_or_overlaps() {
-        let cost = Cost { counted_ns: 2.0, timed_ns: 20.0, sample_ns: 25.0 };
+        let cost = Cost { counted_ns: 2.0, beside_ns: [0.0; 2], timed_ns: 20.0, sample_ns: 25.0 };
         let of = |class, bytes: u64, denied_ns| {
             let mut r = Routine::new("of", class);
             (r.calls[2], r.bytes[2]) = (1000, 1000 * bytes);
@@ -426,12 +439,17 @@ mod tests {
         let shares = [OF_WINDOW, OF_WINDOW_WITH_SITES];
         assert_eq!(took(of(Class::Amo, 8, 9000)), shares.map(|share| is(share * 60_000.0 / 1000.0)));
         assert_eq!(took(of(Class::Put, 4096, 9000)), [is(2.0 * BY_PEER); 2]);
+        // What was measured beside the like counts for these.
+        let measured = Cost { beside_ns: [1.0, 7.0], ..cost };
+        let took = |class, bytes| of(class, bytes, 0).recording_ns(&measured, false);
+        assert_eq!((took(Class::Amo, 8), took(Class::Put, 4096)), (is(1.0 * BY_PEER), is(7.0 * BY_PEER)));
+        assert_eq!(took(Class::Put, 8), is(2.0 * BY_PEER));
     }
 
     #[test]
     fn a_change_of_region_takes_nearly_what_timing_a_call_does() {
         let mut pe = Pe::default();
-        pe.tables.cost = Cost { counted_ns: 2.0, timed_ns: 20.0, sample_ns: 35.0 };
+        pe.tables.cost = Cost { counted_ns: 2.0, beside_ns: [0.0; 2], timed_ns: 20.0, sample_ns: 35.0 };
         pe.tables.regions = vec![crate::tables::Region { entries: 1000, ..Default::default() }];
         assert_eq!(pe.overhead_ns(), (2000.0 * OF_REGION * 20.0) as u64);
     }

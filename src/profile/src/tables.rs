@@ -485,6 +485,8 @@ pub struct Usage {
 pub struct Cost {
     /// A call that is only counted.
     pub counted_ns: f64,
+    /// The same of an atomic operation, and of a copy of a kilobyte or more; zeros where that was not measured.
+    pub beside_ns: [f64; 2],
     /// A call that is timed.
     pub timed_ns: f64,
     /// A sample.

@@ -11,7 +11,7 @@ use crate::tables::{
 };
 
 /// Tags of the sections, in the order in which they are written.
-pub(super) const TAGS: [u32; 27] = [
+pub(super) const TAGS: [u32; 28] = [
     TAG_COST,
     TAG_PEERS,
     TAG_MODULES,
@@ -39,6 +39,7 @@ pub(super) const TAGS: [u32; 27] = [
     TAG_REQUESTS,
     TAG_ERRORS,
     TAG_QUEUED,
+    TAG_BESIDE,
 ];
 /// What recording costs, and what could not be kept.
 const TAG_COST: u32 = 4;
@@ -94,13 +95,15 @@ const TAG_REQUESTS: u32 = 29;
 const TAG_ERRORS: u32 = 30;
 /// How long threads stood in run queues; left out where that is not known.
 const TAG_QUEUED: u32 = 31;
+/// What counting takes of atomic operations and of copies; left out where that was not measured.
+const TAG_BESIDE: u32 = 32;
 
 /// The payload of a section; `None` where there is nothing to say.
 pub(super) fn encode(tag: u32, d: &PeTables) -> Option<Vec<u8>> {
     let mut out = Out(Vec::new());
     match tag {
         TAG_COST => {
-            let Cost { counted_ns, timed_ns, sample_ns } = d.cost;
+            let Cost { counted_ns, timed_ns, sample_ns, .. } = d.cost;
             [counted_ns, timed_ns, sample_ns].into_iter().for_each(|ns| out.u64(ns.to_bits()));
             out.u32(d.region_errors);
         }
@@ -192,6 +195,8 @@ pub(super) fn encode(tag: u32, d: &PeTables) -> Option<Vec<u8>> {
         TAG_CALLERS if !d.callers.is_empty() => callers::encode(&mut out, &d.callers),
         TAG_TRACE if d.trace_dropped > 0 => out.u64(d.trace_dropped),
         TAG_QUEUED => out.u64(d.system.queued_ns?),
+        TAG_BESIDE if d.cost.beside_ns == [0.0; 2] => return None,
+        TAG_BESIDE => d.cost.beside_ns.into_iter().for_each(|ns| out.u64(ns.to_bits())),
         _ => return None,
     }
     Some(out.0)
@@ -245,7 +250,8 @@ pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut PeTables) -> Result<(
     match tag {
         TAG_COST => {
             let mut next = || finite(c, "what recording costs");
-            d.cost = Cost { counted_ns: next()?, timed_ns: next()?, sample_ns: next()? };
+            let (counted_ns, timed_ns, sample_ns) = (next()?, next()?, next()?);
+            d.cost = Cost { counted_ns, timed_ns, sample_ns, ..d.cost };
             d.region_errors = c.u32("region errors")?;
         }
         TAG_PEERS => {
@@ -364,6 +370,10 @@ pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut PeTables) -> Result<(
         TAG_COUNTERS => d.counters = counters::decode(c)?,
         TAG_SYSTEM => d.system = System { queued_ns: d.system.queued_ns, ..system(c)? },
         TAG_QUEUED => d.system.queued_ns = Some(c.u64("how long threads stood in run queues")?),
+        TAG_BESIDE => {
+            let mut next = || finite(c, "what recording costs");
+            d.cost.beside_ns = [next()?, next()?];
+        }
         TAG_PHASES => phases::decode(c, d)?,
         TAG_CAUSES => d.causes = causes::decode(c)?,
         TAG_LOCKS => d.locks = locks::decode(c)?,

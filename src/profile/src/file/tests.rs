@@ -176,7 +176,7 @@ fn tables() -> PeTables {
         requests: vec![Requests { routine: "shmemx_long_put_nb".into(), ended: 2, open_ns: 9, waited_ns: 1 }],
         errors: vec![(11, 3)],
         contexts: vec![Context { handle: 5, put: traffic, orders: 1, team: Some((3, 0, 2, 4)), ..Context::default() }],
-        cost: Cost { counted_ns: 1.5, timed_ns: 20.0, sample_ns: 30.0 },
+        cost: Cost { counted_ns: 1.5, beside_ns: [0.5, 2.5], timed_ns: 20.0, sample_ns: 30.0 },
         region_errors: 3,
         region_error: 0x1242,
         trace_dropped: 5,

@@ -1,6 +1,7 @@
 //! What recording itself costs: measured once at the start, so that every report can say how much of the time is ours.
 
-use std::sync::atomic::Ordering::Relaxed;
+use std::hint::black_box;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::hot::{self, bump};
 use super::tables;
@@ -13,30 +14,62 @@ use crate::segment::tables::{key, site_index};
 const NOBODY: u16 = MAX_OPS as u16 - 1;
 const CALLS: u64 = 64;
 const ROUNDS: usize = 9;
+/// Bytes of a copy that the processor has a loop of its own for.
+const COPY: usize = 2048;
+/// Copies a round.
+const COPIES: u64 = 24;
+/// Words of a table that is updated.
+const WORDS: usize = 256;
 
 /// Measures what a counted and what a timed call cost, into the head of the region.
 pub(super) fn measure(region: &Region) {
-    let slot = &region.slots[SLOTS];
-    let counted = median(slot, counted);
-    let timed = median(slot, timed);
-    region.head.call_cost.store(counted, Relaxed);
-    region.head.timed_cost.store(timed, Relaxed);
+    let (slot, head) = (&region.slots[SLOTS], &region.head);
+    head.call_cost.store(median(slot, CALLS, counted), Relaxed);
+    head.timed_cost.store(median(slot, CALLS, timed), Relaxed);
+    head.amo_cost.store(of_updates(slot), Relaxed);
+    head.copy_cost.store(of_copies(slot), Relaxed);
     forget(slot);
 }
 
 /// Ticks of a call times 256: the median of some rounds.
-fn median(slot: &Slot, call: fn(&Slot)) -> u64 {
+fn median(slot: &Slot, calls: u64, mut call: impl FnMut(&Slot)) -> u64 {
     let mut rounds = [0_u64; ROUNDS];
     call(slot);
     for round in &mut rounds {
         let begin = hot::ticks(&slot.head);
-        for _ in 0..CALLS {
-            call(std::hint::black_box(slot));
+        for _ in 0..calls {
+            call(black_box(slot));
         }
-        *round = hot::ticks(&slot.head).saturating_sub(begin) * 256 / CALLS;
+        *round = hot::ticks(&slot.head).saturating_sub(begin) * 256 / calls;
     }
     rounds.sort_unstable();
     rounds[ROUNDS / 2]
+}
+
+/// How much longer calls that do this take where they are counted, as [`median`].
+fn added(slot: &Slot, calls: u64, mut work: impl FnMut()) -> u64 {
+    let alone = median(slot, calls, |_| work());
+    median(slot, calls, |slot| {
+        counted(slot);
+        work();
+    })
+    .saturating_sub(alone)
+}
+
+/// What counting takes of atomic operations, each of which waits for the one before: the processor counts meanwhile.
+fn of_updates(slot: &Slot) -> u64 {
+    let table = [const { AtomicU64::new(0) }; WORDS];
+    let mut random = 1_u64;
+    added(slot, CALLS, || {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        black_box(&table)[(random >> 40) as usize % WORDS].fetch_xor(random, Relaxed);
+    })
+}
+
+/// The same of copies by the processor's own loop, which begins once all before it is done.
+fn of_copies(slot: &Slot) -> u64 {
+    let (source, mut target) = ([1_u8; COPY], [0_u8; COPY]);
+    added(slot, COPIES, || black_box(&mut target).copy_from_slice(black_box(&source)))
 }
 
 #[inline(never)]

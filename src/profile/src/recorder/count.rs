@@ -9,7 +9,7 @@
 use std::mem::offset_of;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::hot::{bump, counted_bytes};
+use super::hot::{bump, bump32, counted_bytes};
 use super::tables::is_release;
 use super::{release, tables, tls};
 use crate::op::{COMPLETES, NONBLOCKING, Operation, QUERIES, SAMPLED_BYTES_ON_HOST, TRANSFER};
@@ -46,6 +46,40 @@ pub fn sampled<const WITH_SITES: bool, R>(
     }
     rows.count(slot, op, bytes);
     Some(result)
+}
+
+/// As [`sampled`], of a call that is made only where its object is mapped here: on a PE of this host. Elsewhere it is
+/// none, and for the probe.
+#[inline(always)]
+pub fn sampled_mapped<const WITH_SITES: bool, R>(
+    op: impl Operation,
+    place: (i32, usize, usize),
+    call: impl FnOnce() -> Option<R>,
+) -> Option<R> {
+    let (slot, peer) = (tls::slot()?, place.0);
+    if WITH_SITES {
+        let (rows, distance) = Rows::begin::<WITH_SITES>(slot, op, place)?;
+        let result = made(slot, op, call())?;
+        bump(&slot.cell(op.id()).calls[distance], 1);
+        rows.count(slot, op, place.2);
+        return Some(result);
+    }
+    if !enter(slot, op, peer) {
+        return None;
+    }
+    let result = made(slot, op, call())?;
+    let distance = if op.traits() & TRANSFER == 0 { Distance::None as usize } else { slot.head.distance_mapped(peer) };
+    bump(&slot.cell(op.id()).calls[distance], 1);
+    Some(result)
+}
+
+/// What a call gave; where it was not made, its sample is as far away again as it was.
+#[inline(always)]
+fn made<R>(slot: &Slot, op: impl Operation, result: Option<R>) -> Option<R> {
+    if result.is_none() {
+        bump32(&slot.cell(op.id()).countdown, 1);
+    }
+    result
 }
 
 /// As [`sampled`], a put or get of up to [`SAMPLED_BYTES_ON_HOST`].

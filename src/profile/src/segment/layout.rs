@@ -23,7 +23,7 @@ use crate::size::{DISTANCES, Distance, SIZE_CLASSES, size_class};
 /// First eight bytes of a segment.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"PELLPROF");
 /// Version of this layout. Readers and writers of another version refuse the segment.
-pub const VERSION: u32 = 25;
+pub const VERSION: u32 = 26;
 
 /// Threads of a PE that can record into a slot of their own at the same time.
 pub const SLOTS: usize = 256;
@@ -179,6 +179,10 @@ pub struct RegionHead {
     pub call_cost: AtomicU64,
     /// What counting and timing a timed call takes, in ticks times 256, measured at the start.
     pub timed_cost: AtomicU64,
+    /// As [`Self::call_cost`], of atomic operations.
+    pub amo_cost: AtomicU64,
+    /// As [`Self::call_cost`], of copies of a kilobyte or more.
+    pub copy_cost: AtomicU64,
     /// Ends of regions that were not open, begins beyond the deepest nesting, names beyond the table.
     pub region_errors: AtomicU32,
     /// Keeps what follows aligned.
@@ -487,5 +491,11 @@ impl SlotHead {
             return None;
         }
         Some(Distance::Own as usize + usize::from(peer != own))
+    }
+
+    /// As [`Self::distance`], for a PE that is known to be of this host.
+    #[inline(always)]
+    pub fn distance_mapped(&self, peer: i32) -> usize {
+        Distance::Own as usize + usize::from(peer != self.pe.load(Relaxed))
     }
 }

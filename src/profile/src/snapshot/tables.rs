@@ -101,6 +101,7 @@ fn begin(segment: &Segment, region: &layout::Region) -> PeTables {
     let mut tables = PeTables {
         cost: Cost {
             counted_ns: ns(&head.call_cost),
+            beside_ns: [ns(&head.amo_cost), ns(&head.copy_cost)],
             timed_ns: ns(&head.timed_cost),
             sample_ns: ns(&head.sample_overhead),
         },
