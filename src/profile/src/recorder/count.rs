@@ -16,7 +16,7 @@ use crate::op::{COMPLETES, NONBLOCKING, Operation, QUERIES, SAMPLED_BYTES_ON_HOS
 #[cfg(target_arch = "x86_64")]
 use crate::segment::layout::{Cell, Current, SlotHead};
 use crate::segment::layout::{ROW_OVERFLOW, Slot};
-use crate::segment::tables::{PEERS, Site, Traffic, key, site_index, transfer};
+use crate::segment::tables::{PEERS, Site, Traffic, Transfer, key, site_index, transfer};
 use crate::size::{DISTANCES, Distance, size_class};
 use crate::trace;
 
@@ -241,6 +241,12 @@ fn comes_nearer(slot: &Slot, op: impl Operation) -> bool {
 /// Makes the call the thread's current one.
 #[inline(always)]
 fn show(slot: &Slot, op: impl Operation, peer: i32) {
+    // An atomic operation waits for the stores before it.
+    let is_atomic = op.traits() & TRANSFER != 0 && transfer(op) == Transfer::Amo as usize;
+    if is_atomic || cfg!(not(target_arch = "x86_64")) {
+        let word = u64::from(op.entered()) | u64::from(peer as u32) << 32;
+        return slot.head.current.word.store(word, Relaxed);
+    }
     #[cfg(target_arch = "x86_64")]
     // SAFETY: writes to the halves of a word of the slot that only this thread writes: to put them together first takes
     // two instructions more.
@@ -255,6 +261,4 @@ fn show(slot: &Slot, op: impl Operation, peer: i32) {
             options(nostack, preserves_flags)
         );
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    slot.head.current.word.store(u64::from(op.entered()) | u64::from(peer as u32) << 32, Relaxed);
 }
