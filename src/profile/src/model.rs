@@ -165,15 +165,22 @@ impl Pe {
 }
 
 /// What counting a call takes of what counting one took when the PE started, which has a call more and no size or peer:
-/// without a peer, and with (`./x bench cost`, loops of `shmem_n_pes` and of puts). For atomic operations and copies,
-/// what counting takes beside them was measured, too.
+/// without a peer, and with (`./x bench cost`, loops of puts). For atomic operations and copies, what counting takes
+/// beside them was measured, too.
 const ALONE: f64 = 0.65;
+/// The same of a routine that only says what is known: mostly jumps, which take as long where nothing is counted
+/// (`./x bench cost`, a loop of `shmem_n_pes`).
+const OF_QUERY: f64 = 0.3;
+/// The same of copies, of what counting takes beside one: a put has a size and a peer.
+const OF_COPY: f64 = 1.3;
+/// What a barrier, wait or collective takes of what timing a call took: part of it passes while it waits.
+const OF_WAIT: f64 = 0.9;
 /// See [`ALONE`].
 const BY_PEER: f64 = 1.05;
 /// The same of a call without call site and peer in a profile that has them: `./x bench cost`.
 const OF_SITES: f64 = 0.6;
 /// What a begin or an end of a region takes of what timing a call took (`./x bench cost`).
-const OF_REGION: f64 = 0.85;
+const OF_REGION: f64 = 0.95;
 /// Bytes of a call from which on it is a copy by the processor's own loop.
 const COPIED: u64 = 1024;
 /// The part of a short call's time that recording takes where the processor overlaps calls: without call sites, and
@@ -183,7 +190,7 @@ const OF_WINDOW: f64 = 0.25;
 /// Most bytes of a call for which that holds: beyond, moving them is what fills the window.
 const WORDS: u64 = 64;
 /// See [`OF_WINDOW`].
-const OF_WINDOW_WITH_SITES: f64 = 0.48;
+const OF_WINDOW_WITH_SITES: f64 = 0.34;
 
 /// From the end of initialization to the begin of finalization (0: it did not come to that), or to the end of the run.
 pub(crate) fn main_ns(progress: Progress, init_ns: u64, finalize_ns: u64, end_ns: u64) -> u64 {
@@ -318,7 +325,7 @@ impl Routine {
         let counted = all.saturating_sub(timed) as f64;
         if matches!(self.class, Class::Wait | Class::Barrier | Class::Collective) {
             // Those that were over at once are looked at before and after as well.
-            return timed.max(all) as f64 * cost.timed_ns;
+            return timed.max(all) as f64 * OF_WAIT * cost.timed_ns;
         }
         let has_sites = is_kept && !self.sampled_sites;
         let part = if is_kept && self.sampled_sites { OF_SITES } else { 1.0 };
@@ -337,8 +344,9 @@ impl Routine {
         match self.class {
             Class::Amo if is_measured => BY_PEER * amo_ns,
             Class::Put | Class::Get if is_measured && self.all_bytes() / self.all_calls().max(1) >= COPIED => {
-                BY_PEER * copy_ns
+                OF_COPY * copy_ns
             }
+            Class::Query => OF_QUERY * cost.counted_ns,
             Class::Put | Class::Get | Class::Amo | Class::Signal => BY_PEER * cost.counted_ns,
             _ => ALONE * cost.counted_ns,
         }
@@ -431,10 +439,11 @@ mod tests {
         };
         let took = |r: Routine| [false, true].map(|is_kept| r.recording_ns(&cost, is_kept));
         let is = |each: f64| 990.0 * each + 250.0;
-        assert_eq!(took(of(Class::Query, 0, 0)), [is(2.0 * ALONE); 2]);
+        assert_eq!(took(of(Class::Query, 0, 0)), [is(2.0 * OF_QUERY); 2]);
+        assert_eq!(took(of(Class::Order, 0, 0)), [is(2.0 * ALONE); 2]);
         assert_eq!(took(of(Class::Put, 4096, 0)), [is(2.0 * BY_PEER); 2]);
         assert_ne!(is(2.0 * ALONE), is(2.0 * BY_PEER));
-        assert_eq!(took(of(Class::Barrier, 0, 0)), [20_000.0; 2]);
+        assert_eq!(took(of(Class::Barrier, 0, 0)), [20_000.0 * OF_WAIT; 2]);
         // A part of 60 ns, where that is more.
         let shares = [OF_WINDOW, OF_WINDOW_WITH_SITES];
         assert_eq!(took(of(Class::Amo, 8, 9000)), shares.map(|share| is(share * 60_000.0 / 1000.0)));
@@ -442,7 +451,7 @@ mod tests {
         // What was measured beside the like counts for these.
         let measured = Cost { beside_ns: [1.0, 7.0], ..cost };
         let took = |class, bytes| of(class, bytes, 0).recording_ns(&measured, false);
-        assert_eq!((took(Class::Amo, 8), took(Class::Put, 4096)), (is(1.0 * BY_PEER), is(7.0 * BY_PEER)));
+        assert_eq!((took(Class::Amo, 8), took(Class::Put, 4096)), (is(1.0 * BY_PEER), is(7.0 * OF_COPY)));
         assert_eq!(took(Class::Put, 8), is(2.0 * BY_PEER));
     }
 

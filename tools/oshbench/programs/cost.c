@@ -30,8 +30,10 @@ static void updates(int count)
 
 static void queries(int count)
 {
+    long all = 0;
     for (int u = 0; u < count; u++)
-        found += shmem_n_pes();
+        all += shmem_n_pes();
+    found += all;
 }
 
 static void puts4k(int count)

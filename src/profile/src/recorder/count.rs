@@ -241,11 +241,14 @@ fn comes_nearer(slot: &Slot, op: impl Operation) -> bool {
 /// Makes the call the thread's current one.
 #[inline(always)]
 fn show(slot: &Slot, op: impl Operation, peer: i32) {
-    // An atomic operation waits for the stores before it.
+    let current = &slot.head.current.word;
+    // An atomic operation waits for the stores before it: of several in a row, only the first is shown.
     let is_atomic = op.traits() & TRANSFER != 0 && transfer(op) == Transfer::Amo as usize;
+    if is_atomic && current.load(Relaxed) as u32 == op.entered() {
+        return;
+    }
     if is_atomic || cfg!(not(target_arch = "x86_64")) {
-        let word = u64::from(op.entered()) | u64::from(peer as u32) << 32;
-        return slot.head.current.word.store(word, Relaxed);
+        return current.store(u64::from(op.entered()) | u64::from(peer as u32) << 32, Relaxed);
     }
     #[cfg(target_arch = "x86_64")]
     // SAFETY: writes to the halves of a word of the slot that only this thread writes: to put them together first takes

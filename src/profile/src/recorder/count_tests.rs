@@ -29,6 +29,7 @@ const fn id(name: &str) -> u16 {
 }
 
 const P: u16 = id("shmem_int_p");
+const XOR: u16 = id("shmem_uint_atomic_xor");
 const PUT: u16 = id("shmem_putmem");
 const NBI: u16 = id("shmem_putmem_nbi");
 const TEST: u16 = id("shmem_int_test");
@@ -137,6 +138,61 @@ fn a_profile_with_sites_has_each_call_once_by_site_and_by_peer_too() {
         peers,
         [(Some(2), 4 * ROUNDS, 32_781 * ROUNDS), (Some(3), ROUNDS, 4 * ROUNDS), (Some(4), ROUNDS, 4 * ROUNDS)]
     );
+}
+
+#[test]
+fn a_call_on_memory_that_is_not_mapped_is_left_to_the_probe_with_its_sample_as_far_away() {
+    const ROUNDS: u64 = 10_000;
+    fn call<const WITH_SITES: bool>(peer: i32) -> bool {
+        let is_mapped = (2..5).contains(&peer);
+        let is_counted = count::sampled_mapped::<WITH_SITES, _>(XOR, (peer, 0, 4), || is_mapped.then_some(()));
+        if is_counted.is_none() {
+            sampled(XOR, peer, 0, 4, || ());
+        }
+        is_counted.is_some()
+    }
+    let pe = profile_of(|| {
+        set_site(0x1000);
+        call::<false>(2);
+        let slot = tls::slot().expect("a thread that has called");
+        let mut in_front = 0;
+        for _ in 0..ROUNDS {
+            in_front += [2, 3, 4].into_iter().filter(|peer| call::<false>(*peer)).count() as u64;
+            let left = slot.cell(XOR).countdown.load(Relaxed);
+            let is_left_out = count::sampled_mapped::<false, ()>(XOR, (5, 0, 4), || None).is_none();
+            if !is_left_out || slot.cell(XOR).countdown.load(Relaxed) != left {
+                return false;
+            }
+            call::<false>(5);
+        }
+        in_front > 2 * ROUNDS
+    });
+    let xor = routine(&pe, XOR);
+    assert_eq!(
+        (xor.calls, xor.bytes),
+        ([0, ROUNDS, 2 * ROUNDS + 1, ROUNDS], [0, 4 * ROUNDS, 8 * ROUNDS + 4, 4 * ROUNDS])
+    );
+    let pe = profile_of(|| {
+        set_site(0x1000);
+        (0..ROUNDS).filter(|round| call::<true>(2 + (round % 4) as i32)).count() as u64 > ROUNDS / 2
+    });
+    assert_eq!(routine(&pe, XOR).calls, [0, ROUNDS / 4, ROUNDS / 2, ROUNDS / 4]);
+    assert_eq!(pe.tables.sites.iter().map(|site| site.calls).sum::<u64>(), ROUNDS);
+    assert_eq!(pe.tables.peers.iter().map(|peer| peer.amo.calls).collect::<Vec<_>>(), [ROUNDS / 4; 4]);
+}
+
+#[test]
+fn the_peer_of_atomic_operations_in_a_row_is_not_told() {
+    let pe = profile_of(|| {
+        for peer in [2, 4, 2, 4, 4] {
+            if count::sampled::<false, _>(XOR, (peer, 0, 4), || ()).is_none() {
+                sampled(XOR, peer, 0, 4, || ());
+            }
+        }
+        true
+    });
+    let last = pe.last.as_ref().expect("the thread's last call");
+    assert_eq!((last.routine.as_str(), last.peer), ("shmem_uint_atomic_xor", None));
 }
 
 #[test]
