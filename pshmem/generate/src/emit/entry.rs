@@ -149,12 +149,20 @@ fn is_waited_for(routine: &Routine, call: &str) -> bool {
     is_update && routine.row.ret == "void" && call.contains("Ctx::DEFAULT") && !call.contains("_nbi")
 }
 
+/// Whether a call on the default context is one access to memory, before which counting has no registers to save.
+fn is_one_access(call: &str) -> bool {
+    let calls = ["rma::g::", "amo::fetch::", "amo::fetch_inc", "amo::fetch_add", "amo::swap", "amo::compare_swap"];
+    calls.iter().any(|path| call.starts_with(path)) && call.contains("Ctx::DEFAULT") && !call.contains("_nbi")
+}
+
 /// What kind of short routine it is, and what it calls where its object is not mapped here.
 fn short(routine: &Routine, call: &str) -> (String, String) {
     let forms = forms(call);
     let kind = match &forms {
         None if is_waited_for(routine, call) || is_query(routine) => "whole".to_owned(),
-        Some((near, _)) if is_waited_for(routine, call) || is_query(routine) => format!("near {near},"),
+        Some((near, _)) if is_waited_for(routine, call) || is_query(routine) || is_one_access(call) => {
+            format!("near {near},")
+        }
         _ => format!("short [{}]", forms.as_ref().map_or("", |(near, _)| near)),
     };
     (kind, forms.map_or_else(|| call.to_owned(), |(_, unmapped)| unmapped))

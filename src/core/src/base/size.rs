@@ -18,13 +18,44 @@ pub fn parse(text: &str) -> Result<u64, &'static str> {
         Some(b't' | b'T') => 40,
         Some(_) => return Err("unknown suffix: expected k, m, g or t"),
     };
-    const TOO_LARGE: &str = "too large: the limit is 2^63 - 1 bytes";
-    if let Ok(whole) = number.parse::<u64>() {
-        return whole.checked_mul(1 << shift).filter(|b| *b <= i64::MAX as u64).ok_or(TOO_LARGE);
+    let bytes = whole(number, shift)?.filter(|bytes| *bytes <= i64::MAX as u128);
+    bytes.map(|bytes| bytes as u64).ok_or("too large: the limit is 2^63 - 1 bytes")
+}
+
+/// Digits of a number that are looked at: those beyond are less than a byte, or too much.
+const DIGITS: u32 = 24;
+
+/// A number times `2^shift`, without what is less than one; none where it is beyond all sizes. In whole numbers: what
+/// reads floating-point numbers is a table of 10 KB.
+fn whole(number: &str, shift: u32) -> Result<Option<u128>, &'static str> {
+    let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    let (before, after) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    if after.contains('.') {
+        return Err("not a number: more than one decimal point");
     }
-    let fraction: f64 = number.parse().map_err(|_| "not a number: more than one decimal point, or too many digits")?;
-    let bytes = fraction * f64::from(1u32 << (shift / 2)) * f64::from(1u32 << (shift - shift / 2));
-    if bytes < 9.2e18 { Ok(bytes as u64) } else { Err(TOO_LARGE) }
+    if before.is_empty() && after.is_empty() {
+        return Err("not a number: an exponent alone");
+    }
+    // An exponent that does not fit is as good as a large one.
+    let largest = if exponent.starts_with('-') { i64::from(i32::MIN) } else { i64::from(i32::MAX) };
+    let mut power = exponent.parse::<i32>().map_or(largest, i64::from) - after.len() as i64;
+    let (mut value, mut digits) = (0_u128, 0);
+    for digit in before.bytes().chain(after.bytes()).map(|digit| u128::from(digit - b'0')) {
+        if digits < DIGITS {
+            value = 10 * value + digit;
+            digits += u32::from(value > 0);
+        } else {
+            power += 1;
+        }
+    }
+    let value = value << shift;
+    let factor = u32::try_from(power.unsigned_abs()).ok().and_then(|power| 10_u128.checked_pow(power));
+    Ok(match factor {
+        _ if value == 0 => Some(0),
+        Some(factor) if power < 0 => Some(value / factor),
+        Some(factor) => value.checked_mul(factor),
+        None => (power < 0).then_some(0),
+    })
 }
 
 /// Bytes of the number that a text begins with: digits, a decimal point, an exponent.
@@ -69,6 +100,16 @@ mod tests {
             (" 3K ", 3072),
             ("1e6", 1_000_000),
             ("2.5e-1k", 256),
+            ("1e+3", 1000),
+            ("5e-1", 0),
+            ("0e99999999999", 0),
+            ("1e-99999999999t", 0),
+            ("1.00000000000000000000000000000000000001k", 1024),
+            ("0.00000000000000000000000000000000000001t", 0),
+            ("00000000000000000000000000000000000002k", 2048),
+            ("9223372036854775807", i64::MAX as u64),
+            ("9.223372036854775807e18", i64::MAX as u64),
+            ("123456789012345678901234567890e-20", 1_234_567_890),
         ] {
             assert_eq!(parse(text), Ok(bytes), "{text}");
         }
@@ -84,6 +125,11 @@ mod tests {
             "99999999999999999999",
             "9000000000000000000T",
             "16777216T",
+            "9223372036854775808",
+            "1e400",
+            "1e99999999999",
+            "1e19",
+            "1..5",
         ] {
             assert!(parse(bad).is_err(), "{bad}");
         }

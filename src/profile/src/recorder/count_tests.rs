@@ -196,6 +196,16 @@ fn the_peer_of_atomic_operations_in_a_row_is_not_told() {
 }
 
 #[test]
+fn the_peer_of_the_last_put_is_told() {
+    let pe = profile_of(|| {
+        [2, 4, 2, 4].into_iter().for_each(|peer| (0..100).for_each(|_| put(peer, 16)));
+        PROBED.load(Relaxed) < 200
+    });
+    let last = pe.last.as_ref().expect("the thread's last call");
+    assert_eq!((last.routine.as_str(), last.peer), ("shmem_putmem", Some(4)));
+}
+
+#[test]
 fn calls_without_a_peer_are_counted_in_front_of_the_probe_and_a_quiet_only_where_nothing_is_open() {
     const ROUNDS: u64 = 10_000;
     let pe = profile_of(|| {
