@@ -170,9 +170,9 @@ impl Pe {
 const ALONE: f64 = 0.65;
 /// The same of a routine that only says what is known: mostly jumps, which take as long where nothing is counted
 /// (`./x bench cost`, a loop of `shmem_n_pes`).
-const OF_QUERY: f64 = 0.3;
+const OF_QUERY: f64 = 0.15;
 /// The same of copies, of what counting takes beside one: a put has a size and a peer.
-const OF_COPY: f64 = 1.3;
+const OF_COPY: f64 = 1.45;
 /// What a barrier, wait or collective takes of what timing a call took: part of it passes while it waits.
 const OF_WAIT: f64 = 0.9;
 /// See [`ALONE`].
@@ -180,7 +180,7 @@ const BY_PEER: f64 = 1.05;
 /// The same of a call without call site and peer in a profile that has them: `./x bench cost`.
 const OF_SITES: f64 = 0.6;
 /// What a begin or an end of a region takes of what timing a call took (`./x bench cost`).
-const OF_REGION: f64 = 0.95;
+const OF_REGION: f64 = 1.0;
 /// Bytes of a call from which on it is a copy by the processor's own loop.
 const COPIED: u64 = 1024;
 /// The part of a short call's time that recording takes where the processor overlaps calls: without call sites, and
