@@ -24,7 +24,8 @@ use crate::types::Team;
 /// counts only, and where it has call sites. They are given the peer without what noting it does, and what notes the
 /// call besides. They count the call and jump to `imp`. Those of `near` ones make it themselves where memory is mapped
 /// here, by an expression of their own, and leave it to the probe elsewhere; those of `whole` ones evaluate the
-/// expression of `imp`: both before they count, since another PE may wait for it.
+/// expression of `imp`: both before they count: another PE may wait for
+/// it, or counting has no registers to save for it.
 ///
 /// The probes of calls that may be `unstamped` begin with the way of most of them: of waits, and of collectives on a
 /// team that the thread has called one on before.
@@ -114,7 +115,7 @@ macro_rules! routine {
      $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr, $by:ident, $made:expr, $answer:expr) => {
         routine!(@counts false, $count, $placed, $first, $number, $by, ($($arg: $type),*) $(-> $ret)?,
                  $(|$m|)? [$known, $addr, $bytes, $noted], $made, $answer);
-        routine!(@counts true, $count_site, $placed, $first, $number, $by, ($($arg: $type),*) $(-> $ret)?,
+        routine!(@counts true, $count_site, $probe, $first, $number, $by, ($($arg: $type),*) $(-> $ret)?,
                  $(|$m|)? [$known, $addr, $bytes, $noted], $made, $answer);
         routine!(@imp [$($mapped)?] $imp, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
                  $(|$m|)? [$peer, $addr, $bytes] $call);
@@ -127,7 +128,7 @@ macro_rules! routine {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name($($arg: $type),*) $(-> $ret)? {
             unsafe extern "C" {
-                // To the probe: the place of the call is still where the caller has left it.
+                // The probe, or what leaves the call site first: that of the caller, since this is a jump.
                 fn $placed($($arg: $type),*) $(-> $ret)?;
             }
             $(let $m = map();)?

@@ -138,7 +138,8 @@ fn a_collector_that_refuses_or_is_not_there_does_the_job_no_harm() {
     outcome.expect_text(&["the last numbers: ", "refused"]);
     for (options, part) in [
         (&["--metrics-push", "c:4318"][..], "expected http://HOST:PORT"),
-        (&["--metrics-push", "ftp://c"], "it begins with http:// or https://"),
+        (&["--metrics-push", "ftp://c"], "expected http://HOST:PORT"),
+        (&["--metrics-push", "http://c:99999"], "its port is not a number up to 65535"),
         (&["--metrics-push", "otlp", "--profile", "off"], "exclude each other"),
     ] {
         job(&folder, 1, options).arg(short()).run().expect_failure().expect_text(&[part]);

@@ -124,3 +124,24 @@ fn other_names_of_the_library_are_there() {
         assert!(tree::library(name).exists(), "{name} is missing");
     }
 }
+
+/// What counts a call leaves the call site behind only where it goes on to the probe: from where the caller has left it,
+/// which is so after a jump.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn what_counts_a_call_goes_on_by_a_jump() {
+    let archive = tree::prefix().join("lib/libsma.a");
+    let options = ["-dr", "--no-show-raw-insn", "--no-addresses"];
+    let disassembly = Job::new(PathBuf::from("objdump")).args(options).arg(archive).limit(120).run().expect_code(0);
+    let (mut instruction, mut jumps, mut others) = ("", 0, Vec::new());
+    for line in disassembly.stdout.lines() {
+        if !line.contains("R_X86_64_") {
+            instruction = line.trim();
+        } else if line.contains("pellucid_placed_") && instruction.starts_with("j") {
+            jumps += 1;
+        } else if line.contains("pellucid_placed_") {
+            others.push(format!("{instruction}: {}", line.trim()));
+        }
+    }
+    assert!(jumps > 200 && others.is_empty(), "{jumps} jumps, and {others:#?}");
+}

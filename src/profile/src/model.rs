@@ -156,18 +156,20 @@ impl Pe {
     /// overlapped.
     pub fn overhead_ns(&self) -> u64 {
         // Each begin and each end of a region is a call that is counted, and finds its name, reads the clock and adds
-        // up: nearly what timing a call takes, which reads the clock twice and finds nothing.
+        // up: as much as timing a call takes, which reads the clock twice and finds nothing (`./x bench cost`).
         let changes = self.tables.regions.iter().map(|region| 2 * region.entries).fold(0_u64, u64::saturating_add);
         let is_kept = !self.tables.sites.is_empty();
         let calls: f64 = self.routines.iter().map(|r| r.recording_ns(&self.tables.cost, is_kept)).sum();
-        (calls + changes as f64 * OF_REGION * self.tables.cost.timed_ns) as u64
+        (calls + changes as f64 * self.tables.cost.timed_ns) as u64
     }
 }
 
 /// What counting a call takes of what counting one took when the PE started, which has a call more and no size or peer:
-/// without a peer, and with (`./x bench cost`, loops of puts). For atomic operations and copies, what counting takes
-/// beside them was measured, too.
+/// without a peer.
 const ALONE: f64 = 0.65;
+/// The same of a call with a peer (`./x bench cost`, loops of puts); of atomic operations, of what counting takes beside
+/// one.
+const BY_PEER: f64 = 1.05;
 /// The same of a routine that only says what is known: mostly jumps, which take as long where nothing is counted
 /// (`./x bench cost`, a loop of `shmem_n_pes`).
 const OF_QUERY: f64 = 0.15;
@@ -175,13 +177,9 @@ const OF_QUERY: f64 = 0.15;
 const OF_COPY: f64 = 1.45;
 /// What a barrier, wait or collective takes of what timing a call took: part of it passes while it waits.
 const OF_WAIT: f64 = 0.9;
-/// See [`ALONE`].
-const BY_PEER: f64 = 1.05;
 /// The same of a call without call site and peer in a profile that has them: `./x bench cost`.
 const OF_SITES: f64 = 0.6;
-/// What a begin or an end of a region takes of what timing a call took (`./x bench cost`).
-const OF_REGION: f64 = 1.0;
-/// Bytes of a call from which on it is a copy by the processor's own loop.
+/// Bytes of a call from which on what it takes is a copy.
 const COPIED: u64 = 1024;
 /// The part of a short call's time that recording takes where the processor overlaps calls: without call sites, and
 /// with. As [`ALONE`], measured on one kind of processor (`./x bench cost updates`, and `oshrun --profile-cost` of the
@@ -340,12 +338,10 @@ impl Routine {
     /// What counting one of its calls took, in nanoseconds, without what the processor has under way at once.
     fn counting_ns(&self, cost: &Cost) -> f64 {
         let [amo_ns, copy_ns] = cost.beside_ns;
-        let is_measured = cost.beside_ns != [0.0; 2];
+        let is_copy = self.all_bytes() / self.all_calls().max(1) >= COPIED;
         match self.class {
-            Class::Amo if is_measured => BY_PEER * amo_ns,
-            Class::Put | Class::Get if is_measured && self.all_bytes() / self.all_calls().max(1) >= COPIED => {
-                OF_COPY * copy_ns
-            }
+            Class::Amo if amo_ns > 0.0 => BY_PEER * amo_ns,
+            Class::Put | Class::Get if is_copy && copy_ns > 0.0 => OF_COPY * copy_ns,
             Class::Query => OF_QUERY * cost.counted_ns,
             Class::Put | Class::Get | Class::Amo | Class::Signal => BY_PEER * cost.counted_ns,
             _ => ALONE * cost.counted_ns,
@@ -453,14 +449,16 @@ mod tests {
         let took = |class, bytes| of(class, bytes, 0).recording_ns(&measured, false);
         assert_eq!((took(Class::Amo, 8), took(Class::Put, 4096)), (is(1.0 * BY_PEER), is(7.0 * OF_COPY)));
         assert_eq!(took(Class::Put, 8), is(2.0 * BY_PEER));
+        let measured = Cost { beside_ns: [0.0, 7.0], ..cost };
+        assert_eq!(of(Class::Amo, 8, 0).recording_ns(&measured, false), is(2.0 * BY_PEER));
     }
 
     #[test]
-    fn a_change_of_region_takes_nearly_what_timing_a_call_does() {
+    fn a_change_of_region_takes_what_timing_a_call_does() {
         let mut pe = Pe::default();
         pe.tables.cost = Cost { counted_ns: 2.0, beside_ns: [0.0; 2], timed_ns: 20.0, sample_ns: 35.0 };
         pe.tables.regions = vec![crate::tables::Region { entries: 1000, ..Default::default() }];
-        assert_eq!(pe.overhead_ns(), (2000.0 * OF_REGION * 20.0) as u64);
+        assert_eq!(pe.overhead_ns(), 2000 * 20);
     }
 
     #[test]

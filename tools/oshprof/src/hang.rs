@@ -24,6 +24,8 @@ PEs of this host are seen.
 
 oshrun says the same on SIGQUIT, on SIGUSR1 where the program does not handle
 that, and at the end of --timeout.
+
+Exit status: 0 it was said, 1 there is no such job, 2 wrong usage.
 ";
 
 /// Between two looks at a job.

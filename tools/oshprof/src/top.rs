@@ -38,6 +38,8 @@ the keys that sort and scroll.
   --web          serve a page for a browser instead, on this host only, and
                  print its address
   -h, --help     this text
+
+Exit status: 0 the job was shown, 1 there is no such job, 2 wrong usage.
 ";
 
 /// `oshprof top`.

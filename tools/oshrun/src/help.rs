@@ -21,7 +21,8 @@ here (docs/launchers.md).
 Exit status: that of the first PE that ends with a nonzero one, or of
 shmem_global_exit; 128 + N where a signal N ended that PE; 124 after --timeout;
 126 and 127 where PROGRAM cannot be run or found; 2 for a wrong option; 1 where
-a host is lost or cannot be reached.
+the job cannot be set up (memory, files, metrics; nothing was run then), or a
+host is lost or cannot be reached.
 ";
 
 /// A terminal's columns.

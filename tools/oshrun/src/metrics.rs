@@ -55,7 +55,10 @@ pub fn address(value: &OsStr) -> Result<String, String> {
 /// A value of `--metrics-push`.
 pub fn target(value: &OsStr) -> Result<String, String> {
     let text = crate::values::text(value)?;
-    let known = text == companion::BY_VARIABLES || text.contains("://");
+    let is_url = text.split_once("://").is_some_and(|(scheme, host)| {
+        ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) && !host.is_empty()
+    });
+    let known = text == companion::BY_VARIABLES || is_url;
     known.then(|| text.to_owned()).ok_or_else(|| {
         format!(
             "expected http://HOST:PORT, https://HOST, or {} for what the OTEL_ variables say",

@@ -31,6 +31,8 @@ Prints the metrics of the profile in DIR, which `oshrun --profile` wrote
                    JSON
   --job-id ID      label job_id (default: HOST-STARTSECONDS)
   -h, --help       this text
+
+Exit status: 0 all was read, 1 something could not be read, 2 wrong usage.
 ";
 
 const SERVE_HELP: &str = "\
@@ -72,6 +74,9 @@ For launchers, which start one beside a job (oshrun --metrics, --metrics-file,
 
 Paths: /metrics, / (what runs), /-/healthy, /sd (service discovery of
 Prometheus).
+
+Exit status: 0 ended by a signal, or with its job, 1 something could not be read
+or served, 2 wrong usage.
 ";
 
 /// Formats by name.

@@ -108,16 +108,34 @@ fn placed(routine: &Routine) -> String {
     format!("pellucid_placed_{}", routine.name)
 }
 
+/// Registers for integers and addresses in which C functions have their arguments, on every processor.
+const REGISTERS: usize = 6;
+
+/// Whether a body has arguments on the stack. It goes on to functions with the same ones by a call, not by a jump: then
+/// the call site is no longer where the caller has left it.
+fn has_stack_arguments(body: &Body) -> bool {
+    let params = body.params();
+    let integers = params.split(", ").filter(|param| !param.ends_with(": f32") && !param.ends_with(": f64"));
+    integers.count() > REGISTERS
+}
+
 /// The entries of a routine.
 fn entry(routine: &Routine, op: usize, body: &Body) -> String {
-    let ([imp, _, count, _], first) = (symbols(body), &body.first().1.name);
+    let ([imp, _, mut count, _], first) = (symbols(body), &body.first().1.name);
+    if is_short(routine) && has_stack_arguments(body) {
+        count = format!("pellucid_counted_{first}");
+    }
     format!("pellucid_entry {}, {op}, {}, {imp}, {count}, pellucid_site_{first}\n", routine.name, register(body))
 }
 
 /// The way from an entry to where the call site is recorded, or to the dispatcher.
 fn path_to_probe(body: &Body) -> String {
-    let ((op, routine), [_, probe, _, count_site]) = (body.first(), symbols(body));
-    format!("pellucid_site {}, {op}, {}, {count_site}, {probe}\n", routine.name, register(body))
+    let ((op, routine), [_, probe, count, count_site]) = (body.first(), symbols(body));
+    let site = format!("pellucid_site {}, {op}, {}, {count_site}, {probe}\n", routine.name, register(body));
+    if is_short(routine) && has_stack_arguments(body) {
+        return format!("{site}pellucid_counted {}, {count}\n", routine.name);
+    }
+    site
 }
 
 /// How far the routine of a body is from this place.
@@ -266,7 +284,9 @@ fn routine(body: &Body) -> String {
             let known = routine.expression(row.peer);
             let (kind, elsewhere) = short(routine, &call);
             call = elsewhere;
-            let placed = placed(routine);
+            // Where the site is noted in front already, the probe itself.
+            let [_, probe, ..] = symbols(body);
+            let placed = if has_stack_arguments(body) { probe } else { placed(routine) };
             format!("{kind} pellucid_count_{name}, pellucid_count_site_{name}, {placed}, [{known}, {noted}], ")
         }
         () if let Some(again) = again(routine, &op) => format!("unstamped {again}, "),

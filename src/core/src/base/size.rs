@@ -22,7 +22,7 @@ pub fn parse(text: &str) -> Result<u64, &'static str> {
     bytes.map(|bytes| bytes as u64).ok_or("too large: the limit is 2^63 - 1 bytes")
 }
 
-/// Digits of a number that are looked at: those beyond are less than a byte, or too much.
+/// Digits of a number that are looked at: those beyond make a byte at most, or it is too large anyway.
 const DIGITS: u32 = 24;
 
 /// A number times `2^shift`, without what is less than one; none where it is beyond all sizes. In whole numbers: what

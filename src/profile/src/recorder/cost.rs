@@ -14,7 +14,7 @@ use crate::segment::tables::{key, site_index};
 const NOBODY: u16 = MAX_OPS as u16 - 1;
 const CALLS: u64 = 64;
 const ROUNDS: usize = 9;
-/// Bytes of a copy that the processor has a loop of its own for.
+/// Bytes of a copy.
 const COPY: usize = 2048;
 /// Copies a round.
 const COPIES: u64 = 24;
@@ -54,6 +54,8 @@ fn added(slot: &Slot, calls: u64, mut work: impl FnMut()) -> u64 {
         work();
     })
     .saturating_sub(alone)
+    // Zero says that it was not measured.
+    .max(1)
 }
 
 /// What counting takes of atomic operations, each of which waits for the one before: the processor counts meanwhile.
@@ -66,7 +68,7 @@ fn of_updates(slot: &Slot) -> u64 {
     })
 }
 
-/// The same of copies by the processor's own loop, which begins once all before it is done.
+/// The same of copies, which are made by fewer instructions than words: there is less to do beside them.
 fn of_copies(slot: &Slot) -> u64 {
     let (source, mut target) = ([1_u8; COPY], [0_u8; COPY]);
     added(slot, COPIES, || black_box(&mut target).copy_from_slice(black_box(&source)))

@@ -48,14 +48,15 @@ pub fn sampled<const WITH_SITES: bool, R>(
     Some(result)
 }
 
-/// As [`sampled`], of a call that is made only where its object is mapped here: on a PE of this host. Elsewhere it is
-/// none, and for the probe.
+/// As [`sampled`], of a call that is made only where its object is mapped here, on a PE of this host; otherwise it gives
+/// none, and the probe is to make it. It moves one element, or nothing, and completes no other.
 #[inline(always)]
 pub fn sampled_mapped<const WITH_SITES: bool, R>(
     op: impl Operation,
     place: (i32, usize, usize),
     call: impl FnOnce() -> Option<R>,
 ) -> Option<R> {
+    debug_assert!(op.traits() & (COMPLETES | NONBLOCKING) == 0 && counted_bytes(op, place.2) == 0);
     let (slot, peer) = (tls::slot()?, place.0);
     if WITH_SITES {
         let (rows, distance) = Rows::begin::<WITH_SITES>(slot, op, place)?;
@@ -242,13 +243,16 @@ fn comes_nearer(slot: &Slot, op: impl Operation) -> bool {
 #[inline(always)]
 fn show(slot: &Slot, op: impl Operation, peer: i32) {
     let current = &slot.head.current.word;
-    // An atomic operation waits for the stores before it: of several in a row, only the first is shown.
-    let is_atomic = op.traits() & TRANSFER != 0 && transfer(op) == Transfer::Amo as usize;
-    if is_atomic && current.load(Relaxed) as u32 == op.entered() {
+    let of_peer = |peer: i32| u64::from(op.entered()) | u64::from(peer as u32) << 32;
+    // An atomic operation waits for the stores before it: of several in a row only the first is shown, without its peer.
+    if op.traits() & TRANSFER != 0 && transfer(op) == Transfer::Amo as usize {
+        if current.load(Relaxed) != of_peer(-1) {
+            current.store(of_peer(-1), Relaxed);
+        }
         return;
     }
-    if is_atomic || cfg!(not(target_arch = "x86_64")) {
-        return current.store(u64::from(op.entered()) | u64::from(peer as u32) << 32, Relaxed);
+    if cfg!(not(target_arch = "x86_64")) {
+        return current.store(of_peer(peer), Relaxed);
     }
     #[cfg(target_arch = "x86_64")]
     // SAFETY: writes to the halves of a word of the slot that only this thread writes: to put them together first takes

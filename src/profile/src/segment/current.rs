@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use super::layout::{OWNER_NONE, Region, SLOTS, STATE_DONE, STATE_ENTERED, STATE_INSIDE, Slot, state_of};
 use super::map::Segment;
 use super::phrase::object;
-use super::tables::{TEAMS, Transfer, split_key, transfer};
+use super::tables::{TEAMS, split_key};
 use super::waiting::Condition;
 use crate::op::{self, TOGETHER, traits};
 use crate::order;
@@ -100,7 +100,7 @@ impl Segment {
             routine: op::get(op)?.name(),
             op,
             phase,
-            peer: peer(slot, op, phase, (word >> 32) as i32),
+            peer: u32::try_from((word >> 32) as u32 as i32).ok(),
             site: (phase == Phase::Inside).then(|| site(slot, op)).flatten().and_then(|at| in_file(region, at)),
             team: timed.then(|| team(slot, op, (word >> 32) as i32)).flatten(),
             condition: (phase == Phase::Inside).then(|| slot.tables.waiting.read(start)).flatten(),
@@ -117,12 +117,6 @@ impl Segment {
 fn since(slot: &Slot, phase: Phase, start: u64) -> u64 {
     let left = [&slot.tables.phase.left, &slot.tables.waited.left].map(|left| left.load(Relaxed)).into_iter().max();
     left.filter(|left| phase == Phase::Returned && *left > start).unwrap_or(start)
-}
-
-/// The PE that the operation is on. Of atomic operations on PEs of the host it is not noted each time.
-fn peer(slot: &Slot, op: u16, phase: Phase, peer: i32) -> Option<u32> {
-    let is_noted = phase != Phase::Entered || transfer(op) != Transfer::Amo as usize;
-    u32::try_from(peer).ok().filter(|_| is_noted || slot.head.distance_on_host(peer).is_none())
 }
 
 /// Where the timed call of this operation comes from.

@@ -217,7 +217,7 @@ fn tables(pe: u32) -> PeTables {
         },
         contexts: vec![Context { handle: 0x10, put: traffic(5, 40), orders: 2, ..Context::default() }],
         algorithms: vec![Algorithm { routine: barrier.into(), name: "barrier:dissemination".into(), calls: 3 }],
-        cost: Cost { counted_ns: 2.5, timed_ns: 25.0, sample_ns: 30.0 },
+        cost: Cost { counted_ns: 2.5, beside_ns: [0.0; 2], timed_ns: 25.0, sample_ns: 30.0 },
         region_errors: u32::from(pe == 3),
         region_error: if pe == 3 { base + 0x1600 } else { 0 },
         trace_dropped: 0,
