@@ -300,6 +300,22 @@ fn calls_of_any_number_of_loaded_objects_have_their_place() {
 }
 
 #[test]
+fn calls_have_their_place_however_they_come_to_the_probe() {
+    let binary = Build::program("profile/placed.c").options(["-g"]).build();
+    let (directory, outcome) = profile("placed", 2, &[], &binary);
+    outcome.expect_code(0);
+    let sites = call_sites(&directory);
+    let elsewhere: Vec<_> = sites.iter().filter(|(place, ..)| !place.contains("placed.c:")).collect();
+    assert!(sites.len() > 15 && elsewhere.is_empty(), "{elsewhere:?} of {sites:?}");
+    let calls =
+        |name: &str| sites.iter().filter(|(_, routine, _)| routine == name).map(|(.., calls)| calls).sum::<u64>();
+    for name in ["shmem_long_p", "shmem_long_put_signal", "shmem_ctx_long_iput", "shmem_long_ibget"] {
+        assert_eq!(calls(name), 2000, "{name}: {sites:?}");
+    }
+    assert_eq!(calls("shmem_n_pes"), 2 * 20_001, "{sites:?}");
+}
+
+#[test]
 fn call_sites_beyond_the_room_of_a_thread_are_counted_and_told() {
     let folder = tree::fresh("profile-sites");
     let source = folder.join("sites.c");

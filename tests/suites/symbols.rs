@@ -133,15 +133,20 @@ fn what_counts_a_call_goes_on_by_a_jump() {
     let archive = tree::prefix().join("lib/libsma.a");
     let options = ["-dr", "--no-show-raw-insn", "--no-addresses"];
     let disassembly = Job::new(PathBuf::from("objdump")).args(options).arg(archive).limit(120).run().expect_code(0);
-    let (mut instruction, mut jumps, mut others) = ("", 0, Vec::new());
-    for line in disassembly.stdout.lines() {
-        if !line.contains("R_X86_64_") {
-            instruction = line.trim();
-        } else if line.contains("pellucid_placed_") && instruction.starts_with("j") {
-            jumps += 1;
-        } else if line.contains("pellucid_placed_") {
-            others.push(format!("{instruction}: {}", line.trim()));
+    let (mut jumping, mut calling) = (0, Vec::new());
+    for function in disassembly.stdout.split("\n\n").filter(|text| text.contains("pellucid_placed_")) {
+        let lines: Vec<&str> = function.trim_start().lines().collect();
+        let name = lines.first().copied().unwrap_or_default();
+        if !name.starts_with("<pellucid_count_") {
+            continue;
         }
+        // By a register, or by the place that the next line names.
+        let is_call = |at: &usize| {
+            let to = lines.get(at + 1).filter(|next| next.contains("R_X86_64_")).unwrap_or(&lines[*at]);
+            lines[*at].contains("call ") && (lines[*at].contains("*%") || to.contains("pellucid_placed_"))
+        };
+        jumping += 1;
+        calling.extend((0..lines.len()).filter(is_call).map(|at| format!("{name} {}", lines[at].trim())));
     }
-    assert!(jumps > 200 && others.is_empty(), "{jumps} jumps, and {others:#?}");
+    assert!(jumping > 200 && calling.is_empty(), "{jumping} functions, calls: {calling:#?}");
 }

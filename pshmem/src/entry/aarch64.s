@@ -112,8 +112,8 @@ pellucid_counted_\name:
     pellucid_at_site \count
 .endm
 
-// From an entry whose byte says that each call has its site, or goes past tools; and the way to the probe of a call that
-// is not only counted. A routine without a function that counts has its probe for both.
+// From an entry whose byte says that each call has its site, or goes past tools; and the way to the probe of a call
+// that is not only counted. A routine without a function that counts has its probe for both.
 .macro pellucid_site name, op, register, kept, probe
     .p2align 4
 pellucid_site_\name:

@@ -5,9 +5,11 @@
 //! the caller put them. That one goes to the dispatcher that stacked tools and callbacks stand behind
 //! ([`crate::dispatcher`]), where the byte says so; or it leaves the return address, which is the call site, in the
 //! second word of the thread-local variable of `src/profile/shim/slot.c`, and goes to the probe, or to what is in front
-//! of it where each call has its site. What counts a call goes on to the probe by `pellucid_placed_X`, which leaves the call site,
-//! too. `pshmem_X` is strong and tests `PARM[op]`: set where a tool in the executable defines `shmem_X` and calls `pshmem_X` (see
-//! [`crate::tool`]). It has the dispatcher find out whose call it is ([`crate::caller`]).
+//! of it where each call has its site. What counts a call without its site goes on to the probe by `pellucid_placed_X`,
+//! which leaves the site then; a routine with arguments on the stack cannot jump there, and leaves it before
+//! (`pellucid_counted_X`). `pshmem_X` is strong and tests `PARM[op]`: set where a tool in the executable defines
+//! `shmem_X` and calls `pshmem_X` (see [`crate::tool`]). It has the dispatcher find out whose call it is
+//! ([`crate::caller`]).
 //!
 //! Routines that are alike share what is behind their entries (`pshmem/generate/src/body.rs`). Each entry then says
 //! in a register that has no argument which routine it is: its operation, and above that [`STATE_ENTERED`], as the

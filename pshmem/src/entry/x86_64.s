@@ -97,8 +97,9 @@ pellucid_counted_\name:
     pellucid_at_site \count
 .endm
 
-// From an entry whose byte says that each call has its site, or goes past tools, with the flags of its comparison; and the way to the probe
-// of a call that is not only counted. A routine without a function that counts has its probe for both.
+// From an entry whose byte says that each call has its site, or goes past tools, with the flags of its comparison; and
+// the way to the probe of a call that is not only counted. A routine without a function that counts has its probe for
+// both.
 .macro pellucid_site name, op, register, kept, probe
 pellucid_past_\name:
     pellucid_op_\register \op
