@@ -10,11 +10,11 @@ use harness::tree;
 use pellucid_profile::op;
 
 const AT_SHMEM: &str = "p 1 0 g 1 0 x 2\n";
-/// At both: a tool goes on to either. Behind `pshmem_X` the dispatcher tells its own calls from the program's.
-const AT_PSHMEM: &str = "p 1 3 g 1 0 x 2\n";
+/// At both: a tool goes on to either. Behind `pshmem_X` the dispatcher (129) tells its own calls from the program's.
+const AT_PSHMEM: &str = "p 1 129 g 1 0 x 2\n";
 /// A tool in a shared object is taken into the row of tools: through the dispatcher, and what it calls itself is its
 /// own.
-const AT_THE_GATE: &str = "p 3 0 g 1 0 x 2\n";
+const AT_THE_GATE: &str = "p 129 0 g 1 0 x 2\n";
 
 fn source(name: &str) -> PathBuf {
     tree::package().join("programs/tools").join(name)

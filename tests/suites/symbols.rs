@@ -125,8 +125,8 @@ fn other_names_of_the_library_are_there() {
     }
 }
 
-/// What counts a call leaves the call site behind only where it goes on to the probe: from where the caller has left it,
-/// which is so after a jump.
+/// What counts a call leaves the call site behind only where it goes on to the probe: from where the caller has left
+/// it, which is so after a jump.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn what_counts_a_call_goes_on_by_a_jump() {

@@ -1,8 +1,8 @@
 //! The first instructions of every routine.
 //!
 //! `shmem_X` is weak, so that a tool's strong `shmem_X` replaces it in static and dynamic links alike. It tests one
-//! byte, `ARM[op]`, and jumps to the routine, to what counts the call, or to `pellucid_site_X`, with all arguments where
-//! the caller put them. That one goes to the dispatcher that stacked tools and callbacks stand behind
+//! byte, `ARM[op]`, and jumps to the routine, to what counts the call, or to `pellucid_site_X`, with all arguments
+//! where the caller put them. That one goes to the dispatcher that stacked tools and callbacks stand behind
 //! ([`crate::dispatcher`]), where the byte says so; or it leaves the return address, which is the call site, in the
 //! second word of the thread-local variable of `src/profile/shim/slot.c`, and goes to the probe, or to what is in front
 //! of it where each call has its site. What counts a call without its site goes on to the probe by `pellucid_placed_X`,

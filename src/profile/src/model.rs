@@ -167,8 +167,8 @@ impl Pe {
 /// What counting a call takes of what counting one took when the PE started, which has a call more and no size or peer:
 /// without a peer.
 const ALONE: f64 = 0.65;
-/// The same of a call with a peer (`./x bench cost`, loops of puts); of atomic operations, of what counting takes beside
-/// one.
+/// The same of a call with a peer (`./x bench cost`, loops of puts); of atomic operations, of what counting takes
+/// beside one.
 const BY_PEER: f64 = 1.05;
 /// The same of a routine that only says what is known: mostly jumps, which take as long where nothing is counted
 /// (`./x bench cost`, a loop of `shmem_n_pes`).

@@ -55,7 +55,9 @@ pub fn address(value: &OsStr) -> Result<String, String> {
 /// A value of `--metrics-push`.
 pub fn target(value: &OsStr) -> Result<String, String> {
     let text = crate::values::text(value)?;
-    let is_url = text.split_once("://").is_some_and(|(scheme, host)| {
+    // What is spoken there may be said before it.
+    let spoken = ["otlp+", "pushgateway+"].iter().find_map(|spoken| text.strip_prefix(spoken));
+    let is_url = spoken.unwrap_or(text).split_once("://").is_some_and(|(scheme, host)| {
         ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) && !host.is_empty()
     });
     let known = text == companion::BY_VARIABLES || is_url;

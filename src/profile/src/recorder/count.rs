@@ -48,8 +48,8 @@ pub fn sampled<const WITH_SITES: bool, R>(
     Some(result)
 }
 
-/// As [`sampled`], of a call that is made only where its object is mapped here, on a PE of this host; otherwise it gives
-/// none, and the probe is to make it. It moves one element, or nothing, and completes no other.
+/// As [`sampled`], of a call that is made only where its object is mapped here, on a PE of this host; otherwise it
+/// gives none, and the probe is to make it. It moves one element, or nothing, and completes no other.
 #[inline(always)]
 pub fn sampled_mapped<const WITH_SITES: bool, R>(
     op: impl Operation,
@@ -244,7 +244,8 @@ fn comes_nearer(slot: &Slot, op: impl Operation) -> bool {
 fn show(slot: &Slot, op: impl Operation, peer: i32) {
     let current = &slot.head.current.word;
     let of_peer = |peer: i32| u64::from(op.entered()) | u64::from(peer as u32) << 32;
-    // An atomic operation waits for the stores before it: of several in a row only the first is shown, without its peer.
+    // An atomic operation waits for the stores before it: of several in a row only the first is shown, without its
+    // peer.
     if op.traits() & TRANSFER != 0 && transfer(op) == Transfer::Amo as usize {
         if current.load(Relaxed) != of_peer(-1) {
             current.store(of_peer(-1), Relaxed);
