@@ -24,8 +24,8 @@ use crate::types::Team;
 /// counts only, and where it has call sites. They are given the peer without what noting it does, and what notes the
 /// call besides. They count the call and jump to `imp`. Those of `near` ones make it themselves where memory is mapped
 /// here, by an expression of their own, and leave it to the probe elsewhere; those of `whole` ones evaluate the
-/// expression of `imp`: both before they count: another PE may wait for
-/// it, or counting has no registers to save for it.
+/// expression of `imp`. Both do so before they count: another PE may wait for it, or counting has no registers to save
+/// for it.
 ///
 /// The probes of calls that may be `unstamped` begin with the way of most of them: of waits, and of collectives on a
 /// team that the thread has called one on before.

@@ -1,8 +1,8 @@
 //! The flag bytes that each entry point tests before it does anything else.
 //!
-//! `shmem_X` tests `ARM[op]`, `pshmem_X` tests `PARM[op]`: [`OFF`] leads to the routine, [`PROBE`] and [`SITE`]
-//! to the probe around it, [`DISPATCH`] to the longer way past stacked tools and callbacks (in the
-//! library; this crate only keeps the flags).
+//! `shmem_X` tests `ARM[op]`, `pshmem_X` tests `PARM[op]`: [`OFF`] leads to the routine, [`PROBE`] and [`SITE`] to
+//! the probe around it, [`DISPATCH`] to the longer way past stacked tools and callbacks (in the library; this crate
+//! only keeps the flags).
 //!
 //! `PARM` is in use where the program has a foreign strong `shmem_X`, a profiling tool that is compiled in, which goes
 //! on to `pshmem_X`: both entries are armed, a call passes one of them, and is recorded once whoever is in between. It

@@ -119,12 +119,16 @@ fn has_stack_arguments(body: &Body) -> bool {
     integers.count() > REGISTERS
 }
 
+/// The symbol in front of what counts a call without its site, where that has to be noted before.
+fn counted(body: &Body) -> Option<String> {
+    let (_, routine) = body.first();
+    (is_short(routine) && has_stack_arguments(body)).then(|| format!("pellucid_counted_{}", routine.name))
+}
+
 /// The entries of a routine.
 fn entry(routine: &Routine, op: usize, body: &Body) -> String {
-    let ([imp, _, mut count, _], first) = (symbols(body), &body.first().1.name);
-    if is_short(routine) && has_stack_arguments(body) {
-        count = format!("pellucid_counted_{first}");
-    }
+    let ([imp, _, count, _], first) = (symbols(body), &body.first().1.name);
+    let count = counted(body).unwrap_or(count);
     format!("pellucid_entry {}, {op}, {}, {imp}, {count}, pellucid_site_{first}\n", routine.name, register(body))
 }
 
@@ -132,10 +136,7 @@ fn entry(routine: &Routine, op: usize, body: &Body) -> String {
 fn path_to_probe(body: &Body) -> String {
     let ((op, routine), [_, probe, count, count_site]) = (body.first(), symbols(body));
     let site = format!("pellucid_site {}, {op}, {}, {count_site}, {probe}\n", routine.name, register(body));
-    if is_short(routine) && has_stack_arguments(body) {
-        return format!("{site}pellucid_counted {}, {count}\n", routine.name);
-    }
-    site
+    site + &counted(body).map_or(String::new(), |_| format!("pellucid_counted {}, {count}\n", routine.name))
 }
 
 /// How far the routine of a body is from this place.
@@ -286,7 +287,7 @@ fn routine(body: &Body) -> String {
             call = elsewhere;
             // Where the site is noted in front already, the probe itself.
             let [_, probe, ..] = symbols(body);
-            let placed = if has_stack_arguments(body) { probe } else { placed(routine) };
+            let placed = if counted(body).is_some() { probe } else { placed(routine) };
             format!("{kind} pellucid_count_{name}, pellucid_count_site_{name}, {placed}, [{known}, {noted}], ")
         }
         () if let Some(again) = again(routine, &op) => format!("unstamped {again}, "),

@@ -86,7 +86,6 @@ pub fn sync(fd: &OwnedFd) -> Result<(), i32> {
 /// Cuts a file off, or has it go on as a hole. Error: of the system.
 pub fn truncate(fd: &OwnedFd, bytes: i64) -> Result<(), i32> {
     // SAFETY: a descriptor of this process.
-    // SAFETY: a descriptor of this process.
     unless_interrupted(|| without_signal(|| unsafe { libc::ftruncate(fd.as_raw_fd(), bytes) }))
 }
 
