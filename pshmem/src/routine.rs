@@ -92,7 +92,7 @@ macro_rules! routine {
                  $imp, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
                  $(|$m|)? [$peer, $addr, $bytes] $call,
                  // SAFETY: the arguments are the caller's.
-                 $timing, (), |()| unsafe { $imp($($arg),*) });
+                 $timing [], (), |()| unsafe { $imp($($arg),*) });
     };
     (near $near:expr, $count:ident, $count_site:ident, $placed:ident, [$known:expr, $noted:expr],
      $imp:ident, $probe:ident, $first:literal, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
@@ -100,7 +100,7 @@ macro_rules! routine {
         routine!(@in_front [$near] $count, $count_site, $placed, [$known, $noted],
                  $imp, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
                  $(|$m|)? [$peer, $addr, $bytes] $call,
-                 sampled_mapped, $near, |result| result);
+                 sampled_mapped [|| map().known_pe()], $near, |result| result);
     };
     (whole $count:ident, $count_site:ident, $placed:ident, [$known:expr, $noted:expr],
      $imp:ident, $probe:ident, $first:literal, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
@@ -108,22 +108,23 @@ macro_rules! routine {
         routine!(@in_front [] $count, $count_site, $placed, [$known, $noted],
                  $imp, $probe, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
                  $(|$m|)? [$peer, $addr, $bytes] $call,
-                 $timing, or_end(op($number), $call), |result| result);
+                 $timing [], or_end(op($number), $call), |result| result);
     };
     (@in_front [$($mapped:expr)?] $count:ident, $count_site:ident, $placed:ident, [$known:expr, $noted:expr],
      $imp:ident, $probe:ident, $first:literal, $number:expr, $timing:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
-     $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr, $by:ident, $made:expr, $answer:expr) => {
-        routine!(@counts false, $count, $placed, $first, $number, $by, ($($arg: $type),*) $(-> $ret)?,
+     $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr, $by:ident [$($own:expr)?], $made:expr,
+     $answer:expr) => {
+        routine!(@counts false, $count, $placed, $first, $number, $by [$($own)?], ($($arg: $type),*) $(-> $ret)?,
                  $(|$m|)? [$known, $addr, $bytes, $noted], $made, $answer);
-        routine!(@counts true, $count_site, $probe, $first, $number, $by, ($($arg: $type),*) $(-> $ret)?,
+        routine!(@counts true, $count_site, $probe, $first, $number, $by [$($own)?], ($($arg: $type),*) $(-> $ret)?,
                  $(|$m|)? [$known, $addr, $bytes, $noted], $made, $answer);
         routine!(@imp [$($mapped)?] $imp, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
                  $(|$m|)? [$peer, $addr, $bytes] $call);
         routine!(@probe [#[unsafe(no_mangle)]], $probe, $imp, $first, $number, $timing,
                  ($($arg: $type),*) $(-> $ret)?, $(|$m|)? [$peer, $addr, $bytes]);
     };
-    (@counts $with_site:literal, $name:ident, $placed:ident, $first:literal, $number:expr, $by:ident,
-     ($($arg:ident: $type:ty),*) $(-> $ret:ty)?, $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr, $noted:expr],
+    (@counts $with_site:literal, $name:ident, $placed:ident, $first:literal, $number:expr,
+     $by:ident [$($own:expr)?], ($($arg:ident: $type:ty),*) $(-> $ret:ty)?, $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr, $noted:expr],
      $made:expr, $answer:expr) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name($($arg: $type),*) $(-> $ret)? {
@@ -133,7 +134,7 @@ macro_rules! routine {
             }
             $(let $m = map();)?
             let op = With::<{ traits($first) }>(word_of($number));
-            if let Some(result) = recorder::count::$by::<$with_site, _>(op, ($peer, $addr, $bytes), || $made) {
+            if let Some(result) = recorder::count::$by::<$with_site, _>(op, ($peer, $addr, $bytes), $($own,)? || $made) {
                 let () = $noted;
                 return ($answer)(result);
             }

@@ -225,27 +225,6 @@ fn every_view_has_every_form() {
 }
 
 #[test]
-fn no_rule_fires_on_the_examples() {
-    for (name, options) in [
-        ("hello", &[][..]),
-        ("isort", &["-k", "300000"]),
-        ("gups", &["-t", "16"]),
-        ("heat2d", &["-r", "200", "-c", "200", "-s", "200"]),
-    ] {
-        let source = tree::workspace().join(format!("examples/{name}/{name}.c"));
-        let binary = Build::source(&format!("views-{name}"), &source).options(["-O2"]).libraries(["-lm"]).build();
-        let directory = fresh(&format!("clean-{name}"));
-        Job::oshrun(2).arg("--profile-dir").arg(&directory).arg(&binary).args(options).run().expect_code(0);
-        let outcome = Job::new(tree::tool("oshprof")).arg("advise").arg(&directory).run().expect_code(0);
-        // That much of the time is in the library is no pattern; nor is a machine with fewer cores.
-        let patterns = outcome.stdout.lines().filter(|line| line.contains(" % of the run]"));
-        let patterns: Vec<&str> =
-            patterns.filter(|line| !line.contains("[library-time") && !line.contains("[oversubscribed")).collect();
-        assert!(patterns.is_empty(), "{name}: {}", outcome.stdout);
-    }
-}
-
-#[test]
 fn odd_names_harm_no_report() {
     let directory = fresh("names");
     let traces = fresh("names.trace");

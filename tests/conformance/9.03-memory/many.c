@@ -1,6 +1,7 @@
 /* 9.3: a hundred thousand blocks at once, freed in random order: allocation does not slow down with their number, small
  * blocks cost little more than their size, and all is one piece again at the end.
  * pes: 1 2
+ * limit: 200
  * environment: SHMEM_SYMMETRIC_SIZE=32m
  * needs: shmem_malloc shmem_free
  */

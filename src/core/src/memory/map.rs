@@ -365,6 +365,12 @@ impl Map {
         (self.npes > 0).then_some(self.me)
     }
 
+    /// This PE, where the library is known to be initialized.
+    #[inline(always)]
+    pub fn known_pe(&self) -> i32 {
+        self.me
+    }
+
     /// PEs of the job, once the library is initialized.
     #[inline(always)]
     pub fn n_pes(&self) -> Option<i32> {

@@ -49,11 +49,13 @@ pub fn sampled<const WITH_SITES: bool, R>(
 }
 
 /// As [`sampled`], of a call that is made only where its object is mapped here, on a PE of this host; otherwise it
-/// gives none, and the probe is to make it. It moves one element, or nothing, and completes no other.
+/// gives none, and the probe is to make it. It moves one element, or nothing, and completes no other. `own` is the
+/// calling PE: what finds the object has it at hand.
 #[inline(always)]
 pub fn sampled_mapped<const WITH_SITES: bool, R>(
     op: impl Operation,
     place: (i32, usize, usize),
+    own: impl FnOnce() -> i32,
     call: impl FnOnce() -> Option<R>,
 ) -> Option<R> {
     debug_assert!(op.traits() & (COMPLETES | NONBLOCKING) == 0 && counted_bytes(op, place.2) == 0);
@@ -69,7 +71,10 @@ pub fn sampled_mapped<const WITH_SITES: bool, R>(
         return None;
     }
     let result = made(slot, op, call())?;
-    let distance = if op.traits() & TRANSFER == 0 { Distance::None as usize } else { slot.head.distance_mapped(peer) };
+    let distance = match op.traits() & TRANSFER {
+        0 => Distance::None as usize,
+        _ => Distance::Own as usize + usize::from(peer != own()),
+    };
     bump(&slot.cell(op.id()).calls[distance], 1);
     Some(result)
 }
@@ -247,7 +252,9 @@ fn show(slot: &Slot, op: impl Operation, peer: i32) {
     // An atomic operation waits for the stores before it: of several in a row only the first is shown, without its
     // peer.
     if op.traits() & TRANSFER != 0 && transfer(op) == Transfer::Amo as usize {
-        if current.load(Relaxed) != of_peer(-1) {
+        // SAFETY: only this thread writes it. Of what is not atomic compilers look at the half that they need.
+        let shown = unsafe { *current.as_ptr() } as u32;
+        if shown != op.entered() {
             current.store(of_peer(-1), Relaxed);
         }
         return;

@@ -145,7 +145,7 @@ fn a_call_on_memory_that_is_not_mapped_is_left_to_the_probe_with_its_sample_as_f
     const ROUNDS: u64 = 10_000;
     fn call<const WITH_SITES: bool>(peer: i32) -> bool {
         let is_mapped = (2..5).contains(&peer);
-        let is_counted = count::sampled_mapped::<WITH_SITES, _>(XOR, (peer, 0, 4), || is_mapped.then_some(()));
+        let is_counted = count::sampled_mapped::<WITH_SITES, _>(XOR, (peer, 0, 4), || 2, || is_mapped.then_some(()));
         if is_counted.is_none() {
             sampled(XOR, peer, 0, 4, || ());
         }
@@ -159,7 +159,7 @@ fn a_call_on_memory_that_is_not_mapped_is_left_to_the_probe_with_its_sample_as_f
         for _ in 0..ROUNDS {
             in_front += [2, 3, 4].into_iter().filter(|peer| call::<false>(*peer)).count() as u64;
             let left = slot.cell(XOR).countdown.load(Relaxed);
-            let is_left_out = count::sampled_mapped::<false, ()>(XOR, (5, 0, 4), || None).is_none();
+            let is_left_out = count::sampled_mapped::<false, ()>(XOR, (5, 0, 4), || 2, || None).is_none();
             if !is_left_out || slot.cell(XOR).countdown.load(Relaxed) != left {
                 return false;
             }

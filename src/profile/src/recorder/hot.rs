@@ -7,7 +7,7 @@ use super::{cold, consumers, counting, rates, release, tables, timeline, tls, wa
 use crate::clock::{self, Source};
 use crate::histogram::{BUCKETS, bucket};
 use crate::op::{COMPLETES, ONE_ELEMENT, Operation, TIMED_IF_WAITS, TOGETHER, Timing, WAITS, traits};
-use crate::segment::layout::{Cell, ROW_OVERFLOW, STATE_DONE, STATE_INSIDE, Slot, SlotHead, current_word};
+use crate::segment::layout::{Cell, PROBED, ROW_OVERFLOW, STATE_DONE, STATE_INSIDE, Slot, SlotHead, current_word};
 use crate::size::size_class;
 use crate::trace;
 
@@ -261,7 +261,7 @@ pub(super) fn enter_sampled(
     (peer, addr, bytes): (i32, usize, usize),
     site: u32,
 ) -> u64 {
-    slot.head.current.word.store(u64::from(op.entered()) | u64::from(peer as u32) << 32, Relaxed);
+    slot.head.current.word.store(u64::from(op.entered()) | PROBED | u64::from(peer as u32) << 32, Relaxed);
     let left = cell.countdown.load(Relaxed);
     bump32(&cell.countdown, u32::MAX);
     // While tracing is on the mask is zero.

@@ -226,12 +226,14 @@ pub const STATE_ENTERED: u64 = 3;
 pub const NOT_COUNTED: u64 = 1 << 24;
 /// Bit in [`Current::word`]: when the call ends is kept.
 pub const END_KEPT: u64 = 1 << 25;
+/// Bit in [`Current::word`]: a short call that the probe entered, so that its peer is told.
+pub const PROBED: u64 = 1 << 26;
 
 /// What a thread does now.
 #[repr(C)]
 pub struct Current {
-    /// Operation id (bits 0 to 15), one of the `STATE_` values (16 to 23), [`NOT_COUNTED`], [`END_KEPT`], peer (32 to
-    /// 63).
+    /// Operation id (bits 0 to 15), one of the `STATE_` values (16 to 23), [`NOT_COUNTED`], [`END_KEPT`], [`PROBED`],
+    /// peer (32 to 63).
     pub word: AtomicU64,
     /// Address argument of the last timed operation, or of the last sample.
     pub addr: AtomicU64,
@@ -491,11 +493,5 @@ impl SlotHead {
             return None;
         }
         Some(Distance::Own as usize + usize::from(peer != own))
-    }
-
-    /// As [`Self::distance`], for a PE that is known to be of this host.
-    #[inline(always)]
-    pub fn distance_mapped(&self, peer: i32) -> usize {
-        Distance::Own as usize + usize::from(peer != self.pe.load(Relaxed))
     }
 }
