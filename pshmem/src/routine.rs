@@ -124,8 +124,8 @@ macro_rules! routine {
                  ($($arg: $type),*) $(-> $ret)?, $(|$m|)? [$peer, $addr, $bytes]);
     };
     (@counts $with_site:literal, $name:ident, $placed:ident, $first:literal, $number:expr,
-     $by:ident [$($own:expr)?], ($($arg:ident: $type:ty),*) $(-> $ret:ty)?, $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr, $noted:expr],
-     $made:expr, $answer:expr) => {
+     $by:ident [$($own:expr)?], ($($arg:ident: $type:ty),*) $(-> $ret:ty)?,
+     $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr, $noted:expr], $made:expr, $answer:expr) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name($($arg: $type),*) $(-> $ret)? {
             unsafe extern "C" {
@@ -133,8 +133,8 @@ macro_rules! routine {
                 fn $placed($($arg: $type),*) $(-> $ret)?;
             }
             $(let $m = map();)?
-            let op = With::<{ traits($first) }>(word_of($number));
-            if let Some(result) = recorder::count::$by::<$with_site, _>(op, ($peer, $addr, $bytes), $($own,)? || $made) {
+            let (op, place) = (With::<{ traits($first) }>(word_of($number)), ($peer, $addr, $bytes));
+            if let Some(result) = recorder::count::$by::<$with_site, _>(op, place, $($own,)? || $made) {
                 let () = $noted;
                 return ($answer)(result);
             }

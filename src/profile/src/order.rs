@@ -20,6 +20,18 @@ pub fn sort_by_key<T, K: Ord>(list: &mut [T], key: impl Fn(&T) -> K) {
     sort_by(list, |a, b| key(a).cmp(&key(b)));
 }
 
+/// Sorts by a key, and puts together what has the same: `add` adds the second to the first.
+pub fn merge_by_key<T, K: Ord>(list: &mut Vec<T>, key: impl Fn(&T) -> K, mut add: impl FnMut(&mut T, &T)) {
+    sort_by_key(list, &key);
+    list.dedup_by(|next, kept| {
+        let is_same = key(next) == key(kept);
+        if is_same {
+            add(kept, next);
+        }
+        is_same
+    });
+}
+
 /// Where each of so many goes.
 #[inline(never)]
 fn places(len: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
@@ -34,7 +46,17 @@ fn places(len: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> 
 
 #[cfg(test)]
 mod tests {
-    use super::sort_by_key;
+    use super::{merge_by_key, sort_by_key};
+
+    #[test]
+    fn what_has_the_same_key_is_one() {
+        let mut list = vec![(2, 1), (1, 10), (2, 100), (3, 0), (1, 1000)];
+        merge_by_key(&mut list, |(key, _)| *key, |sum, (_, more)| sum.1 += more);
+        assert_eq!(list, [(1, 1010), (2, 101), (3, 0)]);
+        list.clear();
+        merge_by_key(&mut list, |(key, _)| *key, |_, _| ());
+        assert!(list.is_empty());
+    }
 
     #[test]
     fn it_sorts_as_the_standard_library_does() {

@@ -13,6 +13,9 @@ use crate::segment::{JobInfo, Segment, create};
 use crate::size::Distance;
 use crate::snapshot::{self, Outcome};
 
+/// The PE that calls.
+const OWN: i32 = 3;
+
 const fn id(name: &str) -> u16 {
     let mut id = 0;
     loop {
@@ -73,7 +76,7 @@ fn profile_of(body: fn() -> bool) -> Pe {
     // SAFETY: the child calls the recorder and its own body only.
     let child = unsafe { libc::fork() };
     if child == 0 {
-        let is_right = attach(fd.as_raw_fd(), 3, 6, 2, 3).is_ok() && body();
+        let is_right = attach(fd.as_raw_fd(), OWN as u32, 6, 2, 3).is_ok() && body();
         // SAFETY: ends the child without the harness.
         unsafe { libc::_exit(i32::from(!is_right)) }
     }
@@ -145,7 +148,7 @@ fn a_call_on_memory_that_is_not_mapped_is_left_to_the_probe_with_its_sample_as_f
     const ROUNDS: u64 = 10_000;
     fn call<const WITH_SITES: bool>(peer: i32) -> bool {
         let is_mapped = (2..5).contains(&peer);
-        let is_counted = count::sampled_mapped::<WITH_SITES, _>(XOR, (peer, 0, 4), || 2, || is_mapped.then_some(()));
+        let is_counted = count::sampled_mapped::<WITH_SITES, _>(XOR, (peer, 0, 4), || OWN, || is_mapped.then_some(()));
         if is_counted.is_none() {
             sampled(XOR, peer, 0, 4, || ());
         }
@@ -159,7 +162,7 @@ fn a_call_on_memory_that_is_not_mapped_is_left_to_the_probe_with_its_sample_as_f
         for _ in 0..ROUNDS {
             in_front += [2, 3, 4].into_iter().filter(|peer| call::<false>(*peer)).count() as u64;
             let left = slot.cell(XOR).countdown.load(Relaxed);
-            let is_left_out = count::sampled_mapped::<false, ()>(XOR, (5, 0, 4), || 2, || None).is_none();
+            let is_left_out = count::sampled_mapped::<false, ()>(XOR, (5, 0, 4), || OWN, || None).is_none();
             if !is_left_out || slot.cell(XOR).countdown.load(Relaxed) != left {
                 return false;
             }

@@ -1,10 +1,10 @@
 //! Reading how fast puts, gets and atomics were.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::tables::written;
 use crate::op;
+use crate::order;
 use crate::segment::Segment;
 use crate::segment::layout::Slot;
 use crate::segment::rates::{NO_ROOM, split};
@@ -13,7 +13,7 @@ use crate::tables::Rate;
 /// Reads the rows of all threads of a PE.
 pub(crate) fn take<'a>(segment: &Segment, slots: impl Iterator<Item = &'a Slot>) -> Vec<Rate> {
     let get = |word: &AtomicU64| word.load(Relaxed);
-    let mut rates: BTreeMap<(u16, u8, u8), Rate> = BTreeMap::new();
+    let mut rates: Vec<(u64, Rate)> = Vec::new();
     for slot in slots {
         written(segment, &slot.tables.rates, |_, row| {
             let key = get(&row.key);
@@ -30,11 +30,9 @@ pub(crate) fn take<'a>(segment: &Segment, slots: impl Iterator<Item = &'a Slot>)
                 busy: get(&row.busy),
                 preempted: get(&row.preempted),
             };
-            match rates.get_mut(&(op, class, distance)) {
-                Some(known) => known.add(&rate),
-                None => _ = rates.insert((op, class, distance), rate),
-            }
+            rates.push((key, rate));
         });
     }
-    rates.into_values().collect()
+    order::merge_by_key(&mut rates, |(key, _)| split(*key), |(_, sum), (_, more)| sum.add(more));
+    rates.into_iter().map(|(_, rate)| rate).collect()
 }

@@ -34,21 +34,32 @@ struct Sum {
 }
 
 impl Sum {
-    fn add(&mut self, row: &tables::Site, op: u16, overhead_ns: f64) {
+    fn of(row: &tables::Site, op: u16, overhead_ns: f64) -> Sum {
         let get = |word: &AtomicU64| word.load(Relaxed);
         let (calls, exact_calls, weight) = (get(&row.calls), get(&row.exact_calls), get(&row.sample_weight));
-        self.calls += calls;
-        self.bytes = self.bytes.saturating_add(get(&row.bytes)).saturating_add(op::bytes_of_calls(op, calls));
-        self.exact_calls += exact_calls;
-        self.exact_ns = self.exact_ns.saturating_add(get(&row.exact_ns));
-        self.samples += u64::from(row.samples.load(Relaxed));
-        if weight > 0 {
-            let mean = (get(&row.sample_ns) as f64 / weight as f64 - overhead_ns).max(0.0);
-            let others = calls.saturating_sub(exact_calls);
-            self.sampled_calls += others;
-            self.sampled_ns += mean * others as f64;
+        let others = if weight > 0 { calls.saturating_sub(exact_calls) } else { 0 };
+        let mean = (get(&row.sample_ns) as f64 / weight.max(1) as f64 - overhead_ns).max(0.0);
+        Sum {
+            calls,
+            bytes: get(&row.bytes).saturating_add(op::bytes_of_calls(op, calls)),
+            exact_calls,
+            exact_ns: get(&row.exact_ns),
+            samples: row.samples.load(Relaxed).into(),
+            sampled_calls: others,
+            sampled_ns: mean * others as f64,
+            max_ns: f32::from_bits(row.max_ns.load(Relaxed)) as u64,
         }
-        self.max_ns = self.max_ns.max(f32::from_bits(row.max_ns.load(Relaxed)) as u64);
+    }
+
+    fn merge(&mut self, more: &Sum) {
+        self.calls += more.calls;
+        self.bytes = self.bytes.saturating_add(more.bytes);
+        self.exact_calls += more.exact_calls;
+        self.exact_ns = self.exact_ns.saturating_add(more.exact_ns);
+        self.samples += more.samples;
+        self.sampled_calls += more.sampled_calls;
+        self.sampled_ns += more.sampled_ns;
+        self.max_ns = self.max_ns.max(more.max_ns);
     }
 
     /// Calls that were not each timed.
@@ -69,29 +80,28 @@ pub(crate) fn take<'a>(
     overhead_ns: f64,
     routines: &BTreeMap<u16, Routine>,
 ) -> Vec<Site> {
-    let mut sums: BTreeMap<u64, Sum> = BTreeMap::new();
+    let op_of = |key: u64| split(key).1;
+    let mut sums: Vec<(u64, Sum)> = Vec::new();
     for slot in slots {
         written(segment, &slot.tables.sites[..=SITES], |at, row| {
             let key = if at == SITE_OVERFLOW { u64::MAX } else { row.key.load(Relaxed) };
             if key != 0 && row.calls.load(Relaxed) > 0 {
-                sums.entry(key).or_default().add(row, split(key).1, overhead_ns);
+                sums.push((key, Sum::of(row, op_of(key), overhead_ns)));
             }
         });
     }
-    let is_full = sums.contains_key(&u64::MAX);
-    let mut by_op: BTreeMap<u16, Vec<(u64, Sum)>> = BTreeMap::new();
-    for (key, sum) in sums {
-        by_op.entry(split(key).1).or_default().push((key, sum));
-    }
+    order::merge_by_key(&mut sums, |(key, _)| (op_of(*key), *key), |(_, sum), (_, more)| sum.merge(more));
+    let is_full = sums.last().is_some_and(|(key, _)| *key == u64::MAX);
     let mut sites = Vec::new();
-    for (op, mut rows) in by_op {
+    for rows in sums.chunk_by_mut(|(a, _), (b, _)| op_of(*a) == op_of(*b)) {
+        let op = op_of(rows[0].0);
         // Those that found no room are not known by routine.
         if let Some(routine) = routines.get(&op).filter(|routine| routine.sampled_sites && !is_full) {
             add_up(&mut rows.iter_mut().map(|(_, sum)| &mut sum.calls).collect::<Vec<_>>(), routine.all_calls());
             add_up(&mut rows.iter_mut().map(|(_, sum)| &mut sum.bytes).collect::<Vec<_>>(), routine.all_bytes());
         }
-        let times = times(&rows, routines.get(&op));
-        sites.extend(rows.into_iter().zip(times).map(|((key, sum), total_ns)| (key, site(key, &sum, total_ns))));
+        let times = times(rows, routines.get(&op));
+        sites.extend(rows.iter().zip(times).map(|((key, sum), total_ns)| (*key, site(*key, sum, total_ns))));
     }
     order::sort_by_key(&mut sites, |(key, _): &(u64, Site)| *key);
     sites.into_iter().map(|(_, site)| site).collect()

@@ -1,6 +1,5 @@
 //! Reading what a PE recorded beside its routines and call sites.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{
     AtomicU64,
     Ordering::{Acquire, Relaxed},
@@ -49,12 +48,15 @@ pub(crate) fn take<'a>(
         tables.last_phases.extend(Phases { segment, head, slot }.last(end_ns));
     }
     tables.counters = counters.finish();
-    tables.peers = sums.peers.into_values().collect();
+    order::merge_by_key(&mut sums.peers, |(tag, _)| *tag, |(_, sum), (_, more)| sum.merge(more));
+    tables.peers = sums.peers.into_iter().map(|(_, peer)| peer).collect();
+    order::merge_by_key(&mut sums.algorithms, |(key, _)| *key, |(_, sum), (_, more)| *sum += more);
     tables.algorithms = algorithm_list(region, &sums.algorithms);
+    order::merge_by_key(&mut sums.contexts, |context| context.handle, add_context);
     tables.contexts =
-        sums.contexts.into_values().map(|c| Context { team: context_team(region, c.handle), ..c }).collect();
+        sums.contexts.into_iter().map(|c| Context { team: context_team(region, c.handle), ..c }).collect();
     name_regions(regions, &mut tables);
-    join_teams(sums.teams, &mut tables);
+    join_teams(&sums.teams, &mut tables);
     tables
 }
 
@@ -80,11 +82,10 @@ pub(crate) fn take_sums<'a>(
         sums.extend(teams(segment, slot, &region.head, before));
     }
     name_regions(regions, &mut tables);
-    let callers = callers(&sums);
-    join_teams(sums, &mut tables);
+    join_teams(&sums, &mut tables);
     // Those of several threads are numbered by all of their calls, of which these are only the last.
     let PeTables { teams, syncs, .. } = &mut tables;
-    syncs.retain(|sync| callers.get(&teams[usize::from(sync.team)].key()) == Some(&1));
+    syncs.retain(|sync| callers(&sums, teams[usize::from(sync.team)].key()) == 1);
     tables
 }
 
@@ -164,12 +165,14 @@ fn life_ns(segment: &Segment, head: &layout::RegionHead, slot: &Slot, end_ns: u6
     ended + end_ns.saturating_sub(segment.since_start(get(&lives.since).max(init)))
 }
 
-/// Sums over the threads of a PE.
+/// What the threads of a PE have, some of it of the same key.
 #[derive(Default)]
 struct Sums {
-    peers: BTreeMap<u64, Peer>,
-    contexts: BTreeMap<u64, Context>,
-    algorithms: BTreeMap<u64, u64>,
+    /// With their tags.
+    peers: Vec<(u64, Peer)>,
+    contexts: Vec<Context>,
+    /// Key, where 0 is what found no room, and calls.
+    algorithms: Vec<(u64, u64)>,
     teams: Vec<ThreadTeams>,
 }
 
@@ -233,14 +236,14 @@ pub(crate) fn written<'a, T>(segment: &Segment, rows: &'a [T], mut visit: impl F
     });
 }
 
-fn peers(segment: &Segment, slot: &Slot, sums: &mut BTreeMap<u64, Peer>) {
+fn peers(segment: &Segment, slot: &Slot, peers: &mut Vec<(u64, Peer)>) {
     written(segment, &slot.tables.peers[..=PEERS], |at, row| {
         let kinds = [&row.kinds[0], &row.kinds[1], &row.kinds[2]].map(traffic);
         let tag = if at == PEER_OVERFLOW { u64::MAX } else { get(&row.tag) };
         if kinds.iter().any(|kind| kind.calls > 0) && tag > 0 {
             let pe = (at != PEER_OVERFLOW).then(|| (tag - 1) as u32);
             let [put, get, amo] = kinds;
-            sums.entry(tag).or_insert(Peer { pe, ..Peer::default() }).merge(&Peer { pe, put, get, amo });
+            peers.push((tag, Peer { pe, put, get, amo }));
         }
     });
 }
@@ -266,33 +269,32 @@ fn region_times(segment: &Segment, slot: &Slot, end_ns: u64, sums: &mut [Region]
     }
 }
 
-fn contexts(slot: &Slot, sums: &mut BTreeMap<u64, Context>) {
+fn contexts(slot: &Slot, contexts: &mut Vec<Context>) {
     for (at, row) in slot.tables.contexts.iter().enumerate() {
         let handle = if at + 1 == tables::CONTEXTS { 0 } else { get(&row.handle) };
         let kinds = [&row.kinds[0], &row.kinds[1], &row.kinds[2]].map(traffic);
         let orders = get(&row.orders);
         if orders > 0 || kinds.iter().any(|kind| kind.calls > 0) {
-            let sum = sums.entry(handle).or_insert(Context { handle, ..Context::default() });
-            sum.put.add(kinds[0]);
-            sum.get.add(kinds[1]);
-            sum.amo.add(kinds[2]);
-            sum.orders += orders;
+            let [put, get, amo] = kinds;
+            contexts.push(Context { handle, put, get, amo, orders, ..Context::default() });
         }
     }
 }
 
-/// By key; 0 is what found no room.
-fn algorithms(slot: &Slot, sums: &mut BTreeMap<u64, u64>) {
-    for row in &slot.tables.algorithms {
-        let calls = get(&row.calls);
-        if calls > 0 {
-            *sums.entry(get(&row.key)).or_default() += calls;
-        }
-    }
+fn add_context(sum: &mut Context, more: &Context) {
+    sum.put.add(more.put);
+    sum.get.add(more.get);
+    sum.amo.add(more.amo);
+    sum.orders += more.orders;
 }
 
-fn algorithm_list(region: &layout::Region, sums: &BTreeMap<u64, u64>) -> Vec<Algorithm> {
-    let named = |(&key, &calls): (&u64, &u64)| {
+fn algorithms(slot: &Slot, algorithms: &mut Vec<(u64, u64)>) {
+    let rows = slot.tables.algorithms.iter().map(|row| (get(&row.key), get(&row.calls)));
+    algorithms.extend(rows.filter(|(_, calls)| *calls > 0));
+}
+
+fn algorithm_list(region: &layout::Region, sums: &[(u64, u64)]) -> Vec<Algorithm> {
+    let named = |&(key, calls): &(u64, u64)| {
         let (op, number) = tables::split_algorithm_key(key);
         let routine = op::get(op).map_or("", |row| row.name()).to_owned();
         let name = region.names.algorithms.get(usize::from(number)).filter(|_| key > 0);
@@ -382,22 +384,17 @@ fn teams(segment: &Segment, slot: &Slot, head: &layout::RegionHead, since: u64) 
     })
 }
 
-/// Threads that call on each team.
-fn callers(threads: &[ThreadTeams]) -> BTreeMap<TeamKey, usize> {
-    let mut callers: BTreeMap<TeamKey, usize> = BTreeMap::new();
-    for (_, team) in threads.iter().flat_map(|thread| &thread.teams) {
-        *callers.entry(team.key()).or_default() += 1;
-    }
-    callers
+/// How many threads call on a team.
+fn callers(threads: &[ThreadTeams], team: TeamKey) -> usize {
+    threads.iter().flat_map(|thread| &thread.teams).filter(|(_, of)| of.key() == team).count()
 }
 
 /// Puts the teams of the threads together. Where several threads call on one team, the order of their arrivals numbers
 /// the calls; that needs all of them, so where some were left out already, those of that team are dropped.
-fn join_teams(threads: Vec<ThreadTeams>, tables: &mut PeTables) {
-    let callers = callers(&threads);
+fn join_teams(threads: &[ThreadTeams], tables: &mut PeTables) {
     tables.sync_every = threads.iter().map(|thread| thread.every).max().unwrap_or(1);
-    for thread in &threads {
-        let mut place = BTreeMap::new();
+    for thread in threads {
+        let mut places = Vec::new();
         for (row, team) in &thread.teams {
             let at = tables.teams.iter().position(|t| t.key() == team.key()).unwrap_or_else(|| {
                 tables.teams.push(Team { calls: 0, ns: 0, bytes: 0, ..*team });
@@ -407,15 +404,16 @@ fn join_teams(threads: Vec<ThreadTeams>, tables: &mut PeTables) {
             sum.calls += team.calls;
             sum.ns += team.ns;
             sum.bytes += team.bytes;
-            place.insert(*row, at);
+            places.push((*row, at));
         }
         for (row, sync) in &thread.syncs {
-            if let Some(&at) = place.get(row).filter(|&&at| at < usize::from(u8::MAX)) {
-                tables.syncs.push(Sync { team: at as u8, ..*sync });
+            let place = places.iter().find(|(of, _)| of == row);
+            if let Some(team) = place.and_then(|(_, at)| u8::try_from(*at).ok()).filter(|at| *at < u8::MAX) {
+                tables.syncs.push(Sync { team, ..*sync });
             }
         }
     }
-    let several: Vec<bool> = tables.teams.iter().map(|team| callers[&team.key()] > 1).collect();
+    let several: Vec<bool> = tables.teams.iter().map(|team| callers(threads, team.key()) > 1).collect();
     let all_kept = tables.sync_every == 1;
     tables.syncs.retain(|sync| all_kept || !several[usize::from(sync.team)]);
     let every = tables.sync_every;
