@@ -82,10 +82,9 @@ pub(crate) fn take_sums<'a>(
         sums.extend(teams(segment, slot, &region.head, before));
     }
     name_regions(regions, &mut tables);
-    join_teams(&sums, &mut tables);
+    let several = join_teams(&sums, &mut tables);
     // Those of several threads are numbered by all of their calls, of which these are only the last.
-    let PeTables { teams, syncs, .. } = &mut tables;
-    syncs.retain(|sync| callers(&sums, teams[usize::from(sync.team)].key()) == 1);
+    tables.syncs.retain(|sync| !several[usize::from(sync.team)]);
     tables
 }
 
@@ -384,15 +383,13 @@ fn teams(segment: &Segment, slot: &Slot, head: &layout::RegionHead, since: u64) 
     })
 }
 
-/// How many threads call on a team.
-fn callers(threads: &[ThreadTeams], team: TeamKey) -> usize {
-    threads.iter().flat_map(|thread| &thread.teams).filter(|(_, of)| of.key() == team).count()
-}
-
 /// Puts the teams of the threads together. Where several threads call on one team, the order of their arrivals numbers
-/// the calls; that needs all of them, so where some were left out already, those of that team are dropped.
-fn join_teams(threads: &[ThreadTeams], tables: &mut PeTables) {
+/// the calls; that needs all of them, so where some were left out already, those of that team are dropped. Gives which
+/// teams are such.
+fn join_teams(threads: &[ThreadTeams], tables: &mut PeTables) -> Vec<bool> {
     tables.sync_every = threads.iter().map(|thread| thread.every).max().unwrap_or(1);
+    // Threads that call on each team.
+    let mut callers: Vec<u32> = Vec::new();
     for thread in threads {
         let mut places = Vec::new();
         for (row, team) in &thread.teams {
@@ -404,6 +401,8 @@ fn join_teams(threads: &[ThreadTeams], tables: &mut PeTables) {
             sum.calls += team.calls;
             sum.ns += team.ns;
             sum.bytes += team.bytes;
+            callers.resize(tables.teams.len(), 0);
+            callers[at] += 1;
             places.push((*row, at));
         }
         for (row, sync) in &thread.syncs {
@@ -413,7 +412,7 @@ fn join_teams(threads: &[ThreadTeams], tables: &mut PeTables) {
             }
         }
     }
-    let several: Vec<bool> = tables.teams.iter().map(|team| callers(threads, team.key()) > 1).collect();
+    let several: Vec<bool> = callers.into_iter().map(|callers| callers > 1).collect();
     let all_kept = tables.sync_every == 1;
     tables.syncs.retain(|sync| all_kept || !several[usize::from(sync.team)]);
     let every = tables.sync_every;
@@ -427,4 +426,5 @@ fn join_teams(threads: &[ThreadTeams], tables: &mut PeTables) {
         }
     }
     order::sort_by_key(&mut tables.syncs, |sync| (sync.team, sync.number));
+    several
 }
