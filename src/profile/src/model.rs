@@ -183,14 +183,12 @@ const OF_SITES: f64 = 0.6;
 const OF_REGION: f64 = 1.15;
 /// Bytes of a call from which on what it takes is a copy.
 const COPIED: u64 = 1024;
-/// The part of a short call's time that recording takes where the processor overlaps calls: without call sites, and
-/// with. As [`ALONE`], measured on one kind of processor (`./x bench cost updates`, and `oshrun --profile-cost` of the
-/// same loop); for tables that fit into no cache it is less.
-const OF_WINDOW: f64 = 0.25;
+/// The part of a short call's time that recording takes where the processor overlaps calls. As [`ALONE`], measured on
+/// one kind of processor (`./x bench cost updates`, and `oshrun --profile-cost` of the same loop); for tables that fit
+/// into no cache it is less.
+const OF_WINDOW: f64 = 0.22;
 /// Most bytes of a call for which that holds: beyond, moving them is what fills the window.
 const WORDS: u64 = 64;
-/// See [`OF_WINDOW`].
-const OF_WINDOW_WITH_SITES: f64 = 0.34;
 
 /// From the end of initialization to the begin of finalization (0: it did not come to that), or to the end of the run.
 pub(crate) fn main_ns(progress: Progress, init_ns: u64, finalize_ns: u64, end_ns: u64) -> u64 {
@@ -327,14 +325,12 @@ impl Routine {
             // Those that were over at once are looked at before and after as well.
             return timed.max(all) as f64 * OF_WAIT * cost.timed_ns;
         }
-        let has_sites = is_kept && !self.sampled_sites;
         let part = if is_kept && self.sampled_sites { OF_SITES } else { 1.0 };
         let each = part * self.counting_ns(cost);
         // Calls of a word or two that overlap share the processor's window with what is recorded of them.
-        let share = if has_sites { OF_WINDOW_WITH_SITES } else { OF_WINDOW };
         let is_access = self.class != Class::Query;
         let overlaps = is_access && self.is_bounded() && self.all_bytes() / all.max(1) <= WORDS;
-        let overlap = if overlaps { share * self.total_ns as f64 / all.max(1) as f64 } else { 0.0 };
+        let overlap = if overlaps { OF_WINDOW * self.total_ns as f64 / all.max(1) as f64 } else { 0.0 };
         counted * each.max(overlap) + timed as f64 * cost.longest_ns()
     }
 
@@ -444,8 +440,7 @@ mod tests {
         assert_ne!(is(2.0 * ALONE), is(2.0 * BY_PEER));
         assert_eq!(took(of(Class::Barrier, 0, 0)), [20_000.0 * OF_WAIT; 2]);
         // A part of 60 ns, where that is more.
-        let shares = [OF_WINDOW, OF_WINDOW_WITH_SITES];
-        assert_eq!(took(of(Class::Amo, 8, 9000)), shares.map(|share| is(share * 60_000.0 / 1000.0)));
+        assert_eq!(took(of(Class::Amo, 8, 9000)), [is(OF_WINDOW * 60_000.0 / 1000.0); 2]);
         assert_eq!(took(of(Class::Put, 4096, 9000)), [is(2.0 * BY_PEER); 2]);
         // What was measured beside the like counts for these.
         let measured = Cost { beside_ns: [1.0, 7.0], ..cost };

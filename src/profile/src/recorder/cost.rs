@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::hot::{self, bump};
-use super::tables;
+use super::{flows, tables, tls};
 use crate::clock;
 use crate::op::MAX_OPS;
 use crate::segment::layout::{Region, SLOTS, STATE_INSIDE, Slot, current_word};
@@ -77,8 +77,12 @@ fn of_copies(slot: &Slot) -> u64 {
 #[inline(never)]
 fn counted(slot: &Slot) {
     let cell = slot.cell(NOBODY);
-    hot::count(slot, cell, -1, 8);
-    tables::note_short(slot, NOBODY, (-1, 0, 8), true);
+    if let Some((flow, _)) = flows::find(slot, NOBODY, -1, tls::site()) {
+        flows::count(slot, flow, NOBODY, 8);
+    } else {
+        hot::count(slot, cell, -1, 8);
+        tables::note_short(slot, NOBODY, (-1, 0, 8), true);
+    }
     slot.head.current.word.store(0, Relaxed);
     hot::bump32(&cell.countdown, u32::MAX);
 }
@@ -104,7 +108,8 @@ fn forget(slot: &Slot) {
     let words = [&cell.calls[0], &cell.bytes[0], &cell.exact_calls, &cell.exact_ns];
     words.into_iter().for_each(|word| word.store(0, Relaxed));
     cell.countdown.store(0, Relaxed);
-    let first = &slot.tables.sites[site_index(key(super::tls::site(), NOBODY, 0))];
+    flows::forget(slot, NOBODY, -1);
+    let first = &slot.tables.sites[site_index(key(tls::site(), NOBODY, 0))];
     let none = &slot.tables.sites[0];
     for site in [first, none] {
         let words = [&site.key, &site.calls, &site.bytes, &site.exact_calls, &site.exact_ns];

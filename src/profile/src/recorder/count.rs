@@ -10,14 +10,14 @@ use std::mem::offset_of;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::hot::{bump, bump32, counted_bytes};
-use super::tables::is_release;
-use super::{release, tables, tls};
-use crate::op::{COMPLETES, NONBLOCKING, Operation, QUERIES, SAMPLED_BYTES_ON_HOST, TRANSFER};
+use super::{flows, tls};
+use crate::op::{COMPLETES, NONBLOCKING, ONE_ELEMENT, Operation, QUERIES, SAMPLED_BYTES_ON_HOST, TRANSFER};
+use crate::segment::flows::Flow;
 #[cfg(target_arch = "x86_64")]
 use crate::segment::layout::{Cell, Current, SlotHead};
 use crate::segment::layout::{ROW_OVERFLOW, Slot};
-use crate::segment::tables::{PEERS, Site, Traffic, Transfer, key, site_index, transfer};
-use crate::size::{DISTANCES, Distance, size_class};
+use crate::segment::tables::{Transfer, transfer};
+use crate::size::{Distance, size_class};
 use crate::trace;
 
 /// Makes a call of a short routine and counts it; in a profile that is `WITH_SITES`, by call site and peer too. None:
@@ -32,19 +32,25 @@ pub fn sampled<const WITH_SITES: bool, R>(
     place: (i32, usize, usize),
     call: impl FnOnce() -> R,
 ) -> Option<R> {
-    let slot = tls::slot()?;
+    let (slot, site) = thread::<WITH_SITES>()?;
     let bytes = place.2;
     if op.traits() & COMPLETES != 0 && slot.tables.nbi.open.load(Relaxed) != 0 {
         return None;
     }
-    let (rows, distance) = Rows::begin::<WITH_SITES>(slot, op, place)?;
+    let is_alone = WITH_SITES && in_flow_alone(op);
+    let distance = if is_alone { 0 } else { distance(slot, op, place.0)? };
+    let flow = begin::<WITH_SITES>((slot, site), op, place)?;
     let result = call();
-    let cell = slot.cell(op.id());
-    bump(&cell.calls[distance], 1);
-    if counted_bytes(op, bytes) != 0 {
-        bump(&cell.bytes[distance], bytes as u64);
+    if let Some(flow) = flow {
+        flows::count(slot, flow, op, bytes);
     }
-    rows.count(slot, op, bytes);
+    if !is_alone {
+        let cell = slot.cell(op.id());
+        bump(&cell.calls[distance], 1);
+        if counted_bytes(op, bytes) != 0 {
+            bump(&cell.bytes[distance], bytes as u64);
+        }
+    }
     Some(result)
 }
 
@@ -59,24 +65,27 @@ pub fn sampled_mapped<const WITH_SITES: bool, R>(
     call: impl FnOnce() -> Option<R>,
 ) -> Option<R> {
     debug_assert!(op.traits() & (COMPLETES | NONBLOCKING) == 0 && counted_bytes(op, place.2) == 0);
-    let (slot, peer) = (tls::slot()?, place.0);
-    if WITH_SITES {
-        let (rows, distance) = Rows::begin::<WITH_SITES>(slot, op, place)?;
-        let result = made(slot, op, call())?;
-        bump(&slot.cell(op.id()).calls[distance], 1);
-        rows.count(slot, op, place.2);
-        return Some(result);
-    }
-    if !enter(slot, op, peer) {
-        return None;
-    }
+    let ((slot, site), peer) = (thread::<WITH_SITES>()?, place.0);
+    let flow = begin::<WITH_SITES>((slot, site), op, place)?;
     let result = made(slot, op, call())?;
+    if let Some(flow) = flow {
+        flows::count(slot, flow, op, place.2);
+        if in_flow_alone(op) {
+            return Some(result);
+        }
+    }
     let distance = match op.traits() & TRANSFER {
         0 => Distance::None as usize,
         _ => Distance::Own as usize + usize::from(peer != own()),
     };
     bump(&slot.cell(op.id()).calls[distance], 1);
     Some(result)
+}
+
+/// The calling thread's slot, and its call site in a profile that is `WITH_SITES`.
+#[inline(always)]
+fn thread<const WITH_SITES: bool>() -> Option<(&'static Slot, u64)> {
+    if WITH_SITES { tls::slot_and_site() } else { tls::slot().map(|slot| (slot, 0)) }
 }
 
 /// What a call gave; where it was not made, its sample is as far away again as it was.
@@ -95,19 +104,28 @@ pub fn sized<const WITH_SITES: bool, R>(
     place: (i32, usize, usize),
     call: impl FnOnce() -> R,
 ) -> Option<R> {
-    let slot = tls::slot()?;
+    let (slot, site) = thread::<WITH_SITES>()?;
     let bytes = place.2;
     let row = slot.cell(op.id()).row.load(Relaxed);
     if bytes > SAMPLED_BYTES_ON_HOST || row <= ROW_OVERFLOW {
         return None;
     }
-    let (rows, distance) = Rows::begin::<WITH_SITES>(slot, op, place)?;
+    let distance = distance(slot, op, place.0)?;
+    let flow = begin::<WITH_SITES>((slot, site), op, place)?;
     let size = slot.row(row).size(size_class(bytes), distance);
     let result = call();
     bump(&size.calls, 1);
     bump(&size.bytes, bytes as u64);
-    rows.count(slot, op, bytes);
+    if let Some(flow) = flow {
+        flows::count(slot, flow, op, bytes);
+    }
     Some(result)
+}
+
+/// Whether the calls of a flow are counted there only: their bytes follow from them.
+#[inline(always)]
+fn in_flow_alone(op: impl Operation) -> bool {
+    op.traits() & ONE_ELEMENT != 0
 }
 
 /// The distance of a peer of this host; none where it is on another one.
@@ -120,85 +138,28 @@ fn distance(slot: &Slot, op: impl Operation, peer: i32) -> Option<usize> {
     slot.head.distance_on_host(peer)
 }
 
-/// What a call is counted by beyond operation, size and distance: call site and peer in a kept profile, else nothing.
-struct Rows<'a>(Option<(&'a Site, Option<&'a Traffic>)>);
-
-impl<'a> Rows<'a> {
-    /// The rows of a call that is not the first of its kind, of its site or of its peer, nor traced by itself, and the
-    /// distance of the peer.
-    #[inline(always)]
-    fn find<const WITH_SITES: bool>(slot: &'a Slot, op: impl Operation, peer: i32) -> Option<(Rows<'a>, usize)> {
-        if !WITH_SITES {
-            return Some((Rows(None), distance(slot, op, peer)?));
-        }
-        // One after the other: the fewer of them are looked at together, the fewer registers have to be saved.
-        // The first that is issued notes when.
-        let is_first = op.traits() & NONBLOCKING != 0 && slot.tables.nbi.open.load(Relaxed) == 0;
-        if is_first || trace::takes_all() {
-            return None;
-        }
-        let (traffic, distance) = if op.traits() & TRANSFER != 0 {
-            let row = &slot.tables.peers[peer as usize & (PEERS - 1)];
-            let near = row.near.load(Relaxed);
-            // One after the other: together they would take more instructions.
-            if near as u32 != peer as u32 {
-                return None;
-            }
-            let distance = (near >> 32) as usize % DISTANCES;
-            if distance == 0 {
-                return None;
-            }
-            (Some(&row.kinds[transfer(op)]), distance)
-        } else {
-            (None, distance(slot, op, peer)?)
-        };
-        let key = key(tls::site(), op.id(), slot.head.region_key.load(Relaxed));
-        let site = &slot.tables.sites[site_index(key)];
-        (site.key.load(Relaxed) == key).then_some((Rows(Some((site, traffic))), distance))
+/// Makes the call the thread's current one; in a profile that is `WITH_SITES`, finds its flow. None: it is for the
+/// probe, as is the first of its flow, and what is traced by itself.
+#[inline(always)]
+fn begin<const WITH_SITES: bool>(
+    (slot, site): (&Slot, u64),
+    op: impl Operation,
+    (peer, addr, bytes): (i32, usize, usize),
+) -> Option<Option<&Flow>> {
+    if !WITH_SITES {
+        return enter(slot, op, peer).then_some(None);
     }
-
-    /// Makes the call the thread's current one, and finds what it is counted by. None: it is for the probe.
-    #[inline(always)]
-    fn begin<const WITH_SITES: bool>(
-        slot: &'a Slot,
-        op: impl Operation,
-        (peer, addr, bytes): (i32, usize, usize),
-    ) -> Option<(Rows<'a>, usize)> {
-        let (rows, distance) = Self::find::<WITH_SITES>(slot, op, peer)?;
-        if !enter(slot, op, peer) {
-            return None;
-        }
-        rows.release(slot, op, (peer, addr, bytes));
-        Some((rows, distance))
+    // The first that is issued notes when.
+    let is_first = op.traits() & NONBLOCKING != 0 && slot.tables.nbi.open.load(Relaxed) == 0;
+    if is_first || trace::takes_all() {
+        return None;
     }
-
-    /// Notes what another PE may wait for: it looks there once it has seen it.
-    #[inline(always)]
-    fn release(&self, slot: &Slot, op: impl Operation, (to, addr, bytes): (i32, usize, usize)) {
-        if let Rows(Some((site, Some(_)))) = self
-            && is_release(op, bytes)
-        {
-            // Its key once more: to keep it until now would cost a register that the caller has something in.
-            release::note(slot, to, addr, site.key.load(Relaxed));
-        }
+    let (flow, at) = flows::find(slot, op, peer, site)?;
+    if !enter(slot, op, peer) {
+        return None;
     }
-
-    #[inline(always)]
-    fn count(&self, slot: &Slot, op: impl Operation, bytes: usize) {
-        if let Rows(Some((site, peer))) = self {
-            if op.traits() & NONBLOCKING != 0 {
-                tables::issue_more(&slot.tables.nbi, bytes);
-            }
-            bump(&site.calls, 1);
-            if counted_bytes(op, bytes) != 0 {
-                bump(&site.bytes, bytes as u64);
-            }
-            if let Some(peer) = peer {
-                bump(&peer.calls, 1);
-                bump(&peer.bytes, bytes as u64);
-            }
-        }
-    }
+    flows::release(slot, op, at, (peer, addr, bytes));
+    Some(Some(flow))
 }
 
 /// Makes the next sample one call nearer, and a call that takes time the thread's current one. False: the sample is

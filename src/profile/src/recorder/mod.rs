@@ -18,6 +18,7 @@ pub mod count;
 mod counted;
 mod counting;
 mod early;
+mod flows;
 mod heap;
 mod hot;
 mod limit;

@@ -8,7 +8,7 @@ use crate::model::Routine;
 use crate::op;
 use crate::segment;
 use crate::segment::layout::SLOTS;
-use crate::snapshot;
+use crate::snapshot::{self, Flows};
 
 /// The operation that the calling thread has recorded last: while it is in a call, that one. `None` while nothing is
 /// recorded.
@@ -26,7 +26,7 @@ pub fn read(op: u16) -> Option<Routine> {
     let used = (region.head.slots_used.load(Acquire) as usize).min(SLOTS);
     let shared = (region.head.shared_calls.load(Relaxed) > 0).then_some(&region.slots[SLOTS]);
     for slot in region.slots[..used].iter().chain(shared) {
-        if let Some(routine) = snapshot::read_cell(slot, op, slot.cell(op), overhead_ns) {
+        if let Some(routine) = snapshot::read_cell(&Flows::of(slot), op, slot.cell(op), overhead_ns) {
             sum.merge(&routine);
         }
     }

@@ -23,7 +23,7 @@ use crate::segment::layout::{
     HEADER_BYTES, PE_ABSENT, REGION_BYTES, Region, SLOTS, STATE_DONE, STATE_INSIDE, Slot, segment_bytes, state_of,
     symmetric,
 };
-use crate::segment::release::{CAUSES, Cause, STORES, place};
+use crate::segment::release::{CAUSES, Cause, STORES, is_flow, place};
 use crate::segment::tables::split_key;
 use crate::segment::{Facts, Mapping};
 
@@ -74,6 +74,14 @@ pub(super) fn note(slot: &Slot, peer: i32, addr: usize, key: u64) {
     stores.addresses[place].store(addr as u64, Relaxed);
     stores.by[place].store(key, Relaxed);
     stores.pes[place].store(peer, Relaxed);
+}
+
+/// As [`note`], by a call of the flow at this [`crate::segment::flows::place`].
+#[inline(always)]
+pub(super) fn note_flow(slot: &Slot, (peer, addr): (i32, usize), flow: usize) {
+    let (stores, place) = (&slot.tables.stores, place(peer, addr as u64));
+    stores.addresses[place].store(addr as u64, Relaxed);
+    stores.by[place].store(flow as u64, Relaxed);
 }
 
 /// The thread has left a wait that took `ticks` from `start` on.
@@ -238,12 +246,19 @@ fn waits_for_several(op: u16) -> bool {
 /// The call site of a thread's last store to these bytes of `me`.
 fn store_to(slot: &Slot, me: i32, addr: u64, span: u64) -> Option<u64> {
     let stores = &slot.tables.stores;
-    let is_to = |place: &usize| {
-        let to = stores.addresses[*place].load(Relaxed);
-        (addr..addr + span).contains(&to) && stores.pes[*place].load(Relaxed) == me
+    let store_at = |place: usize| {
+        let to = stores.addresses[place].load(Relaxed);
+        let by = stores.by[place].load(Relaxed);
+        let (pe, by) = if is_flow(by) {
+            let flow = slot.tables.flows.row(by as usize);
+            (flow.peer(), flow.site_key())
+        } else {
+            (stores.pes[place].load(Relaxed), by)
+        };
+        ((addr..addr + span).contains(&to) && pe == me).then_some(by)
     };
     let mut places = if span == 1 { place(me, addr)..place(me, addr) + 1 } else { 0..STORES };
-    places.find(is_to).map(|place| stores.by[place].load(Relaxed))
+    places.find_map(store_at)
 }
 
 /// When a thread may have stored at the latest: a timed call that it has entered since was after it.

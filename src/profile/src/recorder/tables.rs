@@ -6,7 +6,7 @@ use std::sync::atomic::{
 };
 
 use super::hot::{self, bump, bump32};
-use super::{callers, release, script, tls};
+use super::{callers, flows, release, script, tls};
 use crate::arm;
 use crate::clock;
 use crate::op::{NONBLOCKING, ONE_ELEMENT, Operation, SIGNALS, STORES, TOGETHER, TRANSFER, TRANSFER_SHIFT, traits};
@@ -36,6 +36,7 @@ pub(super) fn note_short(
     if is_sampled && arm::samples_sites(op.id()) {
         return note_uncounted(slot, op, (peer, addr, bytes));
     }
+    flows::begin(slot, op, peer);
     note(slot, op, peer, addr, bytes)
 }
 
@@ -145,11 +146,7 @@ fn site_row(slot: &Slot, key: u64) -> usize {
 fn peer_row(slot: &Slot, tag: u64) -> usize {
     let first = (tag - 1) as usize & (PEERS - 1);
     let found = (0..PROBES).map(|k| (first + k) & (PEERS - 1)).find(|&at| is_mine(&slot.tables.peers[at].tag, tag));
-    let Some(at) = found else { return PEER_OVERFLOW };
-    let peer = tag - 1;
-    let distance = slot.head.distance_on_host(peer as i32);
-    slot.tables.peers[at].near.store(distance.map_or(0, |distance| (distance as u64) << 32 | peer), Relaxed);
-    at
+    found.unwrap_or(PEER_OVERFLOW)
 }
 
 /// Whether a row has this key, or was free and has it now.

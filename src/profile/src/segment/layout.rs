@@ -17,13 +17,13 @@ use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering::Rel
 use super::locks::Releases;
 use super::tables::{Names, ThreadTables};
 use crate::histogram::BUCKETS;
-use crate::op::{self, MAX_OPS, SAMPLED_BYTES, SAMPLED_BYTES_ON_HOST};
+use crate::op::{MAX_OPS, SAMPLED_BYTES, SAMPLED_BYTES_ON_HOST};
 use crate::size::{DISTANCES, Distance, SIZE_CLASSES, size_class};
 
 /// First eight bytes of a segment.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"PELLPROF");
 /// Version of this layout. Readers and writers of another version refuse the segment.
-pub const VERSION: u32 = 26;
+pub const VERSION: u32 = 27;
 
 /// Threads of a PE that can record into a slot of their own at the same time.
 pub const SLOTS: usize = 256;
@@ -303,7 +303,7 @@ pub struct SlotHead {
 pub struct Cell {
     /// Calls by distance that are not counted in the size classes of the row.
     pub calls: [AtomicU64; DISTANCES],
-    /// Their bytes by distance, where they do not follow from the calls: see [`Self::total_bytes`].
+    /// Their bytes by distance, where they do not follow from the calls: [`crate::op::bytes_of_calls`].
     pub bytes: [AtomicU64; DISTANCES],
     /// Sampled calls until the next one is timed.
     pub countdown: AtomicU32,
@@ -457,14 +457,6 @@ impl Slot {
 pub fn symmetric([heap, heap_bytes, data, data_bytes]: [u64; 4], addr: u64) -> Option<(u8, u64)> {
     let within = |base: u64, bytes: u64| addr.checked_sub(base).filter(|&offset| offset < bytes);
     within(heap, heap_bytes).map(|offset| (0, offset)).or_else(|| within(data, data_bytes).map(|offset| (1, offset)))
-}
-
-impl Cell {
-    /// Bytes at a distance of the calls that are not counted in the size classes; `op` is the cell's operation.
-    pub fn total_bytes(&self, op: u16, distance: usize) -> u64 {
-        let follow = op::bytes_of_calls(op, self.calls[distance].load(Relaxed));
-        self.bytes[distance].load(Relaxed).wrapping_add(follow)
-    }
 }
 
 impl SlotHead {

@@ -4,6 +4,7 @@ pub mod callers;
 mod crashed;
 mod create;
 mod current;
+pub mod flows;
 mod follow;
 pub mod futex;
 pub mod handover;

@@ -1,11 +1,13 @@
 //! Who ends the waits of others: the last stores of each thread to single words, and what is found there by a thread
 //! that has waited.
 //!
-//! A store costs its thread three words of its own memory. Nothing is written where the waiting PE looks: that would be
+//! A store costs its thread two or three words of its own memory. Nothing is written where the waiting PE looks: that would be
 //! a line for which all PEs contend, and a random update would cost twice what it does. Who has waited long enough for
 //! it looks through the threads of its host.
 
 use std::sync::atomic::{AtomicI32, AtomicU64};
+
+use super::flows::{FLOWS, STEP};
 
 /// Last stores of a thread, found by target and address.
 pub const STORES: usize = 256;
@@ -19,10 +21,16 @@ pub const CAUSES: usize = 256;
 pub struct Stores {
     /// Addresses as the storing PE names them; 0: none.
     pub addresses: [AtomicU64; STORES],
-    /// Keys of the call sites.
+    /// Keys of the call sites, or of flows the [`super::flows::place`]: see [`is_flow`].
     pub by: [AtomicU64; STORES],
-    /// World numbers of the PEs.
+    /// World numbers of the PEs; without meaning where the flow has it.
     pub pes: [AtomicI32; STORES],
+}
+
+/// Whether a word of [`Stores::by`] is the place of a flow: keys of call sites are greater, whose operation is counted
+/// from 1.
+pub const fn is_flow(by: u64) -> bool {
+    by < (FLOWS * STEP) as u64
 }
 
 /// Where a store to an address of a PE is kept.

@@ -8,6 +8,7 @@ use std::sync::atomic::{
 };
 
 use super::callers::{CALLERS, CallerRow};
+use super::flows::Flows;
 use super::layout::Text;
 use super::lines::{LINES, Line};
 use super::locks::{LOCK_ROWS, LockRow};
@@ -125,8 +126,6 @@ pub struct Traffic {
 pub struct Peer {
     /// World number plus 1; 0 where the row is free.
     pub tag: AtomicU64,
-    /// Of a PE of this host its world number (bits 0 to 31) and its [`crate::size::Distance`] above; of another one 0.
-    pub near: AtomicU64,
     /// By [`Transfer`].
     pub kinds: [Traffic; TRANSFERS],
 }
@@ -411,6 +410,8 @@ pub struct ThreadTables {
     pub look: Look,
     /// Requests by the routine that began them; the last row is of those that found no room.
     pub requests: [RequestRow; REQUESTS + 1],
+    /// By call site and peer together.
+    pub flows: Flows,
 }
 
 /// What a thread did over time, in slices of equal width.

@@ -6,6 +6,7 @@
 mod callers;
 mod causes;
 mod counters;
+mod flows;
 mod lines;
 mod locks;
 mod phases;
@@ -21,6 +22,7 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed},
 };
 
+pub(crate) use self::flows::Flows;
 use self::tables::SeenMeetings;
 use crate::model::{End, Job, LIBRARY, LastOp, Pe, Profile, Progress, Routine, SizeCount};
 use crate::op::{self, TIMED_IF_WAITS, Timing};
@@ -184,10 +186,11 @@ fn add_slots(segment: &Segment, region: &Region, pe: &mut Pe, depth: Depth<'_>) 
     let used = (region.head.slots_used.load(Acquire) as usize).min(SLOTS);
     let shared = (pe.shared_calls > 0).then_some(&region.slots[SLOTS]);
     let slots = region.slots[..used].iter().chain(shared);
+    let flows: Vec<Flows> = slots.clone().map(Flows::of).collect();
     let is_whole = matches!(depth, Depth::All);
     match depth {
         Depth::All => {
-            pe.tables = tables::take(segment, region, slots.clone(), pe.end_ns);
+            pe.tables = tables::take(segment, region, &flows, pe.end_ns);
             pe.tables.timeline = timeline::take(segment, slots.clone(), pe.end_ns, overhead_ns);
             pe.tables.locks = locks::take(segment, region, pe.end_ns);
             pe.tables.lines = lines::take(segment, &region.head, slots.clone());
@@ -197,10 +200,11 @@ fn add_slots(segment: &Segment, region: &Region, pe: &mut Pe, depth: Depth<'_>) 
         }
         Depth::Sums(seen) => pe.tables = tables::take_sums(segment, region, slots.clone(), (pe.end_ns, seen)),
     }
-    for (at, slot) in slots.clone().enumerate() {
+    for (at, flows) in flows.iter().enumerate() {
+        let slot = flows.slot;
         pe.overflowed += slot.tables.rows_overflowed.load(Relaxed);
         let visit = |op: u16, cell: &Cell| {
-            if let (Some(row), Some(routine)) = (op::get(op), read_cell(slot, op, cell, overhead_ns)) {
+            if let (Some(row), Some(routine)) = (op::get(op), read_cell(flows, op, cell, overhead_ns)) {
                 by_op.entry(op).or_insert_with(|| Routine::new(row.name(), row.class)).merge(&routine);
             }
         };
@@ -218,7 +222,7 @@ fn add_slots(segment: &Segment, region: &Region, pe: &mut Pe, depth: Depth<'_>) 
     }
     if is_whole {
         sampled::peers_add_up(&mut pe.tables.peers, &by_op);
-        pe.tables.sites = sites::take(segment, slots, overhead_ns, &by_op);
+        pe.tables.sites = sites::take(segment, &flows, overhead_ns, &by_op);
     }
     pe.routines = by_op.into_values().collect();
 }
@@ -259,8 +263,9 @@ fn for_each_cell(segment: &Segment, slot: &Slot, mut visit: impl FnMut(u16, &Cel
 }
 
 /// One operation of one thread; `None` where it was never called.
-pub(crate) fn read_cell(slot: &Slot, op: u16, cell: &Cell, overhead_ns: f64) -> Option<Routine> {
+pub(crate) fn read_cell(flows: &Flows<'_>, op: u16, cell: &Cell, overhead_ns: f64) -> Option<Routine> {
     let get = |word: &AtomicU64| word.load(Relaxed);
+    let slot = flows.slot;
     let row_table = op::get(op)?;
     let row = match cell.row.load(Acquire) {
         ROW_NONE | ROW_OVERFLOW => None,
@@ -271,8 +276,9 @@ pub(crate) fn read_cell(slot: &Slot, op: u16, cell: &Cell, overhead_ns: f64) -> 
         return None;
     }
     let mut routine = Routine::new("", row_table.class);
-    for d in 0..DISTANCES {
-        (routine.calls[d], routine.bytes[d]) = (get(&cell.calls[d]), cell.total_bytes(op, d));
+    for (d, of_flows) in flows.missing(op).into_iter().enumerate() {
+        routine.calls[d] = get(&cell.calls[d]) + of_flows;
+        routine.bytes[d] = get(&cell.bytes[d]) + op::bytes_of_calls(op, routine.calls[d]);
         // Calls counted here have no size class: routines of one size, whose class follows from the mean.
         if let Some(mean) = routine.bytes[d].checked_div(routine.calls[d]).filter(|&mean| mean > 0) {
             let class = size_class(usize::try_from(mean).unwrap_or(usize::MAX)) as u8;

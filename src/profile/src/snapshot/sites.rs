@@ -8,13 +8,13 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use super::flows::Flows;
 use super::sampled::add_up;
 use super::tables::written;
 use crate::model::Routine;
 use crate::op;
 use crate::order;
 use crate::segment::Segment;
-use crate::segment::layout::Slot;
 use crate::segment::tables::{self, SITE_OVERFLOW, SITES, split_key};
 use crate::tables::Site;
 
@@ -34,14 +34,16 @@ struct Sum {
 }
 
 impl Sum {
-    fn of(row: &tables::Site, op: u16, overhead_ns: f64) -> Sum {
+    /// `of_flows` are calls and bytes that are not counted in the row.
+    fn of(row: &tables::Site, of_flows: (u64, u64), op: u16, overhead_ns: f64) -> Sum {
         let get = |word: &AtomicU64| word.load(Relaxed);
-        let (calls, exact_calls, weight) = (get(&row.calls), get(&row.exact_calls), get(&row.sample_weight));
+        let calls = get(&row.calls) + of_flows.0;
+        let (exact_calls, weight) = (get(&row.exact_calls), get(&row.sample_weight));
         let others = if weight > 0 { calls.saturating_sub(exact_calls) } else { 0 };
         let mean = (get(&row.sample_ns) as f64 / weight.max(1) as f64 - overhead_ns).max(0.0);
         Sum {
             calls,
-            bytes: get(&row.bytes).saturating_add(op::bytes_of_calls(op, calls)),
+            bytes: get(&row.bytes).saturating_add(of_flows.1).saturating_add(op::bytes_of_calls(op, calls)),
             exact_calls,
             exact_ns: get(&row.exact_ns),
             samples: row.samples.load(Relaxed).into(),
@@ -74,19 +76,21 @@ impl Sum {
 }
 
 /// The call sites of a PE. `slots` are those with something in them, `routines` what it called, by operation.
-pub(crate) fn take<'a>(
+pub(crate) fn take(
     segment: &Segment,
-    slots: impl Iterator<Item = &'a Slot>,
+    slots: &[Flows<'_>],
     overhead_ns: f64,
     routines: &BTreeMap<u16, Routine>,
 ) -> Vec<Site> {
     let op_of = |key: u64| split(key).1;
     let mut sums: Vec<(u64, Sum)> = Vec::new();
     for slot in slots {
-        written(segment, &slot.tables.sites[..=SITES], |at, row| {
+        let of_flows = slot.by_site();
+        written(segment, &slot.slot.tables.sites[..=SITES], |at, row| {
             let key = if at == SITE_OVERFLOW { u64::MAX } else { row.key.load(Relaxed) };
             if key != 0 && row.calls.load(Relaxed) > 0 {
-                sums.push((key, Sum::of(row, op_of(key), overhead_ns)));
+                let flows = of_flows.binary_search_by_key(&key, |(key, _)| *key).map_or((0, 0), |at| of_flows[at].1);
+                sums.push((key, Sum::of(row, flows, op_of(key), overhead_ns)));
             }
         });
     }

@@ -6,39 +6,36 @@ use std::sync::atomic::{
 };
 
 use super::counters;
+use super::flows::Flows;
 use super::phases::Phases;
 use crate::op;
 use crate::order;
 use crate::sample;
 use crate::segment::Segment;
 use crate::segment::layout::{self, OWNER_NONE, Slot};
-use crate::segment::tables::{self, KEY_REGION, PEER_OVERFLOW, PEERS, REGIONS, SYNCS, split_key};
+use crate::segment::tables::{self, KEY_REGION, PEER_OVERFLOW, PEERS, REGIONS, SYNCS, Transfer, split_key};
 use crate::tables::{
     Algorithm, Context, Cost, Marker, Module, Nbi, PeTables, Peer, Region, Requests, Sync, System, Team, TeamKey,
     Traffic, Usage,
 };
 
 /// Reads one PE. `slots` are those with something in them, `end_ns` is the end of its run.
-pub(crate) fn take<'a>(
-    segment: &Segment,
-    region: &layout::Region,
-    slots: impl Iterator<Item = &'a Slot>,
-    end_ns: u64,
-) -> PeTables {
+pub(crate) fn take(segment: &Segment, region: &layout::Region, slots: &[Flows<'_>], end_ns: u64) -> PeTables {
     let head = &region.head;
     let mut tables = begin(segment, region);
     markers_and_modules(region, &mut tables);
     let mut sums = Sums::default();
     let mut regions = vec![Region::default(); REGIONS];
     let mut counters = counters::Sums::new(segment, region);
-    for slot in slots {
+    for flows in slots {
+        let slot = flows.slot;
         counters.add(slot);
         tables.system.threads_ns += life_ns(segment, head, slot, end_ns);
         let lives = &slot.tables.lives;
         if get(&lives.queued_seen) > 0 {
             *tables.system.queued_ns.get_or_insert(0) += get(&lives.queued);
         }
-        peers(segment, slot, &mut sums.peers);
+        peers(segment, flows, &mut sums.peers);
         region_times(segment, slot, main_end_ns(segment, head, end_ns), &mut regions);
         contexts(slot, &mut sums.contexts);
         algorithms(slot, &mut sums.algorithms);
@@ -235,8 +232,13 @@ pub(crate) fn written<'a, T>(segment: &Segment, rows: &'a [T], mut visit: impl F
     });
 }
 
-fn peers(segment: &Segment, slot: &Slot, peers: &mut Vec<(u64, Peer)>) {
-    written(segment, &slot.tables.peers[..=PEERS], |at, row| {
+fn peers(segment: &Segment, flows: &Flows<'_>, peers: &mut Vec<(u64, Peer)>) {
+    for (pe, kind, traffic) in flows.traffic() {
+        let of = |of: Transfer| if kind == of as usize { traffic } else { Traffic::default() };
+        let [put, get, amo] = [Transfer::Put, Transfer::Get, Transfer::Amo].map(of);
+        peers.push((u64::from(pe) + 1, Peer { pe: Some(pe), put, get, amo }));
+    }
+    written(segment, &flows.slot.tables.peers[..=PEERS], |at, row| {
         let kinds = [&row.kinds[0], &row.kinds[1], &row.kinds[2]].map(traffic);
         let tag = if at == PEER_OVERFLOW { u64::MAX } else { get(&row.tag) };
         if kinds.iter().any(|kind| kind.calls > 0) && tag > 0 {

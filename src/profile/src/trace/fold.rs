@@ -152,7 +152,7 @@ impl Fold {
                 continue;
             }
             let now = total(slot, row.op);
-            let bytes = now.saturating_sub(row.seen) + row.bytes;
+            let bytes = now.saturating_sub(row.seen) + row.bytes + op::bytes_of_calls(row.op, calls);
             (row.base, row.pending, row.bytes, row.seen) = (countdown, 0, 0, now);
             write(row.op, calls, bytes, until);
         }
@@ -204,10 +204,10 @@ fn force(slot: &Slot, row: &mut Row) {
     countdown.store(0, Relaxed);
 }
 
-/// Bytes of the calls of an operation that are, or could have been, sampled.
+/// Bytes of the calls of an operation that are, or could have been, sampled, where they do not follow from the calls.
 fn total(slot: &Slot, op: u16) -> u64 {
     let cell = slot.cell(op);
-    let mut bytes: u64 = (0..DISTANCES).map(|distance| cell.total_bytes(op, distance)).sum();
+    let mut bytes: u64 = cell.bytes.iter().map(|bytes| bytes.load(Relaxed)).sum();
     let row = cell.row.load(Relaxed);
     if row > ROW_OVERFLOW && is_sized(op) {
         let row = slot.row(row);
@@ -221,7 +221,10 @@ fn total(slot: &Slot, op: u16) -> u64 {
 const LAST_CLASS: usize = size_class(op::SAMPLED_BYTES_ON_HOST);
 
 fn in_total(slot: &Slot, op: u16, bytes: u64) -> bool {
-    !is_sized(op) || slot.cell(op).row.load(Relaxed) <= ROW_OVERFLOW || size_class(bytes as usize) <= LAST_CLASS
+    if !is_sized(op) {
+        return op::traits(op) & op::ONE_ELEMENT == 0;
+    }
+    slot.cell(op).row.load(Relaxed) <= ROW_OVERFLOW || size_class(bytes as usize) <= LAST_CLASS
 }
 
 fn is_sized(op: u16) -> bool {

@@ -1,0 +1,70 @@
+//! Reading what is counted by call site and peer together, once a slot: rows of operations, call sites and peers then
+//! have the same calls, though the thread goes on calling.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use crate::op::{ONE_ELEMENT, TRANSFER, bytes_of_calls, traits};
+use crate::order;
+use crate::segment::layout::Slot;
+use crate::segment::tables::{TRANSFERS, transfer};
+use crate::size::DISTANCES;
+use crate::tables::Traffic;
+
+/// Calls of a flow; its bytes where they do not follow from the calls.
+struct Flow {
+    site_key: u64,
+    op: u16,
+    peer: i32,
+    calls: u64,
+    bytes: u64,
+}
+
+/// A slot and its flows.
+pub(crate) struct Flows<'a> {
+    pub(crate) slot: &'a Slot,
+    /// By operation.
+    flows: Vec<Flow>,
+}
+
+impl<'a> Flows<'a> {
+    pub(crate) fn of(slot: &'a Slot) -> Flows<'a> {
+        let known = slot.tables.flows.iter().map(|flow| Flow {
+            site_key: flow.site_key(),
+            op: flow.op(),
+            peer: flow.peer(),
+            calls: flow.calls.load(Relaxed),
+            bytes: flow.bytes.load(Relaxed),
+        });
+        let mut flows: Vec<Flow> = known.filter(|flow| flow.calls > 0).collect();
+        order::sort_by_key(&mut flows, |flow| flow.op);
+        Flows { slot, flows }
+    }
+
+    /// Calls by distance that the cell of an operation lacks.
+    pub(crate) fn missing(&self, op: u16) -> [u64; DISTANCES] {
+        let mut calls = [0; DISTANCES];
+        if traits(op) & ONE_ELEMENT != 0 {
+            let first = self.flows.partition_point(|flow| flow.op < op);
+            for flow in self.flows[first..].iter().take_while(|flow| flow.op == op) {
+                calls[self.slot.head.distance(flow.peer)] += flow.calls;
+            }
+        }
+        calls
+    }
+
+    /// Calls by call site, and their bytes where they do not follow from the calls, in the order of the keys.
+    pub(crate) fn by_site(&self) -> Vec<(u64, (u64, u64))> {
+        let mut sites: Vec<_> = self.flows.iter().map(|flow| (flow.site_key, (flow.calls, flow.bytes))).collect();
+        order::merge_by_key(&mut sites, |(key, _)| *key, |(_, sum), (_, more)| *sum = (sum.0 + more.0, sum.1 + more.1));
+        sites
+    }
+
+    /// Traffic with peers: world number, kind of transfer, calls and bytes.
+    pub(crate) fn traffic(&self) -> impl Iterator<Item = (u32, usize, Traffic)> {
+        let transfers = self.flows.iter().filter(|flow| flow.peer >= 0 && traits(flow.op) & TRANSFER != 0);
+        transfers.map(|flow| {
+            let bytes = flow.bytes + bytes_of_calls(flow.op, flow.calls);
+            (flow.peer as u32, transfer(flow.op) % TRANSFERS, Traffic { calls: flow.calls, bytes })
+        })
+    }
+}
