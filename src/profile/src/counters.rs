@@ -3,7 +3,7 @@
 //! `SHMEM_COUNTERS=cycles,page-faults` (`oshrun --counters`) reads them at the begin and the end of each timed call and
 //! of each region. Reading is a system call, some hundred nanoseconds: nothing is read unless it is asked for.
 
-use crate::segment::tables::COUNTERS;
+use crate::segment::counters::COUNTERS;
 
 /// Who counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

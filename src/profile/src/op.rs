@@ -274,7 +274,7 @@ static TEXT: &str = match str::from_utf8(&TEXTS) {
 
 /// Bit of [`TRAITS`]: puts, gets, atomics and signals, whose traffic is counted by peer. The two bits above say which.
 pub const TRANSFER: u16 = 1;
-/// Where [`TRAITS`] has the [`crate::segment::tables::Transfer`].
+/// Where [`TRAITS`] has the [`crate::segment::peers::Transfer`].
 pub const TRANSFER_SHIFT: u32 = 1;
 /// Bit of [`TRAITS`]: nonblocking, complete with the next quiet.
 pub const NONBLOCKING: u16 = 8;

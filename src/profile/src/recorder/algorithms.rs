@@ -3,10 +3,11 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::hot::bump;
-use super::tables::is_mine;
+use super::sites::is_mine;
 use super::{claim, names, tls, waits};
+use crate::segment::algorithms::{ALGORITHM_OVERFLOW, ALGORITHMS, AlgorithmRow, algorithm_index, algorithm_key};
 use crate::segment::layout::{NOT_COUNTED, STATE_INSIDE, Slot, state_of};
-use crate::segment::tables::{ALGORITHM_OVERFLOW, ALGORITHMS, AlgorithmRow, PROBES, algorithm_index, algorithm_key};
+use crate::segment::sites::PROBES;
 
 /// Names of all algorithms, by number. Those beyond the table of the profile have no name.
 pub fn algorithm_names(all: impl Iterator<Item = String>) {

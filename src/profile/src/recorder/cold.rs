@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use super::claim::{self, Place};
 use super::hot::{add_exact, bump, counted_bytes, elapsed, ticks as ticks_of, uses_counter};
 use super::tls;
-use super::{claims, counting, limit, lines, rates, tables, timeline};
+use super::{claims, counting, limit, lines, meetings, rates, sites, timeline};
 use crate::clock;
 use crate::histogram::bucket;
 use crate::op::{MAX_OPS, TOGETHER, Timing, traits};
@@ -142,9 +142,9 @@ fn enter_first(slot: &Slot, op: u16, peer: i32, addr: usize, bytes: usize, kind:
     let state = if each_timed { STATE_INSIDE } else { STATE_ENTERED };
     head.current.word.store(current_word(op, state, peer), Relaxed);
     let site = if kind == Timing::Timed {
-        tables::note(slot, op, peer, addr, bytes)
+        sites::note(slot, op, peer, addr, bytes)
     } else {
-        tables::note_short(slot, op, (peer, addr, bytes), false)
+        sites::note_short(slot, op, (peer, addr, bytes), false)
     };
     head.site.store(site, Relaxed);
     (start & !SAMPLE) | FIRST
@@ -156,7 +156,7 @@ fn enter_shared(region: &Region, op: u16, peer: i32, bytes: usize, kind: Timing)
     calls.fetch_add(1, Relaxed);
     total.fetch_add(counted_bytes(op, bytes) as u64, Relaxed);
     region.head.shared_calls.fetch_add(1, Relaxed);
-    tables::note_shared(slot, op, peer, bytes);
+    sites::note_shared(slot, op, peer, bytes);
     ticks_of(&slot.head)
 }
 
@@ -241,7 +241,7 @@ fn leave_first(slot: &Slot, op: u16, start: u64, traced: bool) {
     let ns = clock::scale_ns(elapsed(&slot.head, start, end), slot.head.clock_mult.load(Relaxed));
     let cell = slot.cell(op);
     add_exact(slot, cell, row(slot, cell), ns);
-    tables::add_exact(slot, ns);
+    sites::add_exact(slot, ns);
     if traced {
         leave_traced(slot, op, start, end);
     }
@@ -269,14 +269,14 @@ pub(super) fn add_sample(slot: &Slot, cell: &Cell, raw_ns: u64, overhead_ns: u64
     let row_number = row(slot, cell);
     if ns >= LONG.load(Relaxed) {
         add_exact(slot, cell, row_number, ns);
-        tables::add_exact(slot, ns);
+        sites::add_exact(slot, ns);
     } else {
         let wanted = ns.saturating_mul(weight);
         // A sample that stands for itself only took what it took.
         let claim = if weight > 1 { wanted.min(room_ns) } else { wanted };
         let raw_ns = if claim < wanted { claim / weight + overhead_ns } else { raw_ns };
         bump(&slot.head.claimed_ns, claim);
-        tables::add_sample(slot, raw_ns, weight, ns);
+        sites::add_sample(slot, raw_ns, weight, ns);
         cell.samples.store(cell.samples.load(Relaxed) + 1, Relaxed);
         bump(&cell.sample_weight, weight);
         bump(&cell.sample_ns, raw_ns.saturating_mul(weight));
@@ -369,12 +369,12 @@ pub(super) fn leave_timed(op: u16, start: u64, peer: i32) -> u64 {
     if trace::is_on() && !trace::timed(slot, op, slot.head.current.bytes.load(Relaxed), end) {
         trace::event(slot, op, peer, start, end);
     }
-    tables::add_exact(slot, ns);
+    sites::add_exact(slot, ns);
     if timeline::is_due(slot, end) {
         timeline::settle(slot, op, start, end);
     }
     if peer < 0 && traits(op) & TOGETHER != 0 {
-        tables::met(slot, peer, start, end, 1);
+        meetings::met(slot, peer, start, end, 1);
     }
     slot.head.current.word.store(current_word(op, STATE_DONE, peer), Relaxed);
     ticks

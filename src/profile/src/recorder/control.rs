@@ -13,7 +13,8 @@ use super::hot::{bump, ticks};
 use super::{claim, cold, counting, names};
 use crate::segment::Mapping;
 use crate::segment::layout::{HEADER_BYTES, Header, Slot};
-use crate::segment::tables::{KEY_REGION, NESTING, REGIONS};
+use crate::segment::sites::KEY_REGION;
+use crate::segment::tables::{NESTING, REGIONS};
 
 static HEADER: AtomicPtr<Header> = AtomicPtr::new(std::ptr::null_mut());
 /// How long a PE waits for its snapshot.
@@ -162,7 +163,7 @@ pub fn marker(name: &str, value: f64) -> bool {
     let Some((region, slot)) = claim::own() else { return false };
     let marked = names::locked(&region.names, |names| {
         let name = names::cut(name);
-        let free = |row: &&crate::segment::tables::Marker| row.name.is(name) || row.name.is("");
+        let free = |row: &&crate::segment::names::Marker| row.name.is(name) || row.name.is("");
         let Some(row) = names.markers.iter().find(free) else { return false };
         let number = |word: &std::sync::atomic::AtomicU64| f64::from_bits(word.load(Relaxed));
         let first = row.count.load(Relaxed) == 0;

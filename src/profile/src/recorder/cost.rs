@@ -4,11 +4,11 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::hot::{self, bump};
-use super::{flows, tables, tls};
+use super::{flows, sites, tls};
 use crate::clock;
 use crate::op::MAX_OPS;
 use crate::segment::layout::{Region, SLOTS, STATE_INSIDE, Slot, current_word};
-use crate::segment::tables::{key, site_index};
+use crate::segment::sites::{key, site_index};
 
 /// An operation that nobody has: its cell is free to be written, and readers do not look at it.
 const NOBODY: u16 = MAX_OPS as u16 - 1;
@@ -81,7 +81,7 @@ fn counted(slot: &Slot) {
         flows::count(slot, flow, NOBODY, 8);
     } else {
         hot::count(slot, cell, -1, 8);
-        tables::note_short(slot, NOBODY, (-1, 0, 8), true);
+        sites::note_short(slot, NOBODY, (-1, 0, 8), true);
     }
     slot.head.current.word.store(0, Relaxed);
     hot::bump32(&cell.countdown, u32::MAX);
@@ -98,7 +98,7 @@ fn timed(slot: &Slot) {
     let cell = slot.cell(NOBODY);
     bump(&cell.exact_calls, 1);
     bump(&cell.exact_ns, ns);
-    tables::add_exact(slot, ns);
+    sites::add_exact(slot, ns);
     slot.head.current.word.store(0, Relaxed);
 }
 

@@ -16,7 +16,7 @@ use crate::segment::flows::Flow;
 #[cfg(target_arch = "x86_64")]
 use crate::segment::layout::{Cell, Current, SlotHead};
 use crate::segment::layout::{ROW_OVERFLOW, Slot};
-use crate::segment::tables::{Transfer, transfer};
+use crate::segment::peers::{Transfer, transfer};
 use crate::size::{Distance, size_class};
 use crate::trace;
 

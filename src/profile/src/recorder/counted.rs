@@ -5,10 +5,12 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::hot::{bump, bump32};
 use super::recent::Rows;
-use super::{hot, tables, tls};
+use super::{hot, meetings, sites, tls};
 use crate::op::{NONBLOCKING, TRANSFER, traits};
+use crate::segment::algorithms::AlgorithmRow;
 use crate::segment::layout::{END_KEPT, STATE_INSIDE, Slot, current_word};
-use crate::segment::tables::{AlgorithmRow, SITE_OVERFLOW, TeamRow};
+use crate::segment::meetings::TeamRow;
+use crate::segment::sites::SITE_OVERFLOW;
 use crate::size::{Distance, size_class};
 
 /// [`super::recent::RecentCall::call`]: the bits of a peer below -1, which is a row of teams, are all set where the
@@ -43,7 +45,7 @@ pub(super) fn again(slot: &Slot, algorithm: Option<u8>) -> bool {
     if let Some(algorithm) = rows.algorithm {
         bump(&algorithm.calls, 1);
     }
-    let is_end_kept = rows.team.is_some_and(|team| tables::met_in_passing(slot, team, bytes, rows.site_number));
+    let is_end_kept = rows.team.is_some_and(|team| meetings::met_in_passing(slot, team, bytes, rows.site_number));
     let (op, peer) = (word as u16, (word >> 32) as i32);
     current.word.store(current_word(op, STATE_INSIDE, peer) | if is_end_kept { END_KEPT } else { 0 }, Relaxed);
     true
@@ -60,7 +62,7 @@ pub(super) fn note(slot: &'static Slot, (word, chosen): (u64, Option<u8>), bytes
     // Rows by peer, and bytes that are counted elsewhere, are more than [`again`] knows of.
     let is_plain = traits(op) & (TRANSFER | NONBLOCKING) == 0
         && ((word >> 32) as i32) < 0
-        && (bytes == 0 || hot::has_row(slot, op) && !tables::bytes_follow(op, site as usize));
+        && (bytes == 0 || hot::has_row(slot, op) && !sites::bytes_follow(op, site as usize));
     last.call.set(if is_plain { call(word, chosen) } else { 0 });
     last.bytes.set(bytes as u64);
     last.return_address.set(return_address);

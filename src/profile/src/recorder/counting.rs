@@ -5,8 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::consumers;
 use super::hot::bump;
+use crate::segment::counters::{COUNTERS, Values};
 use crate::segment::layout::Slot;
-use crate::segment::tables::{COUNTERS, KEY_REGION, REGIONS, Values};
+use crate::segment::sites::KEY_REGION;
+use crate::segment::tables::REGIONS;
 
 #[cfg(feature = "counters")]
 use super::perf;

@@ -4,7 +4,8 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::hot::bump;
-use super::tables::{is_release, issue_more};
+use super::nbi::issue_more;
+use super::sites::is_release;
 use super::{hot, release, tls};
 use crate::op::{NONBLOCKING, Operation, TRANSFER};
 use crate::segment::flows::{Flow, STEP, place, what};

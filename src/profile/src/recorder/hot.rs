@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use super::{cold, consumers, counting, rates, release, tables, timeline, tls, waits};
+use super::{cold, consumers, counting, meetings, nbi, rates, release, sites, timeline, tls, waits};
 use crate::clock::{self, Source};
 use crate::histogram::{BUCKETS, bucket};
 use crate::op::{COMPLETES, ONE_ELEMENT, Operation, TIMED_IF_WAITS, TOGETHER, Timing, WAITS, traits};
@@ -28,10 +28,10 @@ pub(super) fn bump32(word: &AtomicU32, by: u32) {
 #[inline(always)]
 pub fn sampled<R>(op: impl Operation, peer: i32, addr: usize, bytes: usize, f: impl FnOnce() -> R) -> R {
     let start = begin_sampled(op, peer, addr, bytes);
-    let begun = if op.traits() & COMPLETES != 0 { tables::begin_completion() } else { 0 };
+    let begun = if op.traits() & COMPLETES != 0 { nbi::begin_completion() } else { 0 };
     let result = f();
     if op.traits() & COMPLETES != 0 {
-        tables::complete(op.id(), begun);
+        nbi::complete(op.id(), begun);
     }
     if start != 0 {
         cold::leave_sample(op.id(), start);
@@ -47,7 +47,7 @@ pub(super) fn begin_sampled(op: impl Operation, peer: i32, addr: usize, bytes: u
         Some(slot) => {
             let cell = slot.cell(op.id());
             count(slot, cell, peer, counted_bytes(op, bytes));
-            let site = tables::note_short(slot, op, (peer, addr, bytes), true);
+            let site = sites::note_short(slot, op, (peer, addr, bytes), true);
             enter_sampled(slot, cell, op, (peer, addr, bytes), site)
         }
         None => cold::enter(op.id(), peer, addr, bytes, Timing::Sampled),
@@ -74,7 +74,7 @@ pub(super) fn begin_sized(op: impl Operation, peer: i32, addr: usize, bytes: usi
         Some(slot) => {
             count_sized(slot, op.id(), peer, bytes);
             let is_sampled = slot.head.is_sampled(peer, bytes);
-            let site = tables::note_short(slot, op, (peer, addr, bytes), is_sampled);
+            let site = sites::note_short(slot, op, (peer, addr, bytes), is_sampled);
             if is_sampled {
                 enter_sampled(slot, slot.cell(op.id()), op, (peer, addr, bytes), site)
             } else {
@@ -123,7 +123,7 @@ fn begin_stamped<O: Operation>(op: O, peer: i32, addr: usize, bytes: usize) -> u
     match tls::slot() {
         Some(slot) => {
             count_long(slot, op.id(), peer, bytes);
-            let site = tables::note(slot, op, peer, addr, bytes);
+            let site = sites::note(slot, op, peer, addr, bytes);
             enter_timed(slot, op.id(), peer, addr, bytes, site)
         }
         None => cold::enter(op.id(), peer, addr, bytes, Timing::Timed),
@@ -134,7 +134,7 @@ fn begin_stamped<O: Operation>(op: O, peer: i32, addr: usize, bytes: usize) -> u
 #[inline(always)]
 pub(super) fn end_timed(op: impl Operation, start: u64, peer: i32) {
     if op.traits() & COMPLETES != 0 {
-        tables::complete(op.id(), start);
+        nbi::complete(op.id(), start);
     }
     if op.traits() & TIMED_IF_WAITS != 0 {
         return waits::leave(op, start, peer);
@@ -297,9 +297,9 @@ pub(super) fn leave_timed(op: u16, start: u64, peer: i32) -> u64 {
         let ticks = elapsed(&slot.head, start, end);
         if let Some(ns) = clock::scale_short_ns(ticks, slot.head.clock_mult.load(Relaxed)) {
             add_exact(slot, cell, row, ns);
-            tables::add_exact(slot, ns);
+            sites::add_exact(slot, ns);
             if peer < 0 && traits(op) & TOGETHER != 0 {
-                tables::met(slot, peer, start, end, 1);
+                meetings::met(slot, peer, start, end, 1);
             }
             slot.head.current.word.store(current_word(op, STATE_DONE, peer), Relaxed);
             return ticks;

@@ -10,7 +10,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use super::{claim, consumers, release, tables};
+use super::{claim, consumers, release, sites};
 use crate::arm::{self, ARM, SITE};
 use crate::clock;
 use crate::op::{self, COMPLETES, COUNT, NONBLOCKING, QUERIES, STORES, Timing, traits};
@@ -106,6 +106,6 @@ pub(super) fn note(slot: &Slot, op: u16, to: (i32, u64), calls: u64) {
     if !arm::counts_only() && arm::samples_sites(op) {
         let is_first = !slot.tables.samples_sites_of(op);
         mark(slot, op);
-        tables::note_sample(slot, op, to, if is_first { 1 } else { calls });
+        sites::note_sample(slot, op, to, if is_first { 1 } else { calls });
     }
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{
 
 use super::claim::{self, slot_index};
 use super::hot::{self, bump};
-use super::tables::{is_mine, site_key};
+use super::sites::{is_mine, site_key};
 use super::tls;
 use crate::arm;
 use crate::op::{self, Class};

@@ -12,6 +12,7 @@ mod claim;
 mod claims;
 mod cold;
 pub(crate) mod consumers;
+mod contexts;
 mod control;
 mod cost;
 pub mod count;
@@ -24,8 +25,10 @@ mod hot;
 mod limit;
 mod lines;
 mod locks;
+mod meetings;
 pub(crate) mod modules;
 mod names;
+mod nbi;
 mod nested;
 mod network;
 pub mod outlined;
@@ -37,9 +40,9 @@ mod recent;
 mod release;
 mod requests;
 mod script;
+mod sites;
 mod stall;
 mod system;
-mod tables;
 mod timeline;
 mod tls;
 pub mod unstamped;
@@ -66,16 +69,17 @@ pub use attach::{
     Mark, attach, attach_private, began, detach, detach_after_fork, is_attached, level, mark, set_level, shared_segment,
 };
 pub use callers::stack_source;
+pub use contexts::{context, context_column, context_default, context_made};
 pub use control::{Flush, failed_at, flush, marker, region_begin, region_end, set_sampling};
 #[cfg(feature = "counters")]
 pub use counting::count;
 pub use heap::{heap_in_use, memory};
 pub use limit::set_exact_sites;
 pub use locks::{lock_released, lock_taken};
+pub use meetings::{rooted, team};
 pub use nested::{enter, leave, nested, waits_on};
 pub use network::{NetworkCounters, network_source, publish_network};
 pub use script::script_source;
-pub use tables::{context, context_column, context_default, context_made, rooted, team};
 pub use tls::set_site;
 
 pub use hot::{Stamp, error, record, sampled, sized, timed};
@@ -86,5 +90,5 @@ pub use waits::{begins as wait_begins, counts as wait_counts, stamps_come_after}
 
 pub(crate) use attach::{now, own_slot};
 pub(crate) use claim::{is_own_or_free, slot_index};
-pub(crate) use tables::team_of;
+pub(crate) use contexts::team_of;
 pub(crate) use tls::site;

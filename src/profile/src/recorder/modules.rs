@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use crate::elf;
 use crate::segment::layout::Region;
-use crate::segment::tables::{MODULES, Names};
+use crate::segment::names::{MODULES, Names};
 
 /// Notes the objects that are loaded now and were not yet noted.
 pub(super) fn note(region: &Region) {

@@ -6,7 +6,8 @@ use std::sync::atomic::{
 };
 
 use super::claim;
-use crate::segment::tables::{Names, REGIONS};
+use crate::segment::names::Names;
+use crate::segment::tables::REGIONS;
 
 /// Where names were found, by hash: what is above [`NUMBER`] is the hash's, what is in it the number of the region. As
 /// long as the names of a region table fill a quarter of it, the first or second look finds a name.

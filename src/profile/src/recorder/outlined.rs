@@ -2,11 +2,11 @@
 //! before and after a call is not inlined, and a short call that needs nothing after it is jumped to. What is jumped
 //! to saves its registers itself; so what begins a short call of a profile of counts only saves none.
 
-use super::{cold, hot, tables, tls};
+use super::{cold, hot, nbi, sites, tls};
 use crate::arm;
 use crate::op::{COMPLETES, Operation, Timing};
 use crate::segment::layout::Slot;
-use crate::segment::tables::SITE_OVERFLOW;
+use crate::segment::sites::SITE_OVERFLOW;
 
 /// As [`hot::sampled`].
 #[inline(always)]
@@ -37,9 +37,9 @@ pub fn timed<R>(op: impl Operation, peer: i32, addr: usize, bytes: usize, f: imp
 /// A call that completes others.
 #[inline(always)]
 fn completing<R>(op: impl Operation, start: u64, f: impl Fn() -> R) -> R {
-    let begun = tables::begin_completion();
+    let begun = nbi::begin_completion();
     let result = f();
-    tables::complete(op.id(), begun);
+    nbi::complete(op.id(), begun);
     if start != 0 {
         cold::leave_sample(op.id(), start);
     }
@@ -76,7 +76,7 @@ fn begin_sampled<O: Operation>(op: O, peer: i32, addr: usize, bytes: usize) -> u
 /// Where call sites and peers are counted too.
 #[inline(never)]
 fn begin_with_site<O: Operation>(slot: &Slot, op: O, (peer, addr, bytes): (i32, usize, usize)) -> u64 {
-    let site = tables::note_short(slot, op, (peer, addr, bytes), true);
+    let site = sites::note_short(slot, op, (peer, addr, bytes), true);
     hot::enter_sampled(slot, slot.cell(op.id()), op, (peer, addr, bytes), site)
 }
 

@@ -11,8 +11,8 @@ use perf_event::{Builder, Counter, Group};
 
 use super::claim;
 use crate::counters::{CounterKind, KNOWN};
+use crate::segment::counters::{COUNTER_MISSING, COUNTER_ON, COUNTER_USER, COUNTERS, CounterHead};
 use crate::segment::layout::{Region, SLOTS, Slot};
-use crate::segment::tables::{COUNTER_MISSING, COUNTER_ON, COUNTER_USER, COUNTERS, CounterHead};
 
 /// Counters of a thread.
 struct Set {

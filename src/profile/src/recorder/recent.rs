@@ -5,8 +5,10 @@
 use std::cell::Cell;
 
 use super::unstamped::KnownCaller;
+use crate::segment::algorithms::AlgorithmRow;
 use crate::segment::layout::{self, SLOTS, Size};
-use crate::segment::tables::{AlgorithmRow, Site, TeamRow};
+use crate::segment::meetings::TeamRow;
+use crate::segment::sites::Site;
 
 /// Calls that are kept: by where they return to.
 const CALLS: usize = 8;

@@ -15,7 +15,7 @@ use std::sync::atomic::{
 
 use super::claim;
 use super::hot::bump;
-use super::tables::site_key;
+use super::sites::site_key;
 use super::tls;
 use crate::clock;
 use crate::op::{self, Class};
@@ -24,7 +24,7 @@ use crate::segment::layout::{
     symmetric,
 };
 use crate::segment::release::{CAUSES, Cause, STORES, is_flow, place};
-use crate::segment::tables::split_key;
+use crate::segment::sites::split_key;
 use crate::segment::{Facts, Mapping};
 
 /// Time in waits that pays for a look, in nanoseconds: that at the PE itself, and that at each other of the host.

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::names::locked;
 use crate::segment::callers::DEPTH;
-use crate::segment::tables::Names;
+use crate::segment::names::Names;
 
 /// Visits file and line of the scripts' functions that the calling thread is in, innermost first, while that gives
 /// true.

@@ -8,7 +8,7 @@ use super::{claim, hot, tls};
 use crate::arm;
 use crate::segment::Condition;
 use crate::segment::layout::{STATE_INSIDE, Slot, current_word, state_of};
-use crate::segment::tables::SITE_OVERFLOW;
+use crate::segment::sites::SITE_OVERFLOW;
 
 /// What a thread shows.
 pub type Shown = [u64; 5];

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use super::{claim, system};
 use crate::clock;
 use crate::segment::layout::{RegionHead, Slot};
-use crate::segment::tables::{SLICES, Timeline};
+use crate::segment::timeline::{SLICES, Timeline};
 use crate::timeline::{KINDS, Slices, kind_of, totals};
 
 /// Width of the first slices in nanoseconds, to the next power of two of ticks.

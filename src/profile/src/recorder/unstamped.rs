@@ -2,10 +2,10 @@
 //! collectives on a team that the thread has called one on before, whose row is known. Other PEs wait for whoever is
 //! late by what is recorded.
 
-use super::{tables, tls, waits};
+use super::{meetings, tls, waits};
 use crate::op::{Operation, TIMED_IF_WAITS};
 use crate::segment::layout::Slot;
-use crate::segment::tables::TeamRow;
+use crate::segment::meetings::TeamRow;
 
 /// The calling thread, and the team of a collective.
 #[derive(Clone, Copy)]
@@ -41,7 +41,7 @@ pub fn note_team(handle: usize, made: u64, peer: i32) {
     let last = recent.team(handle);
     last.handle.set(handle);
     last.made.set(made);
-    last.known.set(Some(KnownCaller { slot, team: Some(&slot.tables.teams[tables::team_at(peer)]), peer }));
+    last.known.set(Some(KnownCaller { slot, team: Some(&slot.tables.teams[meetings::team_at(peer)]), peer }));
 }
 
 /// Begins a call. False: it takes more, which is left to [`super::outlined::timed`]; else [`leave`] ends it.

@@ -15,13 +15,13 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use super::hot::{bump, bump32, elapsed, ticks};
-use super::{algorithms, claim, claims, cold, consumers, counted, hot, release, tables, timeline, tls};
+use super::{algorithms, claim, claims, cold, consumers, counted, hot, meetings, release, sites, timeline, tls};
 use crate::clock;
 use crate::op::{COMPLETES, Operation, TIMED_IF_WAITS, TOGETHER, WAITS, traits};
 use crate::segment::layout::{
     Cell, END_KEPT, NOT_COUNTED, ROW_OVERFLOW, STATE_DONE, STATE_INSIDE, Slot, current_word, state_of,
 };
-use crate::segment::tables::TeamRow;
+use crate::segment::meetings::TeamRow;
 
 /// Largest payload in bytes of a collective that may end without a stamp: beyond, it is the copy that takes time.
 pub const UNSTAMPED_BYTES: usize = 1024;
@@ -64,7 +64,7 @@ pub fn begins() {
         // It was counted as one that a sample stands for, and as a meeting that is over.
         bump32(&slot.cell(op).countdown, 1);
         if traits(op) & TOGETHER != 0 {
-            tables::meets_after_all(slot, (word >> 32) as i32);
+            meetings::meets_after_all(slot, (word >> 32) as i32);
         }
         start = hot::ticks_before(&slot.head, Duration::from_nanos(STAMPED_AFTER_NS.load(Relaxed)));
     }
@@ -75,7 +75,7 @@ pub fn begins() {
 #[inline(always)]
 pub(super) fn begin(op: impl Operation, peer: i32, addr: usize, bytes: usize) -> bool {
     let Some(slot) = tls::slot() else { return false };
-    begin_on(slot, tables::team_row_of(slot, op.traits(), peer), op, (peer, addr, bytes))
+    begin_on(slot, meetings::team_row_of(slot, op.traits(), peer), op, (peer, addr, bytes))
 }
 
 /// As [`begin`], of all PEs of the team in this row, where there is one.
@@ -125,12 +125,12 @@ fn count_anew(slot: &'static Slot, algorithm: Option<u8>) {
     let word = current.word.load(Relaxed);
     let (op, peer) = (word as u16, (word >> 32) as i32);
     let (addr, bytes) = (current.addr.load(Relaxed) as usize, current.bytes.load(Relaxed) as usize);
-    let site = tables::note(slot, op, peer, addr, bytes);
+    let site = sites::note(slot, op, peer, addr, bytes);
     slot.head.site.store(site, Relaxed);
     hot::count_long(slot, op, peer, bytes);
     bump32(&slot.cell(op).countdown, u32::MAX);
-    let team = tables::team_row_of(slot, traits(op), peer);
-    let is_end_kept = team.is_some_and(|team| tables::met_in_passing(slot, team, bytes as u64, site));
+    let team = meetings::team_row_of(slot, traits(op), peer);
+    let is_end_kept = team.is_some_and(|team| meetings::met_in_passing(slot, team, bytes as u64, site));
     let row = algorithm.map(|algorithm| algorithms::count(slot, op, algorithm));
     counted::note(slot, (word, algorithm), bytes, (site, row, team));
     current.word.store(current_word(op, STATE_INSIDE, peer) | if is_end_kept { END_KEPT } else { 0 }, Relaxed);
@@ -157,7 +157,7 @@ fn leave_whole(slot: &'static Slot, op: u16, start: u64, peer: i32) {
         return leave_stamped(slot, op, start, peer);
     }
     if current.word.load(Relaxed) & END_KEPT != 0 {
-        tables::begin_phase(slot, ticks(&slot.head));
+        meetings::begin_phase(slot, ticks(&slot.head));
     }
     current.word.store(current_word(op, STATE_DONE, peer), Relaxed);
 }
@@ -196,7 +196,7 @@ fn leave_sample(slot: &Slot, op: u16, start: u64, peer: i32) -> u64 {
         timeline::settle(slot, op, start, now);
     }
     if peer < 0 && traits(op) & TOGETHER != 0 {
-        tables::met(slot, peer, start, now, weight);
+        meetings::met(slot, peer, start, now, weight);
     }
     if traits(op) & WAITS != 0 {
         bump(&slot.tables.waited.since_look, took.saturating_mul(weight - 1));

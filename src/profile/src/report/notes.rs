@@ -7,7 +7,7 @@ use super::{place, units};
 use crate::merge::{Merged, PeRow};
 use crate::model::{End, LastOp, Progress};
 use crate::segment::layout::SLOTS;
-use crate::segment::tables::SITES;
+use crate::segment::sites::SITES;
 
 /// Remarks on the job: PEs that did not end well, and limits that the recorder met; and on its source lines. PEs
 /// with the same remark share one.

@@ -4,8 +4,9 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use super::layout::{OWNER_NONE, Region, SLOTS, STATE_DONE, STATE_ENTERED, STATE_INSIDE, Slot, state_of};
 use super::map::Segment;
+use super::meetings::TEAMS;
 use super::phrase::object;
-use super::tables::{TEAMS, split_key};
+use super::sites::split_key;
 use super::waiting::Condition;
 use crate::op::{self, TOGETHER, traits};
 use crate::order;
@@ -128,7 +129,7 @@ fn site(slot: &Slot, op: u16) -> Option<u64> {
 
 /// The file that an address of the PE's process is from, and the address there.
 pub(crate) fn in_file(region: &Region, address: u64) -> Option<(String, u64)> {
-    let loaded = |row: &&super::tables::Module| {
+    let loaded = |row: &&super::names::Module| {
         let start = row.start.load(Acquire);
         start != 0 && (start..row.end.load(Relaxed)).contains(&address)
     };

@@ -10,7 +10,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::tables::{KEY_REGION, key};
+use super::sites::{KEY_REGION, key};
 use crate::op::Operation;
 
 /// Rows of a thread.
@@ -102,7 +102,7 @@ impl Flows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::segment::tables::split_key;
+    use crate::segment::sites::split_key;
 
     fn flow(site: u64, what: u64) -> Flow {
         Flow { site: site.into(), what: what.into(), calls: 0.into(), bytes: 0.into() }

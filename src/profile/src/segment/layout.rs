@@ -15,7 +15,8 @@
 use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use super::locks::Releases;
-use super::tables::{Names, ThreadTables};
+use super::names::Names;
+use super::tables::ThreadTables;
 use crate::histogram::BUCKETS;
 use crate::op::{MAX_OPS, SAMPLED_BYTES, SAMPLED_BYTES_ON_HOST};
 use crate::size::{DISTANCES, Distance, SIZE_CLASSES, size_class};
@@ -284,7 +285,7 @@ pub struct SlotHead {
     pub slice_end: AtomicU64,
     /// State of the generator that draws sampling gaps.
     pub random: AtomicU64,
-    /// The innermost open region of the thread, where call-site keys have it (see [`super::tables::key`]).
+    /// The innermost open region of the thread, where call-site keys have it (see [`super::sites::key`]).
     pub region_key: AtomicU64,
     /// When the innermost region last changed, in ticks.
     pub region_since: AtomicU64,

@@ -1,6 +1,8 @@
 //! The profile segment: shared memory that the PEs write and anyone who has its descriptor reads.
 
+pub mod algorithms;
 pub mod callers;
+pub mod counters;
 mod crashed;
 mod create;
 mod current;
@@ -13,11 +15,16 @@ pub mod lines;
 pub mod locks;
 mod map;
 mod mapping;
+pub mod meetings;
+pub mod names;
+pub mod peers;
 mod phrase;
 pub mod rates;
 pub mod release;
 mod serve;
+pub mod sites;
 pub mod tables;
+pub mod timeline;
 mod waiting;
 
 pub use create::{JobInfo, Origin, create, create_with};

@@ -1,9 +1,9 @@
 //! Who ends the waits of others: the last stores of each thread to single words, and what is found there by a thread
 //! that has waited.
 //!
-//! A store costs its thread two or three words of its own memory. Nothing is written where the waiting PE looks: that would be
-//! a line for which all PEs contend, and a random update would cost twice what it does. Who has waited long enough for
-//! it looks through the threads of its host.
+//! A store costs its thread two or three words of its own memory. Nothing is written where the waiting PE looks: that
+//! would be a line for which all PEs contend, and a random update would cost twice what it does. Who has waited long
+//! enough for it looks through the threads of its host.
 
 use std::sync::atomic::{AtomicI32, AtomicU64};
 

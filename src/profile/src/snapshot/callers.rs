@@ -8,7 +8,7 @@ use crate::order;
 use crate::segment::Segment;
 use crate::segment::callers::DEPTH;
 use crate::segment::layout::Slot;
-use crate::segment::tables::split_key;
+use crate::segment::sites::split_key;
 use crate::tables::Callers;
 
 /// Reads the ways to call sites of all threads of a PE.

@@ -7,7 +7,8 @@ use crate::op;
 use crate::order;
 use crate::segment::layout::{self, Slot};
 use crate::segment::release;
-use crate::segment::tables::{REGIONS, split_key};
+use crate::segment::sites::split_key;
+use crate::segment::tables::REGIONS;
 use crate::segment::{Segment, in_file};
 use crate::tables::{Cause, CodePlace, Releaser};
 

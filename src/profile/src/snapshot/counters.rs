@@ -8,8 +8,8 @@ use std::sync::atomic::{
 use super::tables::written;
 use crate::op;
 use crate::segment::Segment;
+use crate::segment::counters::{COUNTER_MISSING, COUNTER_NONE, COUNTERS, Values};
 use crate::segment::layout::{Region, Slot};
-use crate::segment::tables::{COUNTER_MISSING, COUNTER_NONE, COUNTERS, Values};
 use crate::tables::{Counter, CounterRegion, CounterRoutine, Counters};
 
 /// Sums over the threads of a PE.

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use crate::op::{ONE_ELEMENT, TRANSFER, bytes_of_calls, traits};
 use crate::order;
 use crate::segment::layout::Slot;
-use crate::segment::tables::{TRANSFERS, transfer};
+use crate::segment::peers::{TRANSFERS, transfer};
 use crate::size::DISTANCES;
 use crate::tables::Traffic;
 

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use crate::op::{COUNT, Class, OPS};
 use crate::segment::Segment;
 use crate::segment::layout::{OWNER_NONE, RegionHead, Slot};
-use crate::segment::tables::{SITE_OVERFLOW, Sync, split_key};
+use crate::segment::meetings::Sync;
+use crate::segment::sites::{SITE_OVERFLOW, split_key};
 use crate::tables::{LastPhase, Phase};
 
 /// The phases of one thread.

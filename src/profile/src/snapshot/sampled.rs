@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use crate::model::Routine;
 use crate::op::{TRANSFER, traits};
 use crate::order;
-use crate::segment::tables::{TRANSFERS, transfer};
+use crate::segment::peers::{TRANSFERS, transfer};
 use crate::tables::{Peer, Traffic};
 
 /// Adds what is missing from `total` to the largest of the parts, or takes what is too much from the largest ones.
@@ -41,7 +41,7 @@ pub(crate) fn peers_add_up(peers: &mut [Peer], routines: &BTreeMap<u16, Routine>
     }
 }
 
-/// Traffic of this [`crate::segment::tables::Transfer`].
+/// Traffic of this [`crate::segment::peers::Transfer`].
 fn traffic(peer: &mut Peer, kind: usize) -> &mut Traffic {
     match kind {
         0 => &mut peer.put,

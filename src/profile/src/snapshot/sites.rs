@@ -15,7 +15,7 @@ use crate::model::Routine;
 use crate::op;
 use crate::order;
 use crate::segment::Segment;
-use crate::segment::tables::{self, SITE_OVERFLOW, SITES, split_key};
+use crate::segment::sites::{self, SITE_OVERFLOW, SITES, split_key};
 use crate::tables::Site;
 
 /// One site of a PE, over its threads.
@@ -35,7 +35,7 @@ struct Sum {
 
 impl Sum {
     /// `of_flows` are calls and bytes that are not counted in the row.
-    fn of(row: &tables::Site, of_flows: (u64, u64), op: u16, overhead_ns: f64) -> Sum {
+    fn of(row: &sites::Site, of_flows: (u64, u64), op: u16, overhead_ns: f64) -> Sum {
         let get = |word: &AtomicU64| word.load(Relaxed);
         let calls = get(&row.calls) + of_flows.0;
         let (exact_calls, weight) = (get(&row.exact_calls), get(&row.sample_weight));

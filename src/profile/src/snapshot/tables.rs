@@ -12,8 +12,12 @@ use crate::op;
 use crate::order;
 use crate::sample;
 use crate::segment::Segment;
+use crate::segment::algorithms::split_algorithm_key;
 use crate::segment::layout::{self, OWNER_NONE, Slot};
-use crate::segment::tables::{self, KEY_REGION, PEER_OVERFLOW, PEERS, REGIONS, SYNCS, Transfer, split_key};
+use crate::segment::meetings::{SYNCS, TeamRow};
+use crate::segment::peers::{self, CONTEXTS, PEER_OVERFLOW, PEERS, Transfer};
+use crate::segment::sites::{KEY_REGION, split_key};
+use crate::segment::tables::REGIONS;
 use crate::tables::{
     Algorithm, Context, Cost, Marker, Module, Nbi, PeTables, Peer, Region, Requests, Sync, System, Team, TeamKey,
     Traffic, Usage,
@@ -184,7 +188,7 @@ fn get(word: &AtomicU64) -> u64 {
     word.load(Relaxed)
 }
 
-fn traffic(of: &tables::Traffic) -> Traffic {
+fn traffic(of: &peers::Traffic) -> Traffic {
     Traffic { calls: get(&of.calls), bytes: get(&of.bytes) }
 }
 
@@ -272,7 +276,7 @@ fn region_times(segment: &Segment, slot: &Slot, end_ns: u64, sums: &mut [Region]
 
 fn contexts(slot: &Slot, contexts: &mut Vec<Context>) {
     for (at, row) in slot.tables.contexts.iter().enumerate() {
-        let handle = if at + 1 == tables::CONTEXTS { 0 } else { get(&row.handle) };
+        let handle = if at + 1 == CONTEXTS { 0 } else { get(&row.handle) };
         let kinds = [&row.kinds[0], &row.kinds[1], &row.kinds[2]].map(traffic);
         let orders = get(&row.orders);
         if orders > 0 || kinds.iter().any(|kind| kind.calls > 0) {
@@ -296,7 +300,7 @@ fn algorithms(slot: &Slot, algorithms: &mut Vec<(u64, u64)>) {
 
 fn algorithm_list(region: &layout::Region, sums: &[(u64, u64)]) -> Vec<Algorithm> {
     let named = |&(key, calls): &(u64, u64)| {
-        let (op, number) = tables::split_algorithm_key(key);
+        let (op, number) = split_algorithm_key(key);
         let routine = op::get(op).map_or("", |row| row.name()).to_owned();
         let name = region.names.algorithms.get(usize::from(number)).filter(|_| key > 0);
         Algorithm { routine, name: name.map(layout::Text::get).unwrap_or_default(), calls }
@@ -350,7 +354,7 @@ fn teams(segment: &Segment, slot: &Slot, head: &layout::RegionHead, since: u64) 
         return None;
     }
     let phases = Phases { segment, head, slot };
-    let team = |row: &tables::TeamRow| Team {
+    let team = |row: &TeamRow| Team {
         start: row.start.load(Relaxed),
         stride: row.stride.load(Relaxed),
         size: row.size.load(Relaxed),

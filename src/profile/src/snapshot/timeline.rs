@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::segment::Segment;
 use crate::segment::layout::{OWNER_NONE, STATE_INSIDE, Slot, state_of};
-use crate::segment::tables::SLICES;
+use crate::segment::timeline::SLICES;
 use crate::tables::Timeline;
 use crate::timeline::{KINDS, Slices, distribute, kind_of, totals};
 

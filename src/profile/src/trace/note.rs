@@ -7,7 +7,7 @@ use super::format::*;
 use super::switch;
 use super::writer::{Hold, Writer, hold, missed};
 use crate::segment::layout::Slot;
-use crate::segment::tables::TEAMS;
+use crate::segment::meetings::TEAMS;
 
 /// The row of the slot with the team of a collective that was recorded with this `peer`.
 pub(super) fn team(peer: i32) -> usize {

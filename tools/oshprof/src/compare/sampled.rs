@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use pellucid_profile::op;
-use pellucid_profile::segment::tables::transfer;
+use pellucid_profile::segment::peers::transfer;
 
 use super::Amount;
 use super::place::Place;

@@ -1,0 +1,207 @@
+//! Recording calls that all PEs of a team make: barriers, syncs and collectives.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use super::hot::bump;
+use super::sites::site_key;
+use super::tls;
+use crate::arm;
+use crate::clock;
+use crate::op::TOGETHER;
+use crate::sample::{is_kept, next_kept};
+use crate::segment::layout::Slot;
+use crate::segment::meetings::{SYNCS, Sync, TEAMS, TeamRow};
+
+/// Which team a collective is on, for the `peer` of its record: below -1, the row of the team in the slot. `id` is the
+/// number that members agree on.
+#[inline]
+pub fn team(id: usize, start: i32, stride: i32, size: i32) -> i32 {
+    match tls::slot() {
+        Some(slot) => -2 - team_row(slot, id as u32, start, stride, size),
+        None => -1,
+    }
+}
+
+/// The call at hand of this operation has this member of its team as its root.
+#[inline]
+pub fn rooted(op: u16, root: i32) {
+    if let Some(slot) = tls::slot() {
+        slot.tables.root.store((u64::from(op) + 1) << 32 | u64::from(root as u32), Relaxed);
+    }
+}
+
+#[inline(always)]
+fn team_row(slot: &Slot, id: u32, start: i32, stride: i32, size: i32) -> i32 {
+    for (at, row) in slot.tables.teams[..TEAMS - 1].iter().enumerate() {
+        let found = row.size.load(Relaxed);
+        if found == 0 {
+            row.start.store(start, Relaxed);
+            row.stride.store(stride, Relaxed);
+            row.id.store(id, Relaxed);
+            row.size.store(size, Relaxed);
+            return at as i32;
+        }
+        let range = (row.start.load(Relaxed), row.stride.load(Relaxed), found);
+        if row.id.load(Relaxed) == id && range == (start, stride, size) {
+            return at as i32;
+        }
+    }
+    TEAMS as i32 - 1
+}
+
+/// The row of the team of a call of all its PEs: `peer` is what [`team`] gave, or -1 for the world.
+#[inline(always)]
+pub(super) fn team_at(peer: i32) -> usize {
+    if peer < -1 { (-2 - peer) as usize & (TEAMS - 1) } else { 0 }
+}
+
+/// The row itself, where a call with these traits is one of all PEs of a team.
+#[inline(always)]
+pub(super) fn team_row_of(slot: &Slot, traits: u16, peer: i32) -> Option<&TeamRow> {
+    (traits & TOGETHER != 0 && peer < 0).then(|| &slot.tables.teams[team_at(peer)])
+}
+
+/// A call of all PEs of a team is over: `peer` is what [`team`] gave, or -1 for the world. Its time stands for so many
+/// calls.
+#[inline(always)]
+pub(super) fn met(slot: &Slot, peer: i32, arrived: u64, left: u64, calls: u64) {
+    let at = team_at(peer);
+    let number = count_meeting(slot, at);
+    bump(&slot.tables.teams[at].ticks, left.saturating_sub(arrived).saturating_mul(calls));
+    if at != TEAMS - 1 && is_kept_now(slot, number) {
+        keep(slot, at, number, arrived, left);
+    }
+    begin_phase(slot, left);
+}
+
+/// It comes to wait for long: it is counted when it is over.
+pub(super) fn meets_after_all(slot: &Slot, peer: i32) {
+    if peer < 0 {
+        let team = &slot.tables.teams[team_at(peer)];
+        bump(&team.calls, u64::MAX);
+        bump(&team.bytes, slot.head.current.bytes.load(Relaxed).wrapping_neg());
+    }
+}
+
+/// Counts it in a row of teams. Gives whether the next one is kept: the phase that this one begins is kept with the
+/// call that ends it.
+#[inline(always)]
+pub(super) fn met_in_passing(slot: &Slot, team: &TeamRow, bytes: u64, site: u32) -> bool {
+    bump(&team.calls, 1);
+    if bytes != 0 {
+        bump(&team.bytes, bytes);
+    }
+    if team.calls.load(Relaxed) >= team.stamped_next.load(Relaxed) {
+        return true;
+    }
+    slot.tables.phase.passed_site.store(u64::from(site) + 1, Relaxed);
+    false
+}
+
+/// Counts a call of all PEs of a team that has its stamps; gives its number.
+#[inline(always)]
+fn count_meeting(slot: &Slot, at: usize) -> u64 {
+    let team = &slot.tables.teams[at];
+    let number = team.calls.load(Relaxed);
+    team.calls.store(number + 1, Relaxed);
+    bump(&team.bytes, slot.head.current.bytes.load(Relaxed));
+    if number + 1 >= team.stamped_next.load(Relaxed) {
+        look_ahead(slot, at, number + 1);
+    }
+    number
+}
+
+/// Finds the next call of all PEs of a team that is kept, from `number` on.
+#[inline(never)]
+fn look_ahead(slot: &Slot, at: usize, number: u64) {
+    let next = if at == TEAMS - 1 { u64::MAX } else { next_kept(number, kept_shift(slot)) };
+    slot.tables.teams[at].stamped_next.store(next, Relaxed);
+}
+
+/// The phase after the call at hand, which returned at `left`.
+#[inline(always)]
+pub(super) fn begin_phase(slot: &Slot, left: u64) {
+    let phase = &slot.tables.phase;
+    phase.site.store(slot.head.site.load(Relaxed).into(), Relaxed);
+    phase.left.store(left, Relaxed);
+    phase.claimed_ns.store(slot.head.claimed_ns.load(Relaxed), Relaxed);
+    phase.passed_site.store(0, Relaxed);
+}
+
+#[inline(always)]
+fn kept_shift(slot: &Slot) -> u32 {
+    slot.tables.sync_shift.load(Relaxed) as u32 & 63
+}
+
+#[inline(always)]
+fn is_kept_now(slot: &Slot, number: u64) -> bool {
+    is_kept(number, kept_shift(slot))
+}
+
+/// Records that need not be paid for.
+const UNPAID: u64 = 32;
+/// Time that pays for a record beyond these, in nanoseconds. A meeting that is kept takes 100 to 250 more than another.
+const NS_PER_SYNC: u64 = 10_000;
+
+/// Whether there are more records than time has paid for, in a profile that nobody has asked to keep: who calls
+/// barriers in a fast loop would notice.
+fn come_too_fast(slot: &Slot, used: u64, left: u64) -> bool {
+    if !arm::counts_only() || used < UNPAID {
+        return false;
+    }
+    let passed = left.saturating_sub(slot.tables.syncs[0].arrived.load(Relaxed));
+    clock::scale_ns(passed, slot.head.clock_mult.load(Relaxed)) < used * NS_PER_SYNC
+}
+
+/// Keeps a meeting, and the phase that it ends.
+#[cold]
+#[inline(never)]
+fn keep(slot: &Slot, team: usize, number: u64, arrived: u64, left: u64) {
+    let used = slot.tables.syncs_used.load(Relaxed);
+    if used as usize >= SYNCS || come_too_fast(slot, used, left) {
+        thin_out(slot);
+        if !is_kept_now(slot, number) {
+            return;
+        }
+    }
+    let used = (slot.tables.syncs_used.load(Relaxed) as usize).min(SYNCS - 1);
+    let (sync, phase) = (&slot.tables.syncs[used], &slot.tables.phase);
+    sync.key.store(site_key(slot, slot.head.site.load(Relaxed).into()), Relaxed);
+    sync.number.store(number | (team as u64) << 56, Relaxed);
+    sync.arrived.store(arrived, Relaxed);
+    sync.left.store(left, Relaxed);
+    let from = phase.passed().unwrap_or_else(|| phase.site.load(Relaxed));
+    sync.from_key.store(site_key(slot, from), Relaxed);
+    sync.from_left.store(phase.left.load(Relaxed), Relaxed);
+    let library = slot.head.claimed_ns.load(Relaxed).saturating_sub(phase.claimed_ns.load(Relaxed));
+    sync.library_ns.store(library, Relaxed);
+    slot.tables.syncs_used.store(used as u64 + 1, Relaxed);
+}
+
+/// What is kept of a meeting.
+fn words(sync: &Sync) -> [&AtomicU64; 7] {
+    [&sync.key, &sync.number, &sync.arrived, &sync.left, &sync.from_key, &sync.from_left, &sync.library_ns]
+}
+
+/// Makes room: keeps about half of the records.
+#[cold]
+#[inline(never)]
+fn thin_out(slot: &Slot) {
+    let shift = slot.tables.sync_shift.load(Relaxed) + 1;
+    let get = |word: &AtomicU64| word.load(Relaxed);
+    let (mut kept, used) = (0, slot.tables.syncs_used.load(Relaxed) as usize);
+    // A reader that looks now sees fewer records, each of them whole.
+    slot.tables.syncs_used.store(0, Relaxed);
+    for at in 0..used.min(SYNCS) {
+        let sync = &slot.tables.syncs[at];
+        if is_kept(get(&sync.number) & ((1 << 56) - 1), shift as u32) {
+            let to = &slot.tables.syncs[kept];
+            for (to, from) in words(to).into_iter().zip(words(sync)) {
+                to.store(get(from), Relaxed);
+            }
+            kept += 1;
+        }
+    }
+    slot.tables.sync_shift.store(shift, Relaxed);
+    slot.tables.syncs_used.store(kept as u64, Relaxed);
+}
