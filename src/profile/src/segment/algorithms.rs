@@ -17,7 +17,7 @@ pub struct AlgorithmRow {
     pub calls: AtomicU64,
 }
 
-/// Key of an operation and a number of [`Names::algorithms`]. Never 0: the operation is counted from 1.
+/// Key of an operation and a number of [`super::names::Names::algorithms`]. Never 0: the operation is counted from 1.
 #[inline(always)]
 pub const fn algorithm_key(op: u16, number: u8) -> u64 {
     (op as u64 + 1) << 8 | number as u64

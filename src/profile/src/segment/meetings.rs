@@ -58,7 +58,7 @@ pub struct Sync {
 #[derive(Debug)]
 #[repr(C, align(32))]
 pub struct PhaseBegin {
-    /// Its call site: an index of [`ThreadTables::sites`].
+    /// Its call site: an index of [`super::tables::ThreadTables::sites`].
     pub site: AtomicU64,
     /// When it returned, in ticks; 0: there was none.
     pub left: AtomicU64,
@@ -70,7 +70,7 @@ pub struct PhaseBegin {
 }
 
 impl PhaseBegin {
-    /// The call site of the call without a stamp, where there was one: an index of [`ThreadTables::sites`].
+    /// The call site of the call without a stamp, where there was one: an index of [`super::tables::ThreadTables::sites`].
     pub(crate) fn passed(&self) -> Option<u64> {
         self.passed_site.load(Relaxed).checked_sub(1)
     }

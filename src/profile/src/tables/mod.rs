@@ -1,0 +1,75 @@
+//! What a PE recorded beside its routines: peers, call sites, regions, synchronisation, nonblocking operations. Plain
+//! data.
+
+mod counters;
+mod meetings;
+mod process;
+mod sites;
+mod traffic;
+mod waits;
+
+pub use counters::{Counter, CounterRegion, CounterRoutine, Counters};
+pub use meetings::{Algorithm, LastPhase, Phase, Sync, Team, TeamKey};
+pub use process::{Cost, Marker, Region, System, Timeline, Usage};
+pub use sites::{Callers, CodePlace, Module, Site};
+pub use traffic::{Context, Nbi, Peer, Rate, Requests, Traffic};
+pub use waits::{Cause, HotLine, Lock, Releaser};
+
+/// All of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PeTables {
+    /// By peer, in the order of their numbers.
+    pub peers: Vec<Peer>,
+    /// By call site.
+    pub sites: Vec<Site>,
+    /// Loaded objects.
+    pub modules: Vec<Module>,
+    /// Regions by number; 0 is what is outside of all.
+    pub regions: Vec<Region>,
+    /// Markers.
+    pub markers: Vec<Marker>,
+    /// Teams.
+    pub teams: Vec<Team>,
+    /// Calls that all PEs of a team make together, by team and number.
+    pub syncs: Vec<Sync>,
+    /// Of how many of those calls one is kept.
+    pub sync_every: u64,
+    /// What its threads did after the last of those calls.
+    pub last_phases: Vec<LastPhase>,
+    /// Who ended waits, longest first.
+    pub causes: Vec<Cause>,
+    /// Distributed locks.
+    pub locks: Vec<Lock>,
+    /// Words that short calls go to, those that take most first.
+    pub lines: Vec<HotLine>,
+    /// How fast puts, gets and atomics were.
+    pub rates: Vec<Rate>,
+    /// Who called the functions that call the library.
+    pub callers: Vec<Callers>,
+    /// Nonblocking operations.
+    pub nbi: Nbi,
+    /// Requests by routine; empty in profiles of earlier versions.
+    pub requests: Vec<Requests>,
+    /// Calls that could not be carried out: the code of the error without its sign, and how many; so, too.
+    pub errors: Vec<(u32, u64)>,
+    /// Contexts.
+    pub contexts: Vec<Context>,
+    /// Hardware and software counters.
+    pub counters: Counters,
+    /// What the network says of itself: name and value.
+    pub network: Vec<(String, u64)>,
+    /// Algorithms of collectives; empty in profiles of earlier versions.
+    pub algorithms: Vec<Algorithm>,
+    /// What recording costs.
+    pub cost: Cost,
+    /// Begins and ends of regions, and markers, that could not be kept.
+    pub region_errors: u32,
+    /// Where the first of them returns to, in the memory of the process; 0 where that is not known.
+    pub region_error: u64,
+    /// Events that its trace does not have.
+    pub trace_dropped: u64,
+    /// What the system gave.
+    pub system: System,
+    /// What it did over time; empty in profiles of earlier versions.
+    pub timeline: Timeline,
+}
