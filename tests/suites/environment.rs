@@ -77,6 +77,17 @@ fn a_name_that_is_nearly_right_gets_a_warning() {
 }
 
 #[test]
+fn an_empty_value_is_none() {
+    let names = ["TRANSPORT", "SYMMETRIC_SIZE", "PROFILE", "ABORT", "COLLECTIVES", "TRACE_SIZE", "ATOMICS"];
+    let set = |job: Job, name: &&str| job.env(&format!("SHMEM_{name}"), "");
+    let outcome = names.iter().fold(Job::oshrun(2).arg(plain()), set).run().expect_code(0);
+    assert_eq!(outcome.stderr, "");
+    // Of those whose value does not matter it is one.
+    let outcome = Job::oshrun(1).env("SHMEM_VERSION", "").arg(plain()).run().expect_code(0);
+    assert!((outcome.stdout + &outcome.stderr).contains("Pellucid"), "the version is printed");
+}
+
+#[test]
 fn a_name_that_is_not_known_is_told_once_a_job() {
     let names = ["SHMEM_ZEBRA_STRIPES", "SMA_TRACE_FILE"];
     let tell = |job: Job| {

@@ -92,7 +92,7 @@ newest one in this directory).
   --json         one JSON object instead of tables (docs/profile-json.md)
   --csv          comma-separated values instead of tables: the table of VIEW
   --csv-dir DIR  every table as DIR/VIEW.csv
-  --html FILE    all views in one file for a browser
+  --html FILE    all views in one file for a browser; - is standard output
   --sort KEY     order of routines: total (default), calls, bytes, mean, p50,
                  p99, max, errors, name
   --top N        only the first N routines
@@ -215,7 +215,7 @@ fn report(mut parser: Parser) -> Result<Command, String> {
             }
             Arg::Long("html") => {
                 let file = parser.value().map_err(|_| "report: --html needs a value".to_owned())?;
-                forms.push(Form::Html(PathBuf::from(file)));
+                forms.push(Form::Html(output_file(file)));
             }
             Arg::Long("view") => options.view = named(&mut parser, "--view", &View::ALL)?,
             Arg::Long("by") => options.view = named(&mut parser, "--by", &View::ALL)?,
@@ -260,6 +260,12 @@ fn value(parser: &mut Parser, option: &str) -> Result<String, String> {
     value.string().map_err(|error| format!("report: {option}: {error}"))
 }
 
+/// The file that is to be written: `-` is standard output, as with other tools.
+pub fn output_file(value: impl Into<PathBuf>) -> PathBuf {
+    let path = value.into();
+    if path.as_os_str() == "-" { PathBuf::from("/dev/stdout") } else { path }
+}
+
 fn named<T: Copy>(parser: &mut Parser, option: &str, all: &[(&'static str, T)]) -> Result<T, String> {
     let value = value(parser, option)?;
     all.iter().find(|(name, _)| *name == value).map(|&(_, found)| found).ok_or_else(|| {
@@ -291,6 +297,8 @@ mod tests {
         assert_eq!((request.form, request.options.view), (Form::Csv, View::Matrix));
         let Ok(Command::Report(request)) = parsed("report d --html f.html") else { panic!() };
         assert_eq!(request.form, Form::Html(PathBuf::from("f.html")));
+        let Ok(Command::Report(request)) = parsed("report d --html -") else { panic!() };
+        assert_eq!(request.form, Form::Html(PathBuf::from("/dev/stdout")));
         let Ok(Command::Report(request)) = parsed("report --view all --csv-dir t --wide") else { panic!() };
         assert_eq!((request.dir, request.form, request.wide), (None, Form::CsvDir(PathBuf::from("t")), true));
         assert!(matches!(parsed("help report"), Ok(Command::Help(REPORT_HELP))));

@@ -80,8 +80,8 @@ impl Options {
         match name {
             "json" => self.output.form = emit::OutputForm::Json,
             "markdown" => self.output.form = emit::OutputForm::Markdown,
-            "html" => self.output.html = Some(value()?.into()),
-            "junit" => self.output.junit = Some(value()?.into()),
+            "html" => self.output.html = Some(crate::args::output_file(value()?)),
+            "junit" => self.output.junit = Some(crate::args::output_file(value()?)),
             "id" => self.output.id = value()?,
             "counts" => {
                 self.rules.counts = match value()?.as_str() {

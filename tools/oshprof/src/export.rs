@@ -32,7 +32,7 @@ program reads. Several profiles are runs of one program.
                hatchet      literal of hatchet.GraphFrame.from_literal, as JSON
                csv          a row a run, call site and PE
                otava        CSV of Apache Otava, from a store
-  -o FILE      write there instead of standard output
+  -o FILE      write there instead of standard output (-, too)
   -h, --help   this text
 
 Exit status: 0 written, 1 something could not be read or written, 2 wrong usage.
@@ -93,7 +93,7 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
             "to" => to = Some(value),
             "store" => store = Some(PathBuf::from(value)),
             "suite" => suite = Some(value),
-            "output" => output = Some(PathBuf::from(value)),
+            "output" => output = Some(crate::args::output_file(value)),
             _ => return Err(format!("export: invalid option '--{name}'")),
         }
     }

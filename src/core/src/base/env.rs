@@ -276,8 +276,13 @@ pub const OTHERS: &[Var] = &[
 ];
 
 /// The value of `SHMEM_<name>`, or of `SMA_<name>` where the table allows it, with the full name under which it was
-/// found.
+/// found. An empty value is none: scripts set variables so that are not to say anything.
 pub fn lookup(name: &str) -> Option<(String, String)> {
+    given(name).filter(|(_, value)| !value.is_empty())
+}
+
+/// As [`lookup`], also where the value is empty.
+fn given(name: &str) -> Option<(String, String)> {
     let row = TABLE.iter().find(|v| v.name == name)?;
     let full = format!("SHMEM_{name}");
     if let Some(value) = std::env::var_os(&full) {
@@ -294,7 +299,7 @@ pub fn lookup(name: &str) -> Option<(String, String)> {
 
 /// Whether a variable whose value does not matter is set.
 pub fn is_set(name: &str) -> bool {
-    lookup(name).is_some()
+    given(name).is_some()
 }
 
 /// Bytes of symmetric heap where no variable names them; 0: those of the table.
@@ -399,7 +404,7 @@ pub fn check() -> Result<(), Fault> {
 
 /// Whether this process is to be a job of its own even where a launcher has started several.
 pub fn singleton() -> Result<bool, Fault> {
-    lookup("SINGLETON").filter(|(_, value)| !value.is_empty()).map_or(Ok(false), |_| switch("SINGLETON"))
+    lookup("SINGLETON").map_or(Ok(false), |_| switch("SINGLETON"))
 }
 
 /// Which of some words a variable holds.
@@ -481,7 +486,7 @@ pub fn python_lines() -> Result<bool, Fault> {
 
 /// Which counters are asked for: the name of the variable and its value.
 pub fn counters() -> Option<(String, String)> {
-    lookup("COUNTERS").filter(|(_, value)| !value.is_empty())
+    lookup("COUNTERS")
 }
 
 fn number(which: &str, most: u64) -> Result<u64, Fault> {
@@ -500,7 +505,8 @@ fn default_of(name: &str) -> String {
 pub fn info() -> String {
     let mut text = String::from("Environment variables of Pellucid (value in force, then what it does):\n");
     for var in TABLE {
-        let (name, value) = match lookup(var.name) {
+        let any_will_do = ["VERSION", "INFO", "DEBUG"].contains(&var.name);
+        let (name, value) = match given(var.name).filter(|(_, value)| any_will_do || !value.is_empty()) {
             Some((name, value)) => (name, format!("{value:?}")),
             None if var.default.is_empty() => (format!("SHMEM_{}", var.name), "(not set)".into()),
             None => (format!("SHMEM_{}", var.name), format!("{} (default)", var.default)),

@@ -40,7 +40,7 @@ what is missing of them, regions, longest waits. With --to, converts it.
                    package otf2; needs libotf2 3 and -o DIR, a new directory
                    waits: a table of who ended whose waits; waits-json: the same
                    for programs
-  -o FILE          write to FILE instead of standard output
+  -o FILE          write to FILE instead of standard output (-, too)
   --endpoint URL   where to send spans: http only, /v1/traces is appended where
                    URL has no path
                    (default: OTEL_EXPORTER_OTLP_ENDPOINT or
@@ -97,7 +97,9 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
                 })?);
             }
             Arg::Long("endpoint") => endpoint = Some(text(&mut parser, "--endpoint")?),
-            Arg::Short('o') => output = Some(parser.value().map_err(|_| "trace: -o needs a file")?.into()),
+            Arg::Short('o') => {
+                output = Some(crate::args::output_file(parser.value().map_err(|_| "trace: -o needs a file")?));
+            }
             Arg::Value(value) if dir.is_none() => dir = Some(PathBuf::from(value)),
             Arg::Value(value) => return Err(format!("trace: `{}` is too many", value.to_string_lossy())),
             other => return Err(format!("trace: {}", other.unexpected())),

@@ -21,7 +21,7 @@ pub const ROW: Row = Row {
 /// # Safety
 /// As [`Row::open`].
 unsafe fn open(request: OpenRequest) -> Result<Box<dyn Transport>, Fault> {
-    let value = |name| env::lookup(name).map(|(_, value)| value).filter(|value| !value.is_empty());
+    let value = |name| env::lookup(name).map(|(_, value)| value);
     let provider = value("OFI_PROVIDER").or_else(|| std::env::var("FI_PROVIDER").ok());
     let loopback = request.one_host && provider.as_ref().is_none_or(|name| name.starts_with("tcp"));
     let settings = Settings {
