@@ -12,8 +12,8 @@ fn page() -> String {
          a test compares.\n\
          A value that cannot be used ends the job at start with a message that names the variable, whether or not \
          this job would \
-         use it; what names a part of the system (*) is looked up by jobs that need it. An empty value is none, but where \
-         any will do. \
+         use it; what names a part of the system (*) is looked up by jobs that need it. An empty value is none, \
+         but where any will do. \
          A name that begins with `SHMEM_` or `SMA_` and is not known gets a warning, once a job, with the name \
          that is most like it.\n\n| variable | default | what it does |\n|---|---|---|\n",
     );

@@ -144,6 +144,36 @@ fn a_profile_with_sites_has_each_call_once_by_site_and_by_peer_too() {
 }
 
 #[test]
+fn calls_that_find_no_row_by_site_and_peer_are_counted_all_the_same() {
+    // More than there are rows, in two regions.
+    const PLACES: u64 = 3000;
+    const ROUNDS: u64 = 8;
+    let pe = profile_of(|| {
+        for region in 0..2 {
+            if region == 1 {
+                super::region_begin("inner");
+            }
+            for place in 0..PLACES * ROUNDS {
+                set_site(0x1000 + place % PLACES * 20);
+                [2, 3].into_iter().for_each(p_in::<true>);
+            }
+        }
+        let in_front = 4 * PLACES * ROUNDS - PROBED.load(Relaxed);
+        in_front > ROUNDS * 100 && in_front < 3 * PLACES * ROUNDS
+    });
+    let calls = PLACES * ROUNDS;
+    assert_eq!(
+        (routine(&pe, P).calls, routine(&pe, P).bytes),
+        ([0, 2 * calls, 2 * calls, 0], [0, 8 * calls, 8 * calls, 0])
+    );
+    let outside = pe.tables.sites.iter().filter(|site| site.region == 0 && site.address >= 0x1000);
+    assert_eq!(outside.filter(|site| site.calls == 2 * ROUNDS).count() as u64, PLACES);
+    assert_eq!(pe.tables.sites.iter().map(|site| site.calls).sum::<u64>(), 4 * calls);
+    let peers: Vec<_> = pe.tables.peers.iter().map(|p| (p.pe, p.put.calls, p.put.bytes)).collect();
+    assert_eq!(peers, [(Some(2), 2 * calls, 8 * calls), (Some(3), 2 * calls, 8 * calls)]);
+}
+
+#[test]
 fn a_call_on_memory_that_is_not_mapped_is_left_to_the_probe_with_its_sample_as_far_away() {
     const ROUNDS: u64 = 10_000;
     fn call<const WITH_SITES: bool>(peer: i32) -> bool {

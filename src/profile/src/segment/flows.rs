@@ -58,6 +58,8 @@ pub fn what(op: impl Operation, peer: i32, region_key: u64) -> u64 {
 pub const fn place(site: u64, what: u64) -> usize {
     let bits = FLOWS.trailing_zeros() + STEP.trailing_zeros();
     let mixed = (what.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits)) as usize;
+    // Elsewhere instructions have four bytes, all of them.
+    let site = if cfg!(target_arch = "x86_64") { site } else { site >> 2 };
     (mixed ^ (site as usize).wrapping_mul(STEP)) & (FLOWS * STEP - STEP)
 }
 

@@ -70,7 +70,8 @@ pub struct PhaseBegin {
 }
 
 impl PhaseBegin {
-    /// The call site of the call without a stamp, where there was one: an index of [`super::tables::ThreadTables::sites`].
+    /// The call site of the call without a stamp, where there was one: an index of
+    /// [`super::tables::ThreadTables::sites`].
     pub(crate) fn passed(&self) -> Option<u64> {
         self.passed_site.load(Relaxed).checked_sub(1)
     }

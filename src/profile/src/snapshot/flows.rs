@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use crate::op::{ONE_ELEMENT, TRANSFER, bytes_of_calls, traits};
 use crate::order;
 use crate::segment::layout::Slot;
-use crate::segment::peers::{TRANSFERS, transfer};
+use crate::segment::peers::transfer;
 use crate::size::DISTANCES;
 use crate::tables::Traffic;
 
@@ -42,11 +42,12 @@ impl<'a> Flows<'a> {
 
     /// Calls by distance that the cell of an operation lacks.
     pub(crate) fn missing(&self, op: u16) -> [u64; DISTANCES] {
-        let mut calls = [0; DISTANCES];
+        let mut calls = [0_u64; DISTANCES];
         if traits(op) & ONE_ELEMENT != 0 {
             let first = self.flows.partition_point(|flow| flow.op < op);
             for flow in self.flows[first..].iter().take_while(|flow| flow.op == op) {
-                calls[self.slot.head.distance(flow.peer)] += flow.calls;
+                let sum = &mut calls[self.slot.head.distance(flow.peer)];
+                *sum = sum.saturating_add(flow.calls);
             }
         }
         calls
@@ -55,7 +56,9 @@ impl<'a> Flows<'a> {
     /// Calls by call site, and their bytes where they do not follow from the calls, in the order of the keys.
     pub(crate) fn by_site(&self) -> Vec<(u64, (u64, u64))> {
         let mut sites: Vec<_> = self.flows.iter().map(|flow| (flow.site_key, (flow.calls, flow.bytes))).collect();
-        order::merge_by_key(&mut sites, |(key, _)| *key, |(_, sum), (_, more)| *sum = (sum.0 + more.0, sum.1 + more.1));
+        let add =
+            |(calls, bytes): (u64, u64), more: (u64, u64)| (calls.saturating_add(more.0), bytes.saturating_add(more.1));
+        order::merge_by_key(&mut sites, |(key, _)| *key, |(_, sum), (_, more)| *sum = add(*sum, *more));
         sites
     }
 
@@ -63,8 +66,8 @@ impl<'a> Flows<'a> {
     pub(crate) fn traffic(&self) -> impl Iterator<Item = (u32, usize, Traffic)> {
         let transfers = self.flows.iter().filter(|flow| flow.peer >= 0 && traits(flow.op) & TRANSFER != 0);
         transfers.map(|flow| {
-            let bytes = flow.bytes + bytes_of_calls(flow.op, flow.calls);
-            (flow.peer as u32, transfer(flow.op) % TRANSFERS, Traffic { calls: flow.calls, bytes })
+            let bytes = flow.bytes.saturating_add(bytes_of_calls(flow.op, flow.calls));
+            (flow.peer as u32, transfer(flow.op), Traffic { calls: flow.calls, bytes })
         })
     }
 }

@@ -277,8 +277,8 @@ pub(crate) fn read_cell(flows: &Flows<'_>, op: u16, cell: &Cell, overhead_ns: f6
     }
     let mut routine = Routine::new("", row_table.class);
     for (d, of_flows) in flows.missing(op).into_iter().enumerate() {
-        routine.calls[d] = get(&cell.calls[d]) + of_flows;
-        routine.bytes[d] = get(&cell.bytes[d]) + op::bytes_of_calls(op, routine.calls[d]);
+        routine.calls[d] = get(&cell.calls[d]).saturating_add(of_flows);
+        routine.bytes[d] = get(&cell.bytes[d]).saturating_add(op::bytes_of_calls(op, routine.calls[d]));
         // Calls counted here have no size class: routines of one size, whose class follows from the mean.
         if let Some(mean) = routine.bytes[d].checked_div(routine.calls[d]).filter(|&mean| mean > 0) {
             let class = size_class(usize::try_from(mean).unwrap_or(usize::MAX)) as u8;

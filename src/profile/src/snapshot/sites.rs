@@ -37,7 +37,7 @@ impl Sum {
     /// `of_flows` are calls and bytes that are not counted in the row.
     fn of(row: &sites::Site, of_flows: (u64, u64), op: u16, overhead_ns: f64) -> Sum {
         let get = |word: &AtomicU64| word.load(Relaxed);
-        let calls = get(&row.calls) + of_flows.0;
+        let calls = get(&row.calls).saturating_add(of_flows.0);
         let (exact_calls, weight) = (get(&row.exact_calls), get(&row.sample_weight));
         let others = if weight > 0 { calls.saturating_sub(exact_calls) } else { 0 };
         let mean = (get(&row.sample_ns) as f64 / weight.max(1) as f64 - overhead_ns).max(0.0);
