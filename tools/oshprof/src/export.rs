@@ -83,18 +83,18 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
                 dirs.push(PathBuf::from(dir));
                 continue;
             }
-            Arg::Short('o') => "output".to_owned(),
-            Arg::Long(name) => name.to_owned(),
+            Arg::Short('o') => "-o".to_owned(),
+            Arg::Long(name) => format!("--{name}"),
             other => return Err(format!("export: {}", other.unexpected())),
         };
-        let value = parser.value().map_err(|_| format!("export: --{name} needs a value"))?;
-        let value = value.string().map_err(|error| format!("export: --{name}: {error}"))?;
+        let value = parser.value().map_err(|_| format!("export: {name} needs a value"))?;
+        let value = value.string().map_err(|error| format!("export: {name}: {error}"))?;
         match name.as_str() {
-            "to" => to = Some(value),
-            "store" => store = Some(PathBuf::from(value)),
-            "suite" => suite = Some(value),
-            "output" => output = Some(crate::args::output_file(value)),
-            _ => return Err(format!("export: invalid option '--{name}'")),
+            "--to" => to = Some(value),
+            "--store" => store = Some(PathBuf::from(value)),
+            "--suite" => suite = Some(value),
+            "-o" => output = Some(crate::args::output_file(value)),
+            _ => return Err(format!("export: invalid option '{name}'")),
         }
     }
     let to = to.ok_or_else(|| format!("export: --to is missing; there are: {}", names()))?;

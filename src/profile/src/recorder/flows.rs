@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::hot::bump;
 use super::nbi::issue_more;
 use super::sites::is_release;
-use super::{hot, release, tls};
-use crate::op::{NONBLOCKING, Operation, TRANSFER};
+use super::{release, tls};
+use crate::op::{NONBLOCKING, ONE_ELEMENT, Operation, TRANSFER};
 use crate::segment::flows::{Flow, STEP, place, what};
 use crate::segment::layout::Slot;
 
@@ -81,7 +81,8 @@ pub(super) fn count(slot: &Slot, flow: &Flow, op: impl Operation, bytes: usize) 
         issue_more(&slot.tables.nbi, bytes);
     }
     bump(&flow.calls, 1);
-    if hot::counted_bytes(op, bytes) != 0 {
+    // Of transfers also where there are none: to look takes as long.
+    if op.traits() & ONE_ELEMENT == 0 && (op.traits() & TRANSFER != 0 || bytes != 0) {
         bump(&flow.bytes, bytes as u64);
     }
 }
