@@ -93,7 +93,7 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
             "--to" => to = Some(value),
             "--store" => store = Some(PathBuf::from(value)),
             "--suite" => suite = Some(value),
-            "-o" => output = Some(crate::args::output_file(value)),
+            "-o" | "--output" => output = Some(crate::args::output_file(value)),
             _ => return Err(format!("export: invalid option '{name}'")),
         }
     }

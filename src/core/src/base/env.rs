@@ -276,14 +276,14 @@ pub const OTHERS: &[Var] = &[
 ];
 
 /// The value of `SHMEM_<name>`, or of `SMA_<name>` where the table allows it, with the full name under which it was
-/// found. An empty value is none: scripts set variables so that are not to say anything.
+/// found. An empty value is none, but where every value is good: scripts set variables so that are not to say anything.
 pub fn lookup(name: &str) -> Option<(String, String)> {
-    given(name).filter(|(_, value)| !value.is_empty())
+    let row = TABLE.iter().find(|v| v.name == name)?;
+    given(row).filter(|(_, value)| row.wrong == Wrong::Never || !value.is_empty())
 }
 
-/// As [`lookup`], also where the value is empty.
-fn given(name: &str) -> Option<(String, String)> {
-    let row = TABLE.iter().find(|v| v.name == name)?;
+fn given(row: &Var) -> Option<(String, String)> {
+    let name = row.name;
     let full = format!("SHMEM_{name}");
     if let Some(value) = std::env::var_os(&full) {
         return Some((full, value.to_string_lossy().into_owned()));
@@ -299,7 +299,7 @@ fn given(name: &str) -> Option<(String, String)> {
 
 /// Whether a variable whose value does not matter is set.
 pub fn is_set(name: &str) -> bool {
-    given(name).is_some()
+    lookup(name).is_some()
 }
 
 /// Bytes of symmetric heap where no variable names them; 0: those of the table.
@@ -505,8 +505,7 @@ fn default_of(name: &str) -> String {
 pub fn info() -> String {
     let mut text = String::from("Environment variables of Pellucid (value in force, then what it does):\n");
     for var in TABLE {
-        let any_will_do = ["VERSION", "INFO", "DEBUG"].contains(&var.name);
-        let (name, value) = match given(var.name).filter(|(_, value)| any_will_do || !value.is_empty()) {
+        let (name, value) = match lookup(var.name) {
             Some((name, value)) => (name, format!("{value:?}")),
             None if var.default.is_empty() => (format!("SHMEM_{}", var.name), "(not set)".into()),
             None => (format!("SHMEM_{}", var.name), format!("{} (default)", var.default)),

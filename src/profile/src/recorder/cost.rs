@@ -77,7 +77,7 @@ fn of_copies(slot: &Slot) -> u64 {
 #[inline(never)]
 fn counted(slot: &Slot) {
     let cell = slot.cell(NOBODY);
-    if let Some((flow, _)) = flows::find(slot, NOBODY, -1, tls::site()) {
+    if let Some((flow, _)) = flows::find(slot, NOBODY, -1) {
         flows::count(slot, flow, NOBODY, 8);
     } else {
         hot::count(slot, cell, -1, 8);

@@ -11,8 +11,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::hot::{bump, bump32, counted_bytes};
 use super::{flows, tls};
-use crate::op::{COMPLETES, NONBLOCKING, ONE_ELEMENT, Operation, QUERIES, SAMPLED_BYTES_ON_HOST, TRANSFER};
-use crate::segment::flows::Flow;
+use crate::op::{COMPLETES, NONBLOCKING, Operation, QUERIES, SAMPLED_BYTES_ON_HOST, TRANSFER};
+use crate::segment::flows::{Flow, is_alone};
 #[cfg(target_arch = "x86_64")]
 use crate::segment::layout::{Cell, Current, SlotHead};
 use crate::segment::layout::{ROW_OVERFLOW, Slot};
@@ -32,19 +32,19 @@ pub fn sampled<const WITH_SITES: bool, R>(
     place: (i32, usize, usize),
     call: impl FnOnce() -> R,
 ) -> Option<R> {
-    let (slot, site) = thread::<WITH_SITES>()?;
+    let slot = tls::slot()?;
     let bytes = place.2;
     if op.traits() & COMPLETES != 0 && slot.tables.nbi.open.load(Relaxed) != 0 {
         return None;
     }
-    let is_alone = WITH_SITES && in_flow_alone(op);
-    let distance = if is_alone { 0 } else { distance(slot, op, place.0)? };
-    let flow = begin::<WITH_SITES>((slot, site), op, place)?;
+    let in_flow = WITH_SITES && is_alone(op);
+    let distance = if in_flow { 0 } else { distance(slot, op, place.0)? };
+    let flow = begin::<WITH_SITES>(slot, op, place)?;
     let result = call();
     if let Some(flow) = flow {
         flows::count(slot, flow, op, bytes);
     }
-    if !is_alone {
+    if !in_flow {
         let cell = slot.cell(op.id());
         bump(&cell.calls[distance], 1);
         if counted_bytes(op, bytes) != 0 {
@@ -65,12 +65,12 @@ pub fn sampled_mapped<const WITH_SITES: bool, R>(
     call: impl FnOnce() -> Option<R>,
 ) -> Option<R> {
     debug_assert!(op.traits() & (COMPLETES | NONBLOCKING) == 0 && counted_bytes(op, place.2) == 0);
-    let ((slot, site), peer) = (thread::<WITH_SITES>()?, place.0);
-    let flow = begin::<WITH_SITES>((slot, site), op, place)?;
+    let (slot, peer) = (tls::slot()?, place.0);
+    let flow = begin::<WITH_SITES>(slot, op, place)?;
     let result = made(slot, op, call())?;
     if let Some(flow) = flow {
         flows::count(slot, flow, op, place.2);
-        if in_flow_alone(op) {
+        if is_alone(op) {
             return Some(result);
         }
     }
@@ -80,12 +80,6 @@ pub fn sampled_mapped<const WITH_SITES: bool, R>(
     };
     bump(&slot.cell(op.id()).calls[distance], 1);
     Some(result)
-}
-
-/// The calling thread's slot, and its call site in a profile that is `WITH_SITES`.
-#[inline(always)]
-fn thread<const WITH_SITES: bool>() -> Option<(&'static Slot, u64)> {
-    if WITH_SITES { tls::slot_and_site() } else { tls::slot().map(|slot| (slot, 0)) }
 }
 
 /// What a call gave; where it was not made, its sample is as far away again as it was.
@@ -104,14 +98,14 @@ pub fn sized<const WITH_SITES: bool, R>(
     place: (i32, usize, usize),
     call: impl FnOnce() -> R,
 ) -> Option<R> {
-    let (slot, site) = thread::<WITH_SITES>()?;
+    let slot = tls::slot()?;
     let bytes = place.2;
     let row = slot.cell(op.id()).row.load(Relaxed);
     if bytes > SAMPLED_BYTES_ON_HOST || row <= ROW_OVERFLOW {
         return None;
     }
     let distance = distance(slot, op, place.0)?;
-    let flow = begin::<WITH_SITES>((slot, site), op, place)?;
+    let flow = begin::<WITH_SITES>(slot, op, place)?;
     let size = slot.row(row).size(size_class(bytes), distance);
     let result = call();
     bump(&size.calls, 1);
@@ -120,12 +114,6 @@ pub fn sized<const WITH_SITES: bool, R>(
         flows::count(slot, flow, op, bytes);
     }
     Some(result)
-}
-
-/// Whether the calls of a flow are counted there only: their bytes follow from them.
-#[inline(always)]
-fn in_flow_alone(op: impl Operation) -> bool {
-    op.traits() & ONE_ELEMENT != 0
 }
 
 /// The distance of a peer of this host; none where it is on another one.
@@ -142,7 +130,7 @@ fn distance(slot: &Slot, op: impl Operation, peer: i32) -> Option<usize> {
 /// probe, as is the first of its flow, and what is traced by itself.
 #[inline(always)]
 fn begin<const WITH_SITES: bool>(
-    (slot, site): (&Slot, u64),
+    slot: &Slot,
     op: impl Operation,
     (peer, addr, bytes): (i32, usize, usize),
 ) -> Option<Option<&Flow>> {
@@ -154,7 +142,7 @@ fn begin<const WITH_SITES: bool>(
     if is_first || trace::takes_all() {
         return None;
     }
-    let (flow, at) = flows::find(slot, op, peer, site)?;
+    let (flow, at) = flows::find(slot, op, peer)?;
     if !enter(slot, op, peer) {
         return None;
     }

@@ -7,13 +7,14 @@ use super::hot::bump;
 use super::nbi::issue_more;
 use super::sites::is_release;
 use super::{release, tls};
-use crate::op::{NONBLOCKING, ONE_ELEMENT, Operation, TRANSFER};
-use crate::segment::flows::{Flow, STEP, place, what};
+use crate::op::{NONBLOCKING, Operation, TRANSFER};
+use crate::segment::flows::{Flow, STEP, is_alone, place, what};
 use crate::segment::layout::Slot;
 
-/// The flow of a call from this call site, and its place; none where it is not known yet or found no room.
+/// The flow of a call from the present call site, and its place; none where it is not known yet or found no room.
 #[inline(always)]
-pub(super) fn find(slot: &Slot, op: impl Operation, peer: i32, site: u64) -> Option<(&Flow, usize)> {
+pub(super) fn find(slot: &Slot, op: impl Operation, peer: i32) -> Option<(&Flow, usize)> {
+    let site = tls::site();
     // SAFETY: only this thread writes it. Only where words are not atomic do compilers compare with them where they
     // are.
     let region_key = unsafe { *slot.head.region_key.as_ptr() };
@@ -43,7 +44,7 @@ fn look(slot: &Slot, place: usize, flow: (u64, u64)) -> Option<&Flow> {
 pub(super) fn begin(slot: &Slot, op: impl Operation, peer: i32) {
     let has_place = op.traits() & TRANSFER == 0 || slot.head.distance_on_host(peer).is_some();
     let site = tls::site();
-    if site == 0 || !has_place || find(slot, op, peer, site).is_some() {
+    if site == 0 || !has_place || find(slot, op, peer).is_some() {
         return;
     }
     let what = what(op, peer, slot.head.region_key.load(Relaxed));
@@ -61,7 +62,7 @@ pub(super) fn begin(slot: &Slot, op: impl Operation, peer: i32) {
 
 /// The flow of a call from the present call site is none any more.
 pub(super) fn forget(slot: &Slot, op: impl Operation, peer: i32) {
-    if let Some((flow, _)) = find(slot, op, peer, tls::site()) {
+    if let Some((flow, _)) = find(slot, op, peer) {
         [&flow.site, &flow.what, &flow.calls, &flow.bytes].into_iter().for_each(|word| word.store(0, Relaxed));
     }
 }
@@ -82,7 +83,7 @@ pub(super) fn count(slot: &Slot, flow: &Flow, op: impl Operation, bytes: usize) 
     }
     bump(&flow.calls, 1);
     // Of transfers also where there are none: to look takes as long.
-    if op.traits() & ONE_ELEMENT == 0 && (op.traits() & TRANSFER != 0 || bytes != 0) {
+    if !is_alone(op) && (op.traits() & TRANSFER != 0 || bytes != 0) {
         bump(&flow.bytes, bytes as u64);
     }
 }

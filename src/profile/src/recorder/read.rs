@@ -26,7 +26,7 @@ pub fn read(op: u16) -> Option<Routine> {
     let used = (region.head.slots_used.load(Acquire) as usize).min(SLOTS);
     let shared = (region.head.shared_calls.load(Relaxed) > 0).then_some(&region.slots[SLOTS]);
     for slot in region.slots[..used].iter().chain(shared) {
-        if let Some(routine) = snapshot::read_cell(&Flows::of(slot), op, slot.cell(op), overhead_ns) {
+        if let Some(routine) = snapshot::read_cell(&Flows::of_operation(slot, op), op, slot.cell(op), overhead_ns) {
             sum.merge(&routine);
         }
     }

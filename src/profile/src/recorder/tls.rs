@@ -51,30 +51,6 @@ pub(super) fn slot() -> Option<&'static Slot> {
     unsafe { slot.as_ref() }
 }
 
-/// The calling thread's slot, and what [`site`] gives, with one look for where the thread's words are.
-#[inline(always)]
-pub(super) fn slot_and_site() -> Option<(&'static Slot, u64)> {
-    #[cfg(target_arch = "x86_64")]
-    {
-        let (slot, site): (*const Slot, u64);
-        // SAFETY: as in `word`.
-        unsafe {
-            core::arch::asm!(
-                "mov {site}, qword ptr [rip + pellucid_profile_thread@GOTTPOFF]",
-                "mov {slot}, qword ptr fs:[{site}]",
-                "mov {site}, qword ptr fs:[{site} + 8]",
-                site = out(reg) site,
-                slot = out(reg) slot,
-                options(readonly, nostack, preserves_flags)
-            );
-        }
-        // SAFETY: as in `slot`.
-        unsafe { slot.as_ref() }.map(|slot| (slot, site))
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    slot().map(|slot| (slot, site()))
-}
-
 /// Where the call returns to that the calling thread's last armed entry was for; 0 before the first.
 #[inline(always)]
 pub(crate) fn site() -> u64 {

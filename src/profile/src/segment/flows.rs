@@ -11,7 +11,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::sites::{KEY_REGION, key};
-use crate::op::Operation;
+use crate::op::{ONE_ELEMENT, Operation};
 
 /// Rows of a thread.
 pub const FLOWS: usize = 4096;
@@ -30,7 +30,7 @@ pub struct Flow {
     /// Peer (bits 0 to 31), operation (32 to 47), region (from [`KEY_REGION`] on): see [`what`]; 0 where the row is
     /// free.
     pub what: AtomicU64,
-    /// Calls; of operations that move one element, they are counted here only, and not in [`super::layout::Cell`].
+    /// Calls: see [`is_alone`].
     pub calls: AtomicU64,
     /// Bytes, where they do not follow from the calls: [`crate::op::bytes_of_calls`].
     pub bytes: AtomicU64,
@@ -61,6 +61,13 @@ pub const fn place(site: u64, what: u64) -> usize {
     // Elsewhere instructions have four bytes, all of them.
     let site = if cfg!(target_arch = "x86_64") { site } else { site >> 2 };
     (mixed ^ (site as usize).wrapping_mul(STEP)) & (FLOWS * STEP - STEP)
+}
+
+/// Whether calls of a flow are counted there only, and not in [`super::layout::Cell`]: those that move one element,
+/// whose bytes follow from them.
+#[inline(always)]
+pub fn is_alone(op: impl Operation) -> bool {
+    op.traits() & ONE_ELEMENT != 0
 }
 
 impl Flow {

@@ -3,8 +3,9 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::op::{ONE_ELEMENT, TRANSFER, bytes_of_calls, traits};
+use crate::op::{TRANSFER, bytes_of_calls, traits};
 use crate::order;
+use crate::segment::flows::{self, is_alone};
 use crate::segment::layout::Slot;
 use crate::segment::peers::transfer;
 use crate::size::DISTANCES;
@@ -28,7 +29,17 @@ pub(crate) struct Flows<'a> {
 
 impl<'a> Flows<'a> {
     pub(crate) fn of(slot: &'a Slot) -> Flows<'a> {
-        let known = slot.tables.flows.iter().map(|flow| Flow {
+        Self::only(slot, |_| true)
+    }
+
+    /// Those of one operation.
+    pub(crate) fn of_operation(slot: &'a Slot, op: u16) -> Flows<'a> {
+        Self::only(slot, |flow| flow.op() == op)
+    }
+
+    fn only(slot: &'a Slot, is_wanted: impl Fn(&flows::Flow) -> bool) -> Flows<'a> {
+        let wanted = slot.tables.flows.iter().filter(|flow| is_wanted(flow));
+        let known = wanted.map(|flow| Flow {
             site_key: flow.site_key(),
             op: flow.op(),
             peer: flow.peer(),
@@ -43,7 +54,7 @@ impl<'a> Flows<'a> {
     /// Calls by distance that the cell of an operation lacks.
     pub(crate) fn missing(&self, op: u16) -> [u64; DISTANCES] {
         let mut calls = [0_u64; DISTANCES];
-        if traits(op) & ONE_ELEMENT != 0 {
+        if is_alone(op) {
             let first = self.flows.partition_point(|flow| flow.op < op);
             for flow in self.flows[first..].iter().take_while(|flow| flow.op == op) {
                 let sum = &mut calls[self.slot.head.distance(flow.peer)];

@@ -35,14 +35,14 @@ pub(crate) fn peers_add_up(peers: &mut [Peer], routines: &BTreeMap<u16, Routine>
         }
         // What goes to no PE, as a fetch of one's own signal, is of no row.
         let total = |of: fn(&Routine) -> &[u64]| of_kind().flat_map(|(_, routine)| &of(routine)[1..]).sum();
-        let mut parts: Vec<&mut Traffic> = peers.iter_mut().map(|peer| traffic(peer, kind)).collect();
+        let mut parts: Vec<&mut Traffic> = peers.iter_mut().map(|peer| traffic_of(peer, kind)).collect();
         add_up(&mut parts.iter_mut().map(|part| &mut part.calls).collect::<Vec<_>>(), total(|routine| &routine.calls));
         add_up(&mut parts.iter_mut().map(|part| &mut part.bytes).collect::<Vec<_>>(), total(|routine| &routine.bytes));
     }
 }
 
 /// Traffic of this [`crate::segment::peers::Transfer`].
-fn traffic(peer: &mut Peer, kind: usize) -> &mut Traffic {
+pub(super) fn traffic_of(peer: &mut Peer, kind: usize) -> &mut Traffic {
     match kind {
         0 => &mut peer.put,
         1 => &mut peer.get,

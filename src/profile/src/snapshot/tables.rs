@@ -8,6 +8,7 @@ use std::sync::atomic::{
 use super::counters;
 use super::flows::Flows;
 use super::phases::Phases;
+use super::sampled::traffic_of;
 use crate::op;
 use crate::order;
 use crate::sample;
@@ -15,7 +16,7 @@ use crate::segment::Segment;
 use crate::segment::algorithms::split_algorithm_key;
 use crate::segment::layout::{self, OWNER_NONE, Slot};
 use crate::segment::meetings::{SYNCS, TeamRow};
-use crate::segment::peers::{self, CONTEXTS, PEER_OVERFLOW, PEERS, Transfer};
+use crate::segment::peers::{self, CONTEXTS, PEER_OVERFLOW, PEERS};
 use crate::segment::sites::{KEY_REGION, split_key};
 use crate::segment::tables::REGIONS;
 use crate::tables::{
@@ -238,9 +239,9 @@ pub(crate) fn written<'a, T>(segment: &Segment, rows: &'a [T], mut visit: impl F
 
 fn peers(segment: &Segment, flows: &Flows<'_>, peers: &mut Vec<(u64, Peer)>) {
     for (pe, kind, traffic) in flows.traffic() {
-        let of = |of: Transfer| if kind == of as usize { traffic } else { Traffic::default() };
-        let [put, get, amo] = [Transfer::Put, Transfer::Get, Transfer::Amo].map(of);
-        peers.push((u64::from(pe) + 1, Peer { pe: Some(pe), put, get, amo }));
+        let mut peer = Peer { pe: Some(pe), ..Peer::default() };
+        *traffic_of(&mut peer, kind) = traffic;
+        peers.push((u64::from(pe) + 1, peer));
     }
     written(segment, &flows.slot.tables.peers[..=PEERS], |at, row| {
         let kinds = [&row.kinds[0], &row.kinds[1], &row.kinds[2]].map(traffic);
