@@ -392,6 +392,12 @@ pub const fn entered(op: u16) -> u32 {
     current_word(op, STATE_ENTERED, 0) as u32
 }
 
+/// [`crate::segment::layout::Current::word`] where a call was entered.
+#[inline(always)]
+pub fn entered_for(op: impl Operation, peer: i32) -> u64 {
+    u64::from(op.entered()) | u64::from(peer as u32) << 32
+}
+
 impl Operation for u16 {
     #[inline(always)]
     fn id(self) -> u16 {

@@ -26,7 +26,7 @@ pub const MEAN_GAP: u64 = 1024;
 /// The same until there are [`MANY`] samples, and twice as many with each doubling of their number.
 const FIRST_GAP: u64 = 128;
 /// So many samples say what calls take, unless they differ much.
-const MANY: u64 = 512;
+const MANY: u64 = 128;
 /// Largest mean number that can be set.
 pub const MAX_GAP: u64 = 1 << 20;
 /// A sampled call of this length in nanoseconds stands for itself only, unless set otherwise.

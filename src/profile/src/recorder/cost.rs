@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use super::hot::{self, bump};
 use super::{flows, sites, tls};
 use crate::clock;
-use crate::op::MAX_OPS;
+use crate::op::{MAX_OPS, entered_for};
 use crate::segment::layout::{Region, SLOTS, STATE_INSIDE, Slot, current_word};
 use crate::segment::sites::{key, site_index};
 
@@ -77,7 +77,7 @@ fn of_copies(slot: &Slot) -> u64 {
 #[inline(never)]
 fn counted(slot: &Slot) {
     let cell = slot.cell(NOBODY);
-    if let Some((flow, _)) = flows::find(slot, NOBODY, -1) {
+    if let Some((flow, _)) = flows::find(slot, tls::site(), entered_for(NOBODY, -1), 0) {
         flows::count(slot, flow, NOBODY, 8);
     } else {
         hot::count(slot, cell, -1, 8);

@@ -11,13 +11,13 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::hot::{bump, bump32, counted_bytes};
 use super::{flows, tls};
-use crate::op::{COMPLETES, NONBLOCKING, Operation, QUERIES, SAMPLED_BYTES_ON_HOST, TRANSFER};
-use crate::segment::flows::{Flow, is_alone};
+use crate::op::{COMPLETES, MAX_OPS, NONBLOCKING, Operation, QUERIES, SAMPLED_BYTES_ON_HOST, TRANSFER, entered_for};
+use crate::segment::flows::{Flow, bytes_follow};
 #[cfg(target_arch = "x86_64")]
 use crate::segment::layout::{Cell, Current, SlotHead};
 use crate::segment::layout::{ROW_OVERFLOW, Slot};
 use crate::segment::peers::{Transfer, transfer};
-use crate::size::{Distance, size_class};
+use crate::size::{Distance, class_of_short};
 use crate::trace;
 
 /// Makes a call of a short routine and counts it; in a profile that is `WITH_SITES`, by call site and peer too. None:
@@ -32,14 +32,14 @@ pub fn sampled<const WITH_SITES: bool, R>(
     place: (i32, usize, usize),
     call: impl FnOnce() -> R,
 ) -> Option<R> {
-    let slot = tls::slot()?;
+    let (slot, site) = thread::<WITH_SITES>()?;
     let bytes = place.2;
     if op.traits() & COMPLETES != 0 && slot.tables.nbi.open.load(Relaxed) != 0 {
         return None;
     }
-    let in_flow = WITH_SITES && is_alone(op);
+    let in_flow = WITH_SITES && bytes_follow(op);
     let distance = if in_flow { 0 } else { distance(slot, op, place.0)? };
-    let flow = begin::<WITH_SITES>(slot, op, place)?;
+    let flow = begin::<WITH_SITES>((slot, site), op, place, 0)?;
     let result = call();
     if let Some(flow) = flow {
         flows::count(slot, flow, op, bytes);
@@ -65,12 +65,12 @@ pub fn sampled_mapped<const WITH_SITES: bool, R>(
     call: impl FnOnce() -> Option<R>,
 ) -> Option<R> {
     debug_assert!(op.traits() & (COMPLETES | NONBLOCKING) == 0 && counted_bytes(op, place.2) == 0);
-    let (slot, peer) = (tls::slot()?, place.0);
-    let flow = begin::<WITH_SITES>(slot, op, place)?;
+    let ((slot, site), peer) = (thread::<WITH_SITES>()?, place.0);
+    let flow = begin::<WITH_SITES>((slot, site), op, place, 0)?;
     let result = made(slot, op, call())?;
     if let Some(flow) = flow {
         flows::count(slot, flow, op, place.2);
-        if is_alone(op) {
+        if bytes_follow(op) {
             return Some(result);
         }
     }
@@ -86,9 +86,25 @@ pub fn sampled_mapped<const WITH_SITES: bool, R>(
 #[inline(always)]
 fn made<R>(slot: &Slot, op: impl Operation, result: Option<R>) -> Option<R> {
     if result.is_none() {
-        bump32(&slot.cell(op.id()).countdown, 1);
+        bump32(&slot.cell(opaque(op.entered())).countdown, 1);
     }
     result
+}
+
+/// The operation of a call that is entered, of which the compiler does not know that it is the one at hand: what
+/// follows from it is not kept in a register for whom it may not come to.
+#[inline(always)]
+fn opaque(entered: u32) -> u16 {
+    #[cfg(target_arch = "x86_64")]
+    let entered = {
+        let mut entered = entered;
+        // SAFETY: does nothing.
+        unsafe {
+            core::arch::asm!("/* {0:e} */", inout(reg) entered, options(pure, nomem, nostack, preserves_flags));
+        }
+        entered
+    };
+    entered as u16
 }
 
 /// As [`sampled`], a put or get of up to [`SAMPLED_BYTES_ON_HOST`].
@@ -98,22 +114,42 @@ pub fn sized<const WITH_SITES: bool, R>(
     place: (i32, usize, usize),
     call: impl FnOnce() -> R,
 ) -> Option<R> {
-    let slot = tls::slot()?;
+    let (slot, site) = thread::<WITH_SITES>()?;
     let bytes = place.2;
+    if bytes > SAMPLED_BYTES_ON_HOST {
+        return None;
+    }
+    if WITH_SITES {
+        // What is to another host has no flow.
+        let flow = begin::<true>((slot, site), op, place, class_of_short(bytes))?;
+        let result = call();
+        if let Some(flow) = flow {
+            flows::count(slot, flow, op, bytes);
+            bump(&slot.cell(op.id()).bytes[Distance::None as usize], bytes as u64);
+        }
+        return Some(result);
+    }
     let row = slot.cell(op.id()).row.load(Relaxed);
-    if bytes > SAMPLED_BYTES_ON_HOST || row <= ROW_OVERFLOW {
+    if row <= ROW_OVERFLOW {
         return None;
     }
     let distance = distance(slot, op, place.0)?;
-    let flow = begin::<WITH_SITES>(slot, op, place)?;
-    let size = slot.row(row).size(size_class(bytes), distance);
+    begin::<false>((slot, site), op, place, 0)?;
+    let size = slot.row(row).size(class_of_short(bytes), distance);
     let result = call();
     bump(&size.calls, 1);
     bump(&size.bytes, bytes as u64);
-    if let Some(flow) = flow {
-        flows::count(slot, flow, op, bytes);
-    }
     Some(result)
+}
+
+/// The calling thread's slot and, where that is asked for, call site.
+#[inline(always)]
+fn thread<const WITH_SITES: bool>() -> Option<(&'static Slot, u64)> {
+    if !WITH_SITES {
+        return Some((tls::slot()?, 0));
+    }
+    let (slot, site) = tls::slot_and_site();
+    Some((slot?, site))
 }
 
 /// The distance of a peer of this host; none where it is on another one.
@@ -126,57 +162,65 @@ fn distance(slot: &Slot, op: impl Operation, peer: i32) -> Option<usize> {
     slot.head.distance_on_host(peer)
 }
 
-/// Makes the call the thread's current one; in a profile that is `WITH_SITES`, finds its flow. None: it is for the
-/// probe, as is the first of its flow, and what is traced by itself.
+/// Makes the next sample one call nearer, and a call that takes time the thread's current one; in a profile that is
+/// `WITH_SITES`, finds its flow. None: it is for the probe, as is one whose sample is due, the first of its flow, and
+/// what is traced by itself.
 #[inline(always)]
 fn begin<const WITH_SITES: bool>(
-    slot: &Slot,
+    (slot, site): (&'static Slot, u64),
     op: impl Operation,
     (peer, addr, bytes): (i32, usize, usize),
-) -> Option<Option<&Flow>> {
+    class: usize,
+) -> Option<Option<&'static Flow>> {
     if !WITH_SITES {
-        return enter(slot, op, peer).then_some(None);
+        if !comes_nearer(slot, op) {
+            return None;
+        }
+        if op.traits() & QUERIES == 0 {
+            show(slot, op, peer);
+        }
+        return Some(None);
     }
     // The first that is issued notes when.
     let is_first = op.traits() & NONBLOCKING != 0 && slot.tables.nbi.open.load(Relaxed) == 0;
     if is_first || trace::takes_all() {
         return None;
     }
-    let (flow, at) = flows::find(slot, op, peer)?;
-    if !enter(slot, op, peer) {
+    let word = entered_for(op, peer);
+    let (flow, at) = flows::find(slot, site, word, class)?;
+    if !comes_nearer(slot, op) {
         return None;
+    }
+    if is_amo(op) {
+        show(slot, op, peer);
+    } else if op.traits() & QUERIES == 0 {
+        slot.head.current.word.store(word, Relaxed);
     }
     flows::release(slot, op, at, (peer, addr, bytes));
     Some(Some(flow))
 }
 
-/// Makes the next sample one call nearer, and a call that takes time the thread's current one. False: the sample is
-/// due.
+/// Bytes from a slot's first cell to that of an operation.
+#[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn enter(slot: &Slot, op: impl Operation, peer: i32) -> bool {
-    if !comes_nearer(slot, op) {
-        return false;
-    }
-    if op.traits() & QUERIES == 0 {
-        show(slot, op, peer);
-    }
-    true
+fn cell_at(op: impl Operation) -> usize {
+    usize::from(op.id()) % MAX_OPS * size_of::<Cell>()
 }
 
 #[inline(always)]
 fn comes_nearer(slot: &Slot, op: impl Operation) -> bool {
-    let cell = slot.cell(op.id());
     #[cfg(target_arch = "x86_64")]
     // SAFETY: writes to a word of the slot that only this thread writes, in one instruction, as `bump` does. The carry
     // of the subtraction tells that the countdown was zero, and then it is made zero again.
     unsafe {
         core::arch::asm!(
-            "sub dword ptr [{cell} + {countdown}], 1",
+            "sub dword ptr [{slot} + {at} + {countdown}], 1",
             "jc {due}",
-            cell = in(reg) cell,
-            countdown = const offset_of!(Cell, countdown),
+            slot = in(reg) slot,
+            at = in(reg) cell_at(op),
+            countdown = const offset_of!(Slot, cells) + offset_of!(Cell, countdown),
             due = label {
-                cell.countdown.store(0, Relaxed);
+                make_due(slot, opaque(op.entered()));
                 return false;
             },
             options(nostack)
@@ -184,32 +228,53 @@ fn comes_nearer(slot: &Slot, op: impl Operation) -> bool {
     }
     #[cfg(not(target_arch = "x86_64"))]
     {
-        let left = cell.countdown.load(Relaxed);
+        let countdown = &slot.cell(op.id()).countdown;
+        let left = countdown.load(Relaxed);
         if left == 0 {
             return false;
         }
-        cell.countdown.store(left - 1, Relaxed);
+        countdown.store(left - 1, Relaxed);
     }
     true
+}
+
+/// The sample of an operation is due.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn make_due(slot: &Slot, op: u16) {
+    // SAFETY: as in `comes_nearer`; the operation is one that has a cell, since it is the remainder.
+    unsafe {
+        core::arch::asm!(
+            "mov dword ptr [{slot} + {at} + {countdown}], 0",
+            slot = in(reg) slot,
+            at = in(reg) cell_at(op),
+            countdown = const offset_of!(Slot, cells) + offset_of!(Cell, countdown),
+            options(nostack, preserves_flags)
+        );
+    }
+}
+
+#[inline(always)]
+fn is_amo(op: impl Operation) -> bool {
+    op.traits() & TRANSFER != 0 && transfer(op) == Transfer::Amo as usize
 }
 
 /// Makes the call the thread's current one.
 #[inline(always)]
 fn show(slot: &Slot, op: impl Operation, peer: i32) {
     let current = &slot.head.current.word;
-    let of_peer = |peer: i32| u64::from(op.entered()) | u64::from(peer as u32) << 32;
     // An atomic operation waits for the stores before it: of several in a row only the first is shown, without its
     // peer.
-    if op.traits() & TRANSFER != 0 && transfer(op) == Transfer::Amo as usize {
+    if is_amo(op) {
         // SAFETY: only this thread writes it. Of what is not atomic compilers look at the half that they need.
         let shown = unsafe { *current.as_ptr() } as u32;
         if shown != op.entered() {
-            current.store(of_peer(-1), Relaxed);
+            current.store(entered_for(op, -1), Relaxed);
         }
         return;
     }
     if cfg!(not(target_arch = "x86_64")) {
-        return current.store(of_peer(peer), Relaxed);
+        return current.store(entered_for(op, peer), Relaxed);
     }
     #[cfg(target_arch = "x86_64")]
     // SAFETY: writes to the halves of a word of the slot that only this thread writes: to put them together first takes

@@ -111,7 +111,7 @@ fn every_call_is_counted_once_at_its_distance_whichever_way_it_goes() {
     assert_eq!((int.calls, int.bytes), ([0, ROUNDS, 2 * ROUNDS, 2], [0, 4 * ROUNDS, 8 * ROUNDS, 8]));
     let sizes: Vec<_> = int.sizes.iter().map(|s| (s.distance, s.calls, s.bytes)).collect();
     assert_eq!(sizes, [(1, ROUNDS, 4 * ROUNDS), (2, 2 * ROUNDS, 8 * ROUNDS), (3, 2, 8)]);
-    assert!(int.estimated && int.timed_calls > ROUNDS / 100 && int.timed_calls < ROUNDS / 10, "{}", int.timed_calls);
+    assert!(int.estimated && int.timed_calls > ROUNDS / 200 && int.timed_calls < ROUNDS / 10, "{}", int.timed_calls);
     let mem = routine(&pe, PUT);
     assert_eq!((mem.calls, mem.bytes), ([0, ROUNDS, 4 * ROUNDS, 1], [0, 3 * ROUNDS, 33_801 * ROUNDS, 7]));
 }
@@ -131,6 +131,8 @@ fn a_profile_with_sites_has_each_call_once_by_site_and_by_peer_too() {
     let (int, mem) = (routine(&pe, P), routine(&pe, PUT));
     assert_eq!((int.calls, int.bytes), ([0, ROUNDS, 2 * ROUNDS, 0], [0, 4 * ROUNDS, 8 * ROUNDS, 0]));
     assert_eq!((mem.calls, mem.bytes), ([0, 0, 3 * ROUNDS, 0], [0, 0, 32_777 * ROUNDS, 0]));
+    let sizes: Vec<_> = mem.sizes.iter().map(|s| (s.class, s.distance, s.calls, s.bytes)).collect();
+    assert_eq!(sizes, [(0, 2, ROUNDS, 0), (4, 2, ROUNDS, 8 * ROUNDS), (16, 2, ROUNDS, LONG as u64 * ROUNDS)]);
     let sites: Vec<_> = pe.tables.sites.iter().map(|s| (s.address, s.routine.as_str(), s.calls, s.bytes)).collect();
     for address in [0x1000, 0x1100] {
         assert!(sites.contains(&(address, "shmem_int_p", 3 * ROUNDS / 2, 6 * ROUNDS)), "{sites:x?}");

@@ -7,18 +7,19 @@ use super::hot::bump;
 use super::nbi::issue_more;
 use super::sites::is_release;
 use super::{release, tls};
-use crate::op::{NONBLOCKING, Operation, TRANSFER};
-use crate::segment::flows::{Flow, STEP, is_alone, place, what};
+use crate::op::{NONBLOCKING, Operation, TRANSFER, entered_for};
+use crate::segment::flows::{Flow, STEP, bytes_follow, has_classes, is_told, place, what};
 use crate::segment::layout::Slot;
+use crate::size::size_class;
 
-/// The flow of a call from the present call site, and its place; none where it is not known yet or found no room.
+/// The flow of a call with this word ([`entered_for`]) and size class from this call site, and its place; none where it
+/// is not known yet or found no room. The class is 0 where calls are not counted by it.
 #[inline(always)]
-pub(super) fn find(slot: &Slot, op: impl Operation, peer: i32) -> Option<(&Flow, usize)> {
-    let site = tls::site();
+pub(super) fn find(slot: &Slot, site: u64, word: u64, class: usize) -> Option<(&Flow, usize)> {
     // SAFETY: only this thread writes it. Only where words are not atomic do compilers compare with them where they
     // are.
     let region_key = unsafe { *slot.head.region_key.as_ptr() };
-    let what = what(op, peer, region_key);
+    let what = what(word, region_key, class);
     let first = place(site, what);
     let beside = first ^ STEP;
     // One after the other: in a loop it would take more instructions.
@@ -41,13 +42,14 @@ fn look(slot: &Slot, place: usize, flow: (u64, u64)) -> Option<&Flow> {
 
 /// A call that takes the path of samples: those after it from the same call site to the same peer are a flow from now
 /// on, where there is room. Not those to other hosts, which are recorded in another way.
-pub(super) fn begin(slot: &Slot, op: impl Operation, peer: i32) {
+pub(super) fn begin(slot: &Slot, op: impl Operation, (peer, bytes): (i32, usize)) {
     let has_place = op.traits() & TRANSFER == 0 || slot.head.distance_on_host(peer).is_some();
-    let site = tls::site();
-    if site == 0 || !has_place || find(slot, op, peer).is_some() {
+    let class = if has_classes(op.id()) { size_class(bytes) } else { 0 };
+    let (site, word) = (tls::site(), entered_for(op, peer));
+    if site == 0 || !has_place || !is_told(peer) || find(slot, site, word, class).is_some() {
         return;
     }
-    let what = what(op, peer, slot.head.region_key.load(Relaxed));
+    let what = what(word, slot.head.region_key.load(Relaxed), class);
     let first = place(site, what);
     for place in [first, first ^ STEP] {
         let flow = slot.tables.flows.row(place);
@@ -62,7 +64,7 @@ pub(super) fn begin(slot: &Slot, op: impl Operation, peer: i32) {
 
 /// The flow of a call from the present call site is none any more.
 pub(super) fn forget(slot: &Slot, op: impl Operation, peer: i32) {
-    if let Some((flow, _)) = find(slot, op, peer) {
+    if let Some((flow, _)) = find(slot, tls::site(), entered_for(op, peer), 0) {
         [&flow.site, &flow.what, &flow.calls, &flow.bytes].into_iter().for_each(|word| word.store(0, Relaxed));
     }
 }
@@ -83,7 +85,7 @@ pub(super) fn count(slot: &Slot, flow: &Flow, op: impl Operation, bytes: usize) 
     }
     bump(&flow.calls, 1);
     // Of transfers also where there are none: to look takes as long.
-    if !is_alone(op) && (op.traits() & TRANSFER != 0 || bytes != 0) {
+    if !bytes_follow(op) && (op.traits() & TRANSFER != 0 || bytes != 0) {
         bump(&flow.bytes, bytes as u64);
     }
 }

@@ -29,7 +29,9 @@ pub(super) fn note_short(
     if is_sampled && arm::samples_sites(op.id()) {
         return note_uncounted(slot, op, (peer, addr, bytes));
     }
-    flows::begin(slot, op, peer);
+    if is_sampled {
+        flows::begin(slot, op, (peer, bytes));
+    }
     note(slot, op, peer, addr, bytes)
 }
 

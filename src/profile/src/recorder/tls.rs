@@ -51,6 +51,29 @@ pub(super) fn slot() -> Option<&'static Slot> {
     unsafe { slot.as_ref() }
 }
 
+/// [`slot`] and [`site`], whose place is looked up once.
+#[inline(always)]
+pub(super) fn slot_and_site() -> (Option<&'static Slot>, u64) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let (slot, site): (*const Slot, u64);
+        // SAFETY: as in `word`; the pointer as in `slot`.
+        unsafe {
+            core::arch::asm!(
+                "mov {site}, qword ptr [rip + pellucid_profile_thread@GOTTPOFF]",
+                "mov {slot}, qword ptr fs:[{site}]",
+                "mov {site}, qword ptr fs:[{site} + 8]",
+                slot = out(reg) slot,
+                site = out(reg) site,
+                options(readonly, nostack, preserves_flags)
+            );
+            (slot.as_ref(), site)
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    (slot(), site())
+}
+
 /// Where the call returns to that the calling thread's last armed entry was for; 0 before the first.
 #[inline(always)]
 pub(crate) fn site() -> u64 {

@@ -1,17 +1,20 @@
-//! Calls from one place of the program to one peer, of one routine in one region: a flow.
+//! Calls from one place of the program to one peer, of one routine in one region, of one size class where they are
+//! counted by that: a flow.
 //!
-//! Most short calls are one of a few flows. Counting them here takes one look and one word; a reader adds what flows
-//! have to the rows of operation, call site and peer. Rows are never given to another flow: what finds no room is
+//! Most short calls are one of a few flows. Counting them here takes one look and one word or two; a reader adds what
+//! flows have to the rows of operation, call site and peer. Rows are never given to another flow: what finds no room is
 //! counted in the other tables at once.
 //!
-//! The call site comes last into where a row is, by two instructions. It has to be loaded after it was stored, and
+//! The call site comes last into where a row is, by one instruction. It has to be loaded after it was stored, and
 //! processors do not load such a word before they know where all stores in front of it go. One of those is the count of
 //! the call before: each call waits for the one before to have found its row.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use super::layout::STATE_ENTERED;
 use super::sites::{KEY_REGION, key};
-use crate::op::{ONE_ELEMENT, Operation};
+use crate::op::{self, ONE_ELEMENT, Operation, Timing, entered_for};
+use crate::size::SIZE_CLASSES;
 
 /// Rows of a thread.
 pub const FLOWS: usize = 4096;
@@ -27,12 +30,12 @@ pub const STEP: usize = size_of::<Flow>();
 pub struct Flow {
     /// Where its calls return to.
     pub site: AtomicU64,
-    /// Peer (bits 0 to 31), operation (32 to 47), region (from [`KEY_REGION`] on): see [`what`]; 0 where the row is
-    /// free.
+    /// Operation, peer and region: see [`what`]; 0 where the row is free.
     pub what: AtomicU64,
-    /// Calls: see [`is_alone`].
+    /// Calls. Where [`bytes_follow`] or [`has_classes`] they are counted here only, and in neither
+    /// [`super::layout::Cell`] nor [`super::layout::Row`].
     pub calls: AtomicU64,
-    /// Bytes, where they do not follow from the calls: [`crate::op::bytes_of_calls`].
+    /// Bytes, where they do not follow from the calls: [`bytes_follow`].
     pub bytes: AtomicU64,
 }
 
@@ -46,45 +49,71 @@ pub struct Flows {
     pub used: AtomicU64,
 }
 
-/// All of a flow but its call site. Never 0. `region_key` is that of [`key`].
+/// All of a flow but its call site: the word that shows its calls ([`entered_for`]), whose peer has the region over its
+/// upper bits, which are all set where there is no peer and else are not, and whose state has the size class above it.
+/// Never 0. `region_key` is that of [`key`].
 #[inline(always)]
-pub fn what(op: impl Operation, peer: i32, region_key: u64) -> u64 {
-    u64::from(op.entered()) << 32 | u64::from(peer as u32) | region_key
+pub const fn what(word: u64, region_key: u64, class: usize) -> u64 {
+    word ^ region_key ^ (class as u64) << CLASS
+}
+
+/// Where the size class is; [`STATE_ENTERED`] is below.
+const CLASS: u32 = 18;
+const _: () = assert!(STATE_ENTERED << 16 < 1 << CLASS && SIZE_CLASSES <= 1 << (24 - CLASS));
+
+/// The bits of a peer that are no region's; all set: there is none.
+const PEER: u64 = (1 << (KEY_REGION - 32)) - 1;
+
+/// Whether calls to a peer can be told by [`what`]: there is none (-1), or it is one of the first 67 million.
+pub fn is_told(peer: i32) -> bool {
+    peer == -1 || u64::from(peer as u32) < PEER
 }
 
 /// Where a flow has its row, in bytes; where another one has that, it may have the one beside it: the exclusive or with
-/// [`STEP`]. `what` is as [`what`] gives it.
+/// [`STEP`]. `what` is as [`what`] gives it. Calls are four bytes apart or more, so that each place of the program has
+/// another one.
 #[inline(always)]
 pub const fn place(site: u64, what: u64) -> usize {
     let bits = FLOWS.trailing_zeros() + STEP.trailing_zeros();
-    let mixed = (what.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits)) as usize;
-    // Elsewhere instructions have four bytes, all of them.
-    let site = if cfg!(target_arch = "x86_64") { site } else { site >> 2 };
-    (mixed ^ (site as usize).wrapping_mul(STEP)) & (FLOWS * STEP - STEP)
+    let mixed = what.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits);
+    mixed.wrapping_add(site.wrapping_mul(STEP as u64 / 4)) as usize & (FLOWS * STEP - STEP)
 }
 
-/// Whether calls of a flow are counted there only, and not in [`super::layout::Cell`]: those that move one element,
-/// whose bytes follow from them.
+/// Whether bytes are not counted, since they follow from the calls: [`crate::op::bytes_of_calls`].
 #[inline(always)]
-pub fn is_alone(op: impl Operation) -> bool {
+pub fn bytes_follow(op: impl Operation) -> bool {
     op.traits() & ONE_ELEMENT != 0
+}
+
+/// Whether calls of a flow are counted by size class.
+pub fn has_classes(op: u16) -> bool {
+    op::get(op).is_some_and(|row| row.timing == Timing::Sized)
 }
 
 impl Flow {
     /// The key of its call site in [`super::tables::ThreadTables::sites`].
     pub fn site_key(&self) -> u64 {
-        let what = self.what.load(Relaxed);
-        key(self.site.load(Relaxed), self.op(), what >> KEY_REGION << KEY_REGION)
+        let above = |what: u64| what >> KEY_REGION << KEY_REGION;
+        let region_key = above(self.what.load(Relaxed)) ^ above(entered_for(0_u16, self.peer()));
+        key(self.site.load(Relaxed), self.op(), region_key)
     }
 
     /// Its operation.
     pub fn op(&self) -> u16 {
-        (self.what.load(Relaxed) >> 32) as u16
+        self.what.load(Relaxed) as u16
     }
 
-    /// World number of its peer; negative: it has none.
+    /// The size class of its calls; 0 where they are not counted by that.
+    pub fn class(&self) -> usize {
+        (self.what.load(Relaxed) >> CLASS) as usize % (1 << (24 - CLASS))
+    }
+
+    /// World number of its peer; -1: it has none.
     pub fn peer(&self) -> i32 {
-        self.what.load(Relaxed) as i32
+        match self.what.load(Relaxed) >> 32 & PEER {
+            PEER => -1,
+            peer => peer as i32,
+        }
     }
 }
 
@@ -119,10 +148,19 @@ mod tests {
 
     #[test]
     fn a_flow_says_where_it_is_from_and_what_it_is() {
-        let told = flow(0x7fff_1234_5678, what(4094_u16, 7, 63 << KEY_REGION));
-        assert_eq!((split_key(told.site_key()), told.op(), told.peer()), ((0x7fff_1234_5678, 4094, 63), 4094, 7));
-        let without_peer = flow(0x1000, what(0_u16, -1, 0));
-        assert_eq!((split_key(without_peer.site_key()), without_peer.peer()), ((0x1000, 0, 0), -1));
+        for (site, op, peer, region, class) in [
+            (0x7fff_1234_5678, 4094, 7, 63, 0),
+            (0x7fff_1234_5678, 4094, 0x3ff_fffe, 0, SIZE_CLASSES - 1),
+            (0x1000, 0, -1, 0, 1),
+            (0x1000, 1, -1, 63, 16),
+            (0x1002, 2, 0, 0, 0),
+        ] {
+            assert!(is_told(peer));
+            let told = flow(site, what(entered_for(op, peer), region << KEY_REGION, class));
+            assert_eq!((told.op(), told.peer(), told.class()), (op, peer, class));
+            assert_eq!(split_key(told.site_key()), (site, op, region as u8));
+        }
+        assert!(!is_told(-2) && !is_told(0x3ff_ffff) && !is_told(i32::MAX));
     }
 
     #[test]
@@ -130,7 +168,7 @@ mod tests {
         let sites = [0x40_1136, 0x40_1150, 0x40_1171, 0x40_1fc0];
         let kinds = [(10_u16, 0_u64), (11, 0), (10, 1)];
         let of_site = |site| kinds.iter().flat_map(move |kind| (0..16).map(move |peer| (site, *kind, peer)));
-        let place_of = |(site, (op, region), peer)| place(site, what(op, peer, region << KEY_REGION));
+        let place_of = |(site, (op, region), peer)| place(site, what(entered_for(op, peer), region << KEY_REGION, 0));
         let mut places: Vec<usize> = sites.into_iter().flat_map(of_site).map(place_of).collect();
         places.sort_unstable();
         places.dedup();
@@ -140,7 +178,9 @@ mod tests {
 
     #[test]
     fn rows_are_in_the_table() {
-        for (site, what) in [(0, 1), (u64::MAX, u64::MAX), (0x40_1137, what(4000_u16, 511, 63 << KEY_REGION))] {
+        for (site, what) in
+            [(0, 1), (u64::MAX, u64::MAX), (0x40_1137, what(entered_for(4000_u16, 511), 63 << KEY_REGION, 0))]
+        {
             let first = place(site, what);
             for place in [first, first ^ STEP] {
                 assert!(place.is_multiple_of(STEP) && place < FLOWS * STEP, "{place}");

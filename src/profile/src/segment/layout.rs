@@ -24,7 +24,7 @@ use crate::size::{DISTANCES, Distance, SIZE_CLASSES, size_class};
 /// First eight bytes of a segment.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"PELLPROF");
 /// Version of this layout. Readers and writers of another version refuse the segment.
-pub const VERSION: u32 = 27;
+pub const VERSION: u32 = 28;
 
 /// Threads of a PE that can record into a slot of their own at the same time.
 pub const SLOTS: usize = 256;
@@ -304,7 +304,8 @@ pub struct SlotHead {
 pub struct Cell {
     /// Calls by distance that are not counted in the size classes of the row.
     pub calls: [AtomicU64; DISTANCES],
-    /// Their bytes by distance, where they do not follow from the calls: [`crate::op::bytes_of_calls`].
+    /// Their bytes by distance, where they do not follow from the calls: [`crate::op::bytes_of_calls`]. Those without a
+    /// peer have those of flows by size class added: a trace wants to know them at once.
     pub bytes: [AtomicU64; DISTANCES],
     /// Sampled calls until the next one is timed.
     pub countdown: AtomicU32,

@@ -3,12 +3,13 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
+use crate::model::SizeCount;
 use crate::op::{TRANSFER, bytes_of_calls, traits};
 use crate::order;
-use crate::segment::flows::{self, is_alone};
-use crate::segment::layout::Slot;
+use crate::segment::flows::{self, bytes_follow, has_classes};
+use crate::segment::layout::{Cell, Slot};
 use crate::segment::peers::transfer;
-use crate::size::DISTANCES;
+use crate::size::{DISTANCES, Distance};
 use crate::tables::Traffic;
 
 /// Calls of a flow; its bytes where they do not follow from the calls.
@@ -16,6 +17,7 @@ struct Flow {
     site_key: u64,
     op: u16,
     peer: i32,
+    class: usize,
     calls: u64,
     bytes: u64,
 }
@@ -28,7 +30,7 @@ pub(crate) struct Flows<'a> {
 }
 
 impl<'a> Flows<'a> {
-    pub(crate) fn of(slot: &'a Slot) -> Flows<'a> {
+    pub(crate) fn of_thread(slot: &'a Slot) -> Flows<'a> {
         Self::only(slot, |_| true)
     }
 
@@ -43,6 +45,7 @@ impl<'a> Flows<'a> {
             site_key: flow.site_key(),
             op: flow.op(),
             peer: flow.peer(),
+            class: flow.class(),
             calls: flow.calls.load(Relaxed),
             bytes: flow.bytes.load(Relaxed),
         });
@@ -51,17 +54,46 @@ impl<'a> Flows<'a> {
         Flows { slot, flows }
     }
 
+    fn of(&self, op: u16) -> &[Flow] {
+        let first = self.flows.partition_point(|flow| flow.op < op);
+        &self.flows[first..][..self.flows[first..].partition_point(|flow| flow.op == op)]
+    }
+
+    fn distance(&self, flow: &Flow) -> usize {
+        self.slot.head.distance(flow.peer)
+    }
+
     /// Calls by distance that the cell of an operation lacks.
     pub(crate) fn missing(&self, op: u16) -> [u64; DISTANCES] {
         let mut calls = [0_u64; DISTANCES];
-        if is_alone(op) {
-            let first = self.flows.partition_point(|flow| flow.op < op);
-            for flow in self.flows[first..].iter().take_while(|flow| flow.op == op) {
-                let sum = &mut calls[self.slot.head.distance(flow.peer)];
+        if bytes_follow(op) {
+            for flow in self.of(op) {
+                let sum = &mut calls[self.distance(flow)];
                 *sum = sum.saturating_add(flow.calls);
             }
         }
         calls
+    }
+
+    /// Bytes of calls without a peer: what the cell of an operation has more than flows.
+    pub(crate) fn bytes_without_peer(&self, op: u16, cell: &Cell) -> u64 {
+        let at = Distance::None as usize;
+        match cell.calls[at].load(Relaxed) {
+            // The thread goes on calling: these are flows that were read before.
+            0 if has_classes(op) => 0,
+            _ => self.sizes(op).fold(cell.bytes[at].load(Relaxed), |left, size| left.saturating_sub(size.bytes)),
+        }
+    }
+
+    /// Calls and bytes by size class and distance that the row of an operation lacks.
+    pub(crate) fn sizes(&self, op: u16) -> impl Iterator<Item = SizeCount> {
+        let flows = if has_classes(op) { self.of(op) } else { &[] };
+        flows.iter().map(|flow| SizeCount {
+            class: flow.class as u8,
+            distance: self.distance(flow) as u8,
+            calls: flow.calls,
+            bytes: flow.bytes,
+        })
     }
 
     /// Calls by call site, and their bytes where they do not follow from the calls, in the order of the keys.

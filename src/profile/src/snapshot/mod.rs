@@ -32,7 +32,7 @@ use crate::segment::layout::{
 };
 use crate::segment::tables::ops_in;
 use crate::segment::{Phase, Segment};
-use crate::size::{DISTANCES, SIZE_CLASSES, size_class};
+use crate::size::{DISTANCES, Distance, SIZE_CLASSES, size_class};
 use crate::tables::PeTables;
 
 /// How a PE ended, as its launcher saw it.
@@ -186,7 +186,7 @@ fn add_slots(segment: &Segment, region: &Region, pe: &mut Pe, depth: Depth<'_>) 
     let used = (region.head.slots_used.load(Acquire) as usize).min(SLOTS);
     let shared = (pe.shared_calls > 0).then_some(&region.slots[SLOTS]);
     let slots = region.slots[..used].iter().chain(shared);
-    let flows: Vec<Flows> = slots.clone().map(Flows::of).collect();
+    let flows: Vec<Flows> = slots.clone().map(Flows::of_thread).collect();
     let is_whole = matches!(depth, Depth::All);
     match depth {
         Depth::All => {
@@ -275,19 +275,7 @@ pub(crate) fn read_cell(flows: &Flows<'_>, op: u16, cell: &Cell, overhead_ns: f6
     if row.is_none() && cell.calls.iter().all(|calls| get(calls) == 0) && get(&cell.errors) == 0 {
         return None;
     }
-    let mut routine = Routine::new("", row_table.class);
-    for (d, of_flows) in flows.missing(op).into_iter().enumerate() {
-        routine.calls[d] = get(&cell.calls[d]).saturating_add(of_flows);
-        routine.bytes[d] = get(&cell.bytes[d]).saturating_add(op::bytes_of_calls(op, routine.calls[d]));
-        // Calls counted here have no size class: routines of one size, whose class follows from the mean.
-        if let Some(mean) = routine.bytes[d].checked_div(routine.calls[d]).filter(|&mean| mean > 0) {
-            let class = size_class(usize::try_from(mean).unwrap_or(usize::MAX)) as u8;
-            routine.add_size(SizeCount { class, distance: d as u8, calls: routine.calls[d], bytes: routine.bytes[d] });
-        }
-    }
-    if let Some(row) = row {
-        read_row(&mut routine, row, row_table.timing);
-    }
+    let mut routine = counted(flows, op, cell, row, row_table);
     routine.errors = get(&cell.errors);
     let calls = routine.all_calls();
     if calls == 0 && routine.errors == 0 {
@@ -322,6 +310,27 @@ pub(crate) fn read_cell(flows: &Flows<'_>, op: u16, cell: &Cell, overhead_ns: f6
     Some(routine)
 }
 
+/// What an operation has of calls, bytes and latencies.
+fn counted(flows: &Flows<'_>, op: u16, cell: &Cell, row: Option<&Row>, of_op: &op::Op) -> Routine {
+    let get = |word: &AtomicU64| word.load(Relaxed);
+    let mut routine = Routine::new("", of_op.class);
+    for (d, of_flows) in flows.missing(op).into_iter().enumerate() {
+        routine.calls[d] = get(&cell.calls[d]).saturating_add(of_flows);
+        let bytes = if d == Distance::None as usize { flows.bytes_without_peer(op, cell) } else { get(&cell.bytes[d]) };
+        routine.bytes[d] = bytes.saturating_add(op::bytes_of_calls(op, routine.calls[d]));
+        // Calls counted here have no size class: routines of one size, whose class follows from the mean.
+        if let Some(mean) = routine.bytes[d].checked_div(routine.calls[d]).filter(|&mean| mean > 0) {
+            let class = size_class(usize::try_from(mean).unwrap_or(usize::MAX)) as u8;
+            routine.add_size(SizeCount { class, distance: d as u8, calls: routine.calls[d], bytes: routine.bytes[d] });
+        }
+    }
+    if let Some(row) = row {
+        read_row(&mut routine, row, of_op.timing);
+    }
+    flows.sizes(op).for_each(|size| add_calls(&mut routine, size));
+    routine
+}
+
 /// Whether the slot's owner is inside of a call of this operation, and has counted it.
 fn is_inside(slot: &Slot, op: u16) -> bool {
     let word = slot.head.current.word.load(Relaxed);
@@ -338,9 +347,7 @@ fn read_row(routine: &mut Routine, row: &Row, timing: Timing) {
             let size = row.size(class, d);
             let (calls, bytes) = (get(&size.calls), get(&size.bytes));
             if calls > 0 {
-                routine.calls[d] += calls;
-                routine.bytes[d] += bytes;
-                routine.add_size(SizeCount { class: class as u8, distance: d as u8, calls, bytes });
+                add_calls(routine, SizeCount { class: class as u8, distance: d as u8, calls, bytes });
             }
         }
     }
@@ -350,6 +357,14 @@ fn read_row(routine: &mut Routine, row: &Row, timing: Timing) {
     let used = crate::histogram::bucket(routine.max_ns) + 1;
     let latency = row.latency[..used].iter().enumerate().map(|(bucket, count)| (bucket as u16, get(count)));
     routine.latency = crate::histogram::Histogram::from_counts(latency);
+}
+
+/// Adds calls that are counted by size.
+fn add_calls(routine: &mut Routine, size: SizeCount) {
+    let d = usize::from(size.distance);
+    routine.calls[d] = routine.calls[d].saturating_add(size.calls);
+    routine.bytes[d] = routine.bytes[d].saturating_add(size.bytes);
+    routine.add_size(size);
 }
 
 /// The time of all sampled calls, from the samples.
