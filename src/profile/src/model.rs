@@ -174,19 +174,21 @@ const BY_PEER: f64 = 1.05;
 /// (`./x bench cost`, a loop of `shmem_n_pes`).
 const OF_QUERY: f64 = 0.15;
 /// The same of copies, of what counting takes beside one: a put has a size and a peer.
-const OF_COPY: f64 = 1.6;
-/// What a barrier, wait or collective takes of what timing a call took: part of it passes while it waits.
+const OF_COPY: f64 = 1.3;
+/// What a wait or collective takes of what timing a call took: part of it passes while it waits.
 const OF_WAIT: f64 = 0.85;
+/// The same of a barrier, which has nothing else to do.
+const OF_BARRIER: f64 = 0.7;
 /// The same of a call without call site and peer in a profile that has them: `./x bench cost`.
 const OF_SITES: f64 = 0.6;
 /// What a begin or an end of a region takes of what timing a call took (`./x bench cost`).
-const OF_REGION: f64 = 1.15;
+const OF_REGION: f64 = 1.5;
 /// Bytes of a call from which on what it takes is a copy.
 const COPIED: u64 = 1024;
 /// The part of a short call's time that recording takes where the processor overlaps calls. As [`ALONE`], measured on
 /// one kind of processor (`./x bench cost updates`, and `oshrun --profile-cost` of the same loop); for tables that fit
 /// into no cache it is less.
-const OF_WINDOW: f64 = 0.22;
+const OF_WINDOW: f64 = 0.17;
 /// Most bytes of a call for which that holds: beyond, moving them is what fills the window.
 const WORDS: u64 = 64;
 
@@ -323,7 +325,8 @@ impl Routine {
         let counted = all.saturating_sub(timed) as f64;
         if matches!(self.class, Class::Wait | Class::Barrier | Class::Collective) {
             // Those that were over at once are looked at before and after as well.
-            return timed.max(all) as f64 * OF_WAIT * cost.timed_ns;
+            let part = if self.class == Class::Barrier { OF_BARRIER } else { OF_WAIT };
+            return timed.max(all) as f64 * part * cost.timed_ns;
         }
         let part = if is_kept && self.sampled_sites { OF_SITES } else { 1.0 };
         let each = part * self.counting_ns(cost);
@@ -438,7 +441,8 @@ mod tests {
         assert_eq!(took(of(Class::Order, 0, 0)), [is(2.0 * ALONE); 2]);
         assert_eq!(took(of(Class::Put, 4096, 0)), [is(2.0 * BY_PEER); 2]);
         assert_ne!(is(2.0 * ALONE), is(2.0 * BY_PEER));
-        assert_eq!(took(of(Class::Barrier, 0, 0)), [20_000.0 * OF_WAIT; 2]);
+        assert_eq!(took(of(Class::Barrier, 0, 0)), [20_000.0 * OF_BARRIER; 2]);
+        assert_eq!(took(of(Class::Wait, 0, 0)), [20_000.0 * OF_WAIT; 2]);
         // A part of 60 ns, where that is more.
         assert_eq!(took(of(Class::Amo, 8, 9000)), [is(OF_WINDOW * 60_000.0 / 1000.0); 2]);
         assert_eq!(took(of(Class::Put, 4096, 9000)), [is(2.0 * BY_PEER); 2]);
