@@ -11,7 +11,9 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::hot::{bump, bump32, counted_bytes};
 use super::{flows, tls};
-use crate::op::{COMPLETES, MAX_OPS, NONBLOCKING, Operation, QUERIES, SAMPLED_BYTES_ON_HOST, TRANSFER, entered_for};
+#[cfg(target_arch = "x86_64")]
+use crate::op::MAX_OPS;
+use crate::op::{COMPLETES, NONBLOCKING, Operation, QUERIES, SAMPLED_BYTES_ON_HOST, TRANSFER, entered_for};
 use crate::segment::flows::{Flow, bytes_follow};
 #[cfg(target_arch = "x86_64")]
 use crate::segment::layout::{Cell, Current, SlotHead};
