@@ -12,6 +12,9 @@ const EAGER: u32 = 64;
 /// The same where nothing else is to be done between two looks: for some 50 ns, as long as a word takes from a core
 /// close by. Looking longer costs a partner on the same core more than it gains those further away.
 const EAGER_LOOKS: u32 = 96;
+/// Looks that would have been made in the time of [`Meanwhile::first`]: the turns after them then come when they would
+/// have.
+const LOOKS_MEANWHILE: u32 = 24;
 /// Spins before the first yield where every PE has a core: about the time of a few cache-line transfers.
 const SPINS: u32 = 2000;
 /// Yields between looks at the clock.
@@ -101,8 +104,8 @@ pub fn assist() -> bool {
 /// What a call that waits does while there is nothing else to do.
 #[derive(Clone, Copy)]
 pub struct Meanwhile {
-    /// At the first turn.
-    pub first: fn(),
+    /// At the first turn. Gives whether there was anything to do.
+    pub first: fn() -> bool,
     /// Once the wait goes beyond some turns.
     pub later: fn(),
 }
@@ -187,13 +190,16 @@ impl Backoff {
         if found.is_some() {
             return found;
         }
+        let mut looks = EAGER_LOOKS;
         if self.meanwhile_at == 1 {
             self.turns = 1;
-            self.do_meanwhile();
+            if self.do_meanwhile() {
+                looks -= LOOKS_MEANWHILE;
+            }
         }
         // The others have a turn to do at each look, or no core to look from.
         if self.spins > 1 && HOOK.load(Ordering::Acquire).is_null() {
-            for _ in 0..EAGER_LOOKS {
+            for _ in 0..looks {
                 let found = ready();
                 if found.is_some() {
                     return found;
@@ -224,11 +230,13 @@ impl Backoff {
         }
     }
 
+    /// Gives whether there was anything to do first.
     #[cold]
-    fn do_meanwhile(&mut self) {
-        let Some(meanwhile) = MEANWHILE.get() else { return };
+    fn do_meanwhile(&mut self) -> bool {
+        let Some(meanwhile) = MEANWHILE.get() else { return false };
+        let mut did = false;
         if self.turns < LATER {
-            (meanwhile.first)();
+            did = (meanwhile.first)();
             self.meanwhile_at = LATER;
         }
         // At the latest before the first yield.
@@ -236,6 +244,7 @@ impl Backoff {
             (meanwhile.later)();
             self.meanwhile_at = u32::MAX;
         }
+        did
     }
 
     #[cold]

@@ -40,12 +40,10 @@ pub fn stamps_come_after(time: Duration) {
     STAMPED_AFTER_NS.store(u64::try_from(time.as_nanos()).unwrap_or(0), Relaxed);
 }
 
-/// The calling thread waits: there is time to count the call.
+/// The calling thread waits: there is time to count the call. Gives whether that was left to do.
 #[cold]
-pub fn counts() {
-    if let Some(slot) = tls::slot() {
-        settle(slot);
-    }
+pub fn counts() -> bool {
+    tls::slot().is_some_and(settle)
 }
 
 /// The calling thread waits, and has for a while: see [`stamps_come_after`].
@@ -102,12 +100,14 @@ pub(super) fn begin_on(
     true
 }
 
-/// Counts the call at hand where that is left to do: before anything else is recorded.
+/// Counts the call at hand where that is left to do, which it gives: before anything else is recorded.
 #[inline(always)]
-pub(super) fn settle(slot: &'static Slot) {
-    if slot.head.current.word.load(Relaxed) & NOT_COUNTED != 0 {
+pub(super) fn settle(slot: &'static Slot) -> bool {
+    let is_left = slot.head.current.word.load(Relaxed) & NOT_COUNTED != 0;
+    if is_left {
         count(slot, None);
     }
+    is_left
 }
 
 /// Counts the call at hand, and the algorithm that it takes, where that is known.
