@@ -436,10 +436,21 @@ impl<const TRAITS: u16> Operation for With<TRAITS> {
     }
 }
 
+/// Whether the bytes of calls are not counted, since they follow from the calls: [`bytes_of_calls`].
+#[inline(always)]
+pub fn bytes_follow(op: impl Operation) -> bool {
+    op.traits() & ONE_ELEMENT != 0
+}
+
+/// Whether the calls of an operation are counted by size class.
+pub fn is_sized(op: u16) -> bool {
+    get(op).is_some_and(|row| row.timing == Timing::Sized)
+}
+
 /// Bytes that `calls` calls move of an operation whose calls each move one element; 0 for others.
 pub fn bytes_of_calls(op: u16, calls: u64) -> u64 {
     match get(op) {
-        Some(row) if traits(op) & ONE_ELEMENT != 0 => calls.wrapping_mul(u64::from(row.elem)),
+        Some(row) if bytes_follow(op) => calls.wrapping_mul(u64::from(row.elem)),
         _ => 0,
     }
 }

@@ -13,8 +13,10 @@ use super::hot::{bump, bump32, counted_bytes};
 use super::{flows, tls};
 #[cfg(target_arch = "x86_64")]
 use crate::op::MAX_OPS;
-use crate::op::{COMPLETES, NONBLOCKING, Operation, QUERIES, SAMPLED_BYTES_ON_HOST, TRANSFER, entered_for};
-use crate::segment::flows::{Flow, bytes_follow};
+use crate::op::{
+    COMPLETES, NONBLOCKING, Operation, QUERIES, SAMPLED_BYTES_ON_HOST, TRANSFER, bytes_follow, entered_for,
+};
+use crate::segment::flows::Flow;
 #[cfg(target_arch = "x86_64")]
 use crate::segment::layout::{Cell, Current, SlotHead};
 use crate::segment::layout::{ROW_OVERFLOW, Slot};
@@ -193,6 +195,7 @@ fn begin<const WITH_SITES: bool>(
     if !comes_nearer(slot, op) {
         return None;
     }
+    // As `show`, of what is at hand as one word.
     if is_amo(op) {
         show(slot, op, peer);
     } else if op.traits() & QUERIES == 0 {

@@ -7,8 +7,8 @@ use super::hot::bump;
 use super::nbi::issue_more;
 use super::sites::is_release;
 use super::{release, tls};
-use crate::op::{NONBLOCKING, Operation, TRANSFER, entered_for};
-use crate::segment::flows::{Flow, STEP, bytes_follow, has_classes, is_told, place, what};
+use crate::op::{NONBLOCKING, Operation, TRANSFER, bytes_follow, entered_for, is_sized};
+use crate::segment::flows::{Flow, STEP, is_told, place, what};
 use crate::segment::layout::Slot;
 use crate::size::size_class;
 
@@ -44,7 +44,7 @@ fn look(slot: &Slot, place: usize, flow: (u64, u64)) -> Option<&Flow> {
 /// on, where there is room. Not those to other hosts, which are recorded in another way.
 pub(super) fn begin(slot: &Slot, op: impl Operation, (peer, bytes): (i32, usize)) {
     let has_place = op.traits() & TRANSFER == 0 || slot.head.distance_on_host(peer).is_some();
-    let class = if has_classes(op.id()) { size_class(bytes) } else { 0 };
+    let class = if is_sized(op.id()) { size_class(bytes) } else { 0 };
     let (site, word) = (tls::site(), entered_for(op, peer));
     if site == 0 || !has_place || !is_told(peer) || find(slot, site, word, class).is_some() {
         return;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{cold, consumers, counting, meetings, nbi, rates, release, sites, timeline, tls, waits};
 use crate::clock::{self, Source};
 use crate::histogram::{BUCKETS, bucket};
-use crate::op::{COMPLETES, ONE_ELEMENT, Operation, TIMED_IF_WAITS, TOGETHER, Timing, WAITS, traits};
+use crate::op::{COMPLETES, Operation, TIMED_IF_WAITS, TOGETHER, Timing, WAITS, bytes_follow, traits};
 use crate::segment::layout::{Cell, PROBED, ROW_OVERFLOW, STATE_DONE, STATE_INSIDE, Slot, SlotHead, current_word};
 use crate::size::size_class;
 use crate::trace;
@@ -217,7 +217,7 @@ pub(super) fn elapsed(head: &SlotHead, start: u64, end: u64) -> u64 {
 /// Bytes of a call that are counted in the cell: none where they follow from the calls.
 #[inline(always)]
 pub(super) fn counted_bytes(op: impl Operation, bytes: usize) -> usize {
-    if op.traits() & ONE_ELEMENT != 0 { 0 } else { bytes }
+    if bytes_follow(op) { 0 } else { bytes }
 }
 
 #[inline(always)]

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use super::hot::{bump, bump32};
 use super::{callers, flows, nbi, release, script, tls};
 use crate::arm;
-use crate::op::{NONBLOCKING, ONE_ELEMENT, Operation, SIGNALS, STORES, TRANSFER, traits};
+use crate::op::{self, NONBLOCKING, Operation, SIGNALS, STORES, TRANSFER, traits};
 use crate::segment::layout::Slot;
 use crate::segment::peers::{PEER_OVERFLOW, PEERS, transfer};
 use crate::segment::sites::{PROBES, SITE_OVERFLOW, SITES, Site, key, site_index};
@@ -101,7 +101,7 @@ pub(super) fn is_release(op: impl Operation, bytes: usize) -> bool {
 /// Whether the bytes in a call site's row follow from its calls: not in the row that all operations share.
 #[inline(always)]
 pub(super) fn bytes_follow(op: impl Operation, at: usize) -> bool {
-    op.traits() & ONE_ELEMENT != 0 && at != SITE_OVERFLOW
+    op::bytes_follow(op) && at != SITE_OVERFLOW
 }
 
 /// As [`note`], for a thread that shares its slot with others.

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::layout::STATE_ENTERED;
 use super::sites::{KEY_REGION, key};
-use crate::op::{self, ONE_ELEMENT, Operation, Timing, entered_for};
+use crate::op::entered_for;
 use crate::size::SIZE_CLASSES;
 
 /// Rows of a thread.
@@ -32,10 +32,10 @@ pub struct Flow {
     pub site: AtomicU64,
     /// Operation, peer and region: see [`what`]; 0 where the row is free.
     pub what: AtomicU64,
-    /// Calls. Where [`bytes_follow`] or [`has_classes`] they are counted here only, and in neither
+    /// Calls. Where [`crate::op::bytes_follow`] or [`crate::op::is_sized`] they are counted here only, and in neither
     /// [`super::layout::Cell`] nor [`super::layout::Row`].
     pub calls: AtomicU64,
-    /// Bytes, where they do not follow from the calls: [`bytes_follow`].
+    /// Bytes, where they do not follow from the calls: [`crate::op::bytes_follow`].
     pub bytes: AtomicU64,
 }
 
@@ -77,17 +77,6 @@ pub const fn place(site: u64, what: u64) -> usize {
     let bits = FLOWS.trailing_zeros() + STEP.trailing_zeros();
     let mixed = what.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits);
     mixed.wrapping_add(site.wrapping_mul(STEP as u64 / 4)) as usize & (FLOWS * STEP - STEP)
-}
-
-/// Whether bytes are not counted, since they follow from the calls: [`crate::op::bytes_of_calls`].
-#[inline(always)]
-pub fn bytes_follow(op: impl Operation) -> bool {
-    op.traits() & ONE_ELEMENT != 0
-}
-
-/// Whether calls of a flow are counted by size class.
-pub fn has_classes(op: u16) -> bool {
-    op::get(op).is_some_and(|row| row.timing == Timing::Sized)
 }
 
 impl Flow {

@@ -4,9 +4,9 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::model::SizeCount;
-use crate::op::{TRANSFER, bytes_of_calls, traits};
+use crate::op::{TRANSFER, bytes_follow, bytes_of_calls, is_sized, traits};
 use crate::order;
-use crate::segment::flows::{self, bytes_follow, has_classes};
+use crate::segment::flows;
 use crate::segment::layout::{Cell, Slot};
 use crate::segment::peers::transfer;
 use crate::size::{DISTANCES, Distance};
@@ -80,14 +80,14 @@ impl<'a> Flows<'a> {
         let at = Distance::None as usize;
         match cell.calls[at].load(Relaxed) {
             // The thread goes on calling: these are flows that were read before.
-            0 if has_classes(op) => 0,
+            0 if is_sized(op) => 0,
             _ => self.sizes(op).fold(cell.bytes[at].load(Relaxed), |left, size| left.saturating_sub(size.bytes)),
         }
     }
 
     /// Calls and bytes by size class and distance that the row of an operation lacks.
     pub(crate) fn sizes(&self, op: u16) -> impl Iterator<Item = SizeCount> {
-        let flows = if has_classes(op) { self.of(op) } else { &[] };
+        let flows = if is_sized(op) { self.of(op) } else { &[] };
         flows.iter().map(|flow| SizeCount {
             class: flow.class as u8,
             distance: self.distance(flow) as u8,

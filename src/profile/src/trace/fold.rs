@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::switch;
 use super::writer::{self, Hold, WriterGuard};
-use crate::op::{self, Class, MAX_OPS, Timing};
+use crate::op::{self, Class, MAX_OPS};
 use crate::segment::layout::{ROW_OVERFLOW, Slot};
 use crate::segment::tables::ops_in;
 use crate::size::{DISTANCES, size_class};
@@ -209,7 +209,7 @@ fn total(slot: &Slot, op: u16) -> u64 {
     let cell = slot.cell(op);
     let mut bytes: u64 = cell.bytes.iter().map(|bytes| bytes.load(Relaxed)).sum();
     let row = cell.row.load(Relaxed);
-    if row > ROW_OVERFLOW && is_sized(op) {
+    if row > ROW_OVERFLOW && op::is_sized(op) {
         let row = slot.row(row);
         let of_class = |class| (0..DISTANCES).map(move |distance| row.size(class, distance).bytes.load(Relaxed));
         bytes += (0..=LAST_CLASS).flat_map(of_class).sum::<u64>();
@@ -221,14 +221,10 @@ fn total(slot: &Slot, op: u16) -> u64 {
 const LAST_CLASS: usize = size_class(op::SAMPLED_BYTES_ON_HOST);
 
 fn in_total(slot: &Slot, op: u16, bytes: u64) -> bool {
-    if !is_sized(op) {
-        return op::traits(op) & op::ONE_ELEMENT == 0;
+    if !op::is_sized(op) {
+        return !op::bytes_follow(op);
     }
     slot.cell(op).row.load(Relaxed) <= ROW_OVERFLOW || size_class(bytes as usize) <= LAST_CLASS
-}
-
-fn is_sized(op: u16) -> bool {
-    op::get(op).is_some_and(|row| row.timing == Timing::Sized)
 }
 
 /// Signals and puts with one wake up others: each of them has an event.
@@ -331,7 +327,7 @@ fn folding(slot: &Slot) -> Option<WriterGuard> {
 
 /// A put or get too long to be sampled is over. True: it is folded and gets no event.
 pub(crate) fn timed(slot: &Slot, op: u16, bytes: u64, now: u64) -> bool {
-    if switch::is_full() || !is_sized(op) || is_always(op) {
+    if switch::is_full() || !op::is_sized(op) || is_always(op) {
         return false;
     }
     let Hold::Writer(mut writer) = writer::hold(slot) else { return false };
