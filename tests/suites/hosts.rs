@@ -188,10 +188,23 @@ fn output_that_nobody_reads_ends_the_job() {
 
 #[test]
 fn many_hosts_start_together() {
-    let hosts: Vec<String> = (0..40).map(|host| format!("h{host}")).collect();
+    // Names that are numbers: no resolver is asked.
+    let hosts: Vec<String> = (1..=40).map(|host| format!("127.0.0.{host}")).collect();
     let job = Job::new(tree::tool("oshrun")).args(["--hosts", &hosts.join(",")]).arg("--launch-agent");
     let outcome = job.arg(here("many")).arg(plain()).arg("where").limit(60).run().expect_code(0);
     assert_eq!(outcome.stdout.lines().count(), 40);
+}
+
+/// A resolver that does not answer holds up all hosts together, and not for long.
+#[test]
+fn names_that_nobody_resolves_hold_up_no_job() {
+    let preload =
+        format!("LD_PRELOAD={}", Build::program("hosts/resolver.c").options(["-shared", "-fPIC"]).build().display());
+    let hosts: Vec<String> = (0..40).map(|host| format!("silent{host}")).collect();
+    let oshrun = tree::tool("oshrun");
+    let job = Job::new("env").arg(preload).arg(oshrun).args(["--hosts", &hosts.join(",")]).arg("--launch-agent");
+    let outcome = job.arg(here("silent")).arg(plain()).arg("where").limit(60).run().expect_code(0);
+    assert_eq!((outcome.stdout.lines().count(), outcome.stderr.as_str()), (40, ""));
 }
 
 /// Run by `oshrun` as a PE, from the next tests.

@@ -3,12 +3,10 @@
 use super::list::Placement;
 use crate::options::Options;
 use crate::spawn::{Start, Started};
-use crate::sys::net;
 use pellucid_core::os::process::host_name;
 use pellucid_profile::text::shell_quoted;
-use std::collections::HashSet;
 use std::io::{self, PipeWriter, Write};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Command;
 
@@ -75,34 +73,6 @@ pub fn command(options: &Options, placement: &Placement, oshrun: &Path) -> Vec<S
     agent.into_iter().chain([if shell { shell_quoted(&oshrun) } else { oshrun }, "--daemon".into()]).collect()
 }
 
-/// The addresses of this host at which the part of a host is to connect, the likeliest first: those from which this
-/// host would talk to it; all of them where the name of the host says nothing here, since only the agent knows where it
-/// leads. `agent`: one was named.
-pub fn addresses(agent: bool, host: &str) -> Vec<IpAddr> {
-    let all = net::addresses();
-    let loopback = || all.iter().copied().filter(IpAddr::is_loopback);
-    let mut towards = net::towards(host);
-    if !agent && is_here(host) {
-        // The daemon is a child of this process.
-        towards = loopback().collect();
-    }
-    let here = is_here(host) || towards.iter().any(IpAddr::is_loopback);
-    if !here && !towards.is_empty() {
-        return towards;
-    }
-    if !agent && !towards.is_empty() {
-        return loopback().collect();
-    }
-    // An agent may give names a meaning of its own. Loopback addresses mean somebody else on another host.
-    towards.extend(all.iter().filter(|address| here || !address.is_loopback()));
-    if towards.is_empty() {
-        towards.extend(loopback());
-    }
-    let mut seen = HashSet::new();
-    towards.retain(|address| seen.insert(*address));
-    towards
-}
-
 /// Starts a daemon. Gives its standard input, after the invitation, for the input of PE 0.
 pub fn start(command: &[String], start: Start, invitation: &Invitation) -> io::Result<(Started, PipeWriter)> {
     let (reader, mut writer) = io::pipe()?;
@@ -135,21 +105,6 @@ mod tests {
             "pellucid-daemon 1 a b 10.0.0.1",
         ] {
             assert_eq!(Invitation::parse(wrong), None, "{wrong}");
-        }
-    }
-
-    #[test]
-    fn a_host_gets_the_addresses_that_lead_to_it() {
-        assert!(is_here("localhost") && is_here(&host_name()) && !is_here("no-such-host.invalid"));
-        for host in ["localhost", host_name().as_str(), "127.0.0.1"] {
-            let found = addresses(false, host);
-            assert!(!found.is_empty() && found.iter().all(IpAddr::is_loopback), "{host}: {found:?}");
-        }
-        assert!(addresses(true, "localhost").iter().any(IpAddr::is_loopback));
-        // Nobody here knows it: all addresses of use to others.
-        let others: Vec<IpAddr> = net::addresses().into_iter().filter(|address| !address.is_loopback()).collect();
-        if !others.is_empty() {
-            assert_eq!(addresses(false, "no-such-host.invalid"), others);
         }
     }
 }

@@ -11,7 +11,7 @@
 //! | [`info`] | `--info` |
 //! | [`pack`], [`message`], [`link`] | messages and the connection that carries them |
 //! | [`agent`] | starting a daemon |
-//! | [`listeners`] | where daemons connect |
+//! | [`addresses`], [`listeners`] | where daemons connect |
 //! | [`head`] | the head's loop |
 //! | [`daemon`] | a daemon up to where its PEs run, and after they have ended |
 //! | [`key_values`] | the key-value space of the PEs' wire-up, in a daemon and in the head |
@@ -19,6 +19,7 @@
 //! | [`clock`] | how far the hosts' clocks are apart |
 //! | [`gather`], [`snapshots`] | bringing profiles and traces to the head |
 
+pub mod addresses;
 pub mod agent;
 pub mod agreements;
 pub mod allocation;

@@ -275,7 +275,11 @@ mod tests {
     use crate::metrics::collect::Identity;
 
     fn jobs(linger: Duration) -> Jobs {
-        let jobs = Jobs::new(Limits { linger, max_series: 1000, show_user: false, top: 0, by_node: false });
+        limited(Limits { linger, max_series: 1000, show_user: false, top: 0, by_node: false })
+    }
+
+    fn limited(limits: Limits) -> Jobs {
+        let jobs = Jobs::new(limits);
         jobs.only_these();
         jobs
     }
@@ -306,6 +310,32 @@ mod tests {
         let names: Vec<String> = jobs.lines().into_iter().map(|line| line.job_id).collect();
         assert_eq!(names, ["7", "7_10", "7_10_2"]);
         assert!(jobs.inner().list.iter().all(|job| job.top == 4));
+    }
+
+    #[test]
+    fn a_node_shows_the_newest_job_that_runs_or_else_the_last() {
+        let linger = Duration::from_secs(60);
+        let jobs = limited(Limits { linger, max_series: 1000, show_user: false, top: 0, by_node: true });
+        let shown = || {
+            let families = jobs.page(None);
+            let info = families.iter().find(|family| family.row.id == Id::JobInfo).expect("a job");
+            assert_eq!(info.len(), 1);
+            let name = info.series[0].pairs(info.row).find(|(label, _)| *label == "job_id");
+            name.expect("its name").1.to_owned()
+        };
+        let keys: Vec<Key> = (0..3)
+            .map(|number| {
+                let mut job = job(&number.to_string());
+                job.key.1 = number;
+                let key = job.key;
+                jobs.add(job);
+                key
+            })
+            .collect();
+        for (ends, left) in [(None, "2"), (Some(1), "2"), (Some(2), "0"), (Some(0), "2")] {
+            ends.iter().for_each(|end: &usize| jobs.end(keys[*end], Some("finished")));
+            assert_eq!(shown(), left, "{ends:?}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::losses::Survival;
 use super::{Head, Host, LISTENER, Phase, SIGNALS, STREAMS, WAKE};
 use crate::ending::Ending;
+use crate::hosts::addresses::Addresses;
 use crate::hosts::agent::{self, Invitation};
 use crate::hosts::clock::{self, Measurement};
 use crate::hosts::gather::Receiver;
@@ -74,9 +75,6 @@ impl<'a> Head<'a> {
         let npes = placements.last().map_or(0, |last| last.pes.end);
         let mut environment = passed_on(env::vars_os());
         environment.extend(job::environment(&Options { pes: npes, ..options.clone() }, tools));
-        let agent = options.launch_agent.is_some();
-        let listeners = Listeners::open(placements.iter().flat_map(|place| agent::addresses(agent, &place.host)));
-        let listeners = listeners.map_err(|error| needs("wait for connections of the hosts", error))?;
         let [secret, answer] = secrets()?;
         let trace = results::take_trace(options)?;
         let kept = matches!(options.profile, Choice::Level(_)).then(|| Kept::new(options).map(Arc::new)).transpose()?;
@@ -84,6 +82,11 @@ impl<'a> Head<'a> {
         let mask = Set::of(&[]).block();
         let signals = signals::take().map_err(|error| needs("read signals", error))?;
         let watchdog = Watchdog::start().map_err(|error| needs("start the watchdog process", error))?;
+        // After the watchdog, which is forked while there is one thread.
+        let names = placements.iter().map(|place| place.host.as_str());
+        let addresses = Addresses::find(options.launch_agent.is_some(), names);
+        let listeners = Listeners::open(addresses.all());
+        let listeners = listeners.map_err(|error| needs("wait for connections of the hosts", error))?;
         let (epoll, output) = open_epoll(&signals, &listeners).map_err(|error| needs("wait for events", error))?;
         let since = Instant::now();
         let mut head = Self {
@@ -116,13 +119,7 @@ impl<'a> Head<'a> {
             lost: None,
             survival: Survival::default(),
         };
-        for host in 0..placements.len() {
-            if !head.start_host(host, &oshrun, watchdog.fd(), limit, mask) {
-                // What is the matter with one agent is with all.
-                head.hosts[host..].iter_mut().for_each(|host| (host.phase, host.abandoned) = (Phase::Lost, true));
-                break;
-            }
-        }
+        head.start_hosts(&oshrun, &addresses, watchdog.fd(), limit, mask);
         head.poll_input();
         Ok((head, watchdog))
     }
@@ -139,17 +136,27 @@ impl<'a> Head<'a> {
         self.options.output.as_ref().map_or_else(String::new, |name| here.join(name).display().to_string())
     }
 
+    fn start_hosts(&mut self, oshrun: &Path, addresses: &Addresses, watchdog: i32, limit: Limit, mask: Set) {
+        for host in 0..self.hosts.len() {
+            let start = Start { watchdog, limit, mask, cpus: None, keep: None, terminal: false, debugged: false };
+            if !self.start_host(host, oshrun, addresses, start) {
+                // What is the matter with one agent is with all.
+                self.hosts[host..].iter_mut().for_each(|host| (host.phase, host.abandoned) = (Phase::Lost, true));
+                break;
+            }
+        }
+    }
+
     /// Starts the part of a host. False: it cannot be.
-    fn start_host(&mut self, host: usize, oshrun: &Path, watchdog: i32, limit: Limit, mask: Set) -> bool {
+    fn start_host(&mut self, host: usize, oshrun: &Path, addresses: &Addresses, start: Start) -> bool {
         let place = &self.hosts[host].place;
         let command = agent::command(self.options, place, oshrun);
         let invitation = Invitation {
             host: host as u32,
             secret: self.secret.clone(),
             answer: self.answer.clone(),
-            addresses: self.listeners.ports(&agent::addresses(self.options.launch_agent.is_some(), &place.host)),
+            addresses: self.listeners.ports(addresses.of(&place.host)),
         };
-        let start = Start { watchdog, limit, mask, cpus: None, keep: None, terminal: false, debugged: false };
         let started = agent::start(&command, start, &invitation).and_then(|(started, input)| {
             self.output.add("", started.out, started.err, &self.epoll)?;
             self.agents.add(started.pid);
