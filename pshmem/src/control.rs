@@ -28,23 +28,10 @@ pub fn pcontrol(level: c_int, name: *const c_char, value: f64, number: c_long) -
     match level {
         ..=DEFAULT => crate::init::set_level(level.clamp(OFF, DEFAULT)),
         FLUSH => flush(),
-        // With the profile off, there is nothing to attach a name to.
+        REGION_BEGIN | REGION_END if recorder::level() <= 0 && !recorder::is_attached() => {}
+        // With the profile off, there is nothing to attach another name to. Regions are nested all the same.
+        REGION_BEGIN | REGION_END => region(level, text(name)),
         _ if recorder::level() <= 0 => {}
-        REGION_BEGIN => match text(name) {
-            Some(name) if recorder::region_begin(&name) => trace::region_begin(&name),
-            Some(name) => lost(format_args!("region {name:?} is not recorded: 63 names, 64 nested are kept")),
-            None => warn(format_args!("a region needs a name")),
-        },
-        REGION_END => {
-            let name = text(name);
-            let ended = recorder::region_end(name.as_deref());
-            let name = name.unwrap_or_default();
-            if ended {
-                trace::region_end(&name);
-            } else {
-                lost(format_args!("the end of region {name:?} is ignored: it is not the innermost open one"));
-            }
-        }
         MARKER => match text(name) {
             // A trace keeps whole numbers.
             Some(name) if recorder::marker(&name, value) => trace::marker(&name, value.round() as i64),
@@ -68,6 +55,29 @@ pub fn pcontrol(level: c_int, name: *const c_char, value: f64, number: c_long) -
         _ => {}
     }
     Ok(())
+}
+
+/// A region begins or ends.
+fn region(level: c_int, name: Option<Cow<'_, str>>) {
+    match name {
+        None if level == REGION_BEGIN => warn(format_args!("a region needs a name")),
+        Some(name) if level == REGION_BEGIN => {
+            if recorder::region_begin(&name) {
+                trace::region_begin(&name);
+            } else {
+                lost(format_args!("region {name:?} is not recorded: 63 names, 64 nested are kept"));
+            }
+        }
+        name => {
+            let ended = recorder::region_end(name.as_deref());
+            let name = name.unwrap_or_default();
+            if ended {
+                trace::region_end(&name);
+            } else {
+                lost(format_args!("the end of region {name:?} is ignored: it is not the innermost open one"));
+            }
+        }
+    }
 }
 
 fn flush() {

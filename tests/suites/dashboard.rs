@@ -36,7 +36,7 @@ fn show(name: &str, pes: usize, program: &str, way: &str) -> Shown {
     let running = Job::new("sh").args(["-c", &line]).env("PELLUCID_JOB_ID", name).limit(120).start();
     let url = wait_for("the address of the page", || {
         let text = std::fs::read_to_string(&said).ok()?;
-        Some(text.lines().find_map(|line| line.strip_prefix("oshrun: metrics: "))?.to_owned())
+        Some(text.lines().find_map(|line| line.strip_prefix("oshrun: dashboard: "))?.to_owned())
     });
     Shown { running, url }
 }

@@ -179,6 +179,32 @@ fn pcontrol_switches_counting() {
     }
 }
 
+/// Regions nest while the profile is off. Barriers that some PEs have not recorded are not compared.
+#[test]
+fn what_is_off_on_some_pes_or_in_parts_of_a_region_is_told() {
+    let (directory, outcome) = profile("off", 2, &[], &program("off"));
+    outcome.expect_code(0);
+    let report = Report::read(&directory, true);
+    let note = "the members of 1 team have recorded different numbers of barriers and collectives";
+    assert!(report.json()["notes"].as_array().unwrap().iter().any(|text| text.as_str().unwrap().contains(note)));
+    let view = |name: &str| {
+        let output = Job::new(tree::tool("oshprof")).args(["report", "--view", name, "--json"]).arg(&directory).run();
+        serde_json::from_str::<serde_json::Value>(&output.expect_code(0).stdout).expect("JSON")
+    };
+    let regions = view("regions");
+    let regions = regions["regions"].as_array().expect("regions");
+    for (name, calls) in [("outer", 400), ("io", 200), ("later", 800)] {
+        let row = regions.iter().find(|row| row["region"] == name).unwrap_or_else(|| panic!("{name}: {regions:?}"));
+        // 8 bytes each.
+        assert_eq!(
+            (&row["entries"], &row["bytes"], &row["open"]),
+            (&200.into(), &(8 * calls).into(), &0.into()),
+            "{row}"
+        );
+    }
+    assert_eq!(view("imbalance")["imbalance"], serde_json::json!([]));
+}
+
 #[test]
 fn threads_lose_no_call() {
     let (directory, outcome) = profile("threads", 2, &[], &program("threads"));

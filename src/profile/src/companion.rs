@@ -105,8 +105,8 @@ impl Destinations {
         self.serve.is_none() && self.file.is_none() && self.push.is_none() && !self.page
     }
 
-    /// Arguments of the processes that do it: the page has one of its own.
-    fn commands(&self) -> Vec<Vec<&str>> {
+    /// What the processes that do it serve, and their arguments: the page has one of its own.
+    fn commands(&self) -> Vec<(&'static str, Vec<&str>)> {
         let mut metrics = vec!["serve", "--job-on-stdin", "--linger", LINGER];
         match self.serve.as_deref() {
             None => {}
@@ -119,7 +119,7 @@ impl Destinations {
         metrics.extend(self.forget.then_some("--push-forget"));
         let page = vec!["serve", "--job-on-stdin", "--linger", PAGE_LINGER, "--listen", "127.0.0.1:0", "--page"];
         let any = self.serve.is_some() || self.file.is_some() || self.push.is_some();
-        [any.then_some(metrics), self.page.then_some(page)].into_iter().flatten().collect()
+        [any.then_some(("metrics", metrics)), self.page.then_some(("dashboard", page))].into_iter().flatten().collect()
     }
 }
 
@@ -131,6 +131,7 @@ pub struct Companions(Vec<Companion>);
 #[derive(Debug)]
 struct Companion {
     stream: Mutex<UnixStream>,
+    what: &'static str,
     url: String,
 }
 
@@ -144,7 +145,8 @@ impl Companions {
             return Ok(Companions::default());
         }
         let tool = tool.ok_or("oshprof is neither beside this program nor in PATH")?;
-        let each = wanted.commands().into_iter().map(|arguments| Companion::start(tool, &arguments, START));
+        let each =
+            wanted.commands().into_iter().map(|(what, arguments)| Companion::start(tool, what, &arguments, START));
         each.collect::<Result<_, _>>().map(Companions)
     }
 
@@ -153,9 +155,9 @@ impl Companions {
         self.0.is_empty()
     }
 
-    /// Where they serve, for people.
-    pub fn urls(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|one| one.url.as_str()).filter(|url| !url.is_empty())
+    /// What they serve and where, for people.
+    pub fn urls(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.0.iter().map(|one| (one.what, one.url.as_str())).filter(|(_, url)| !url.is_empty())
     }
 
     /// Hands the job over.
@@ -185,14 +187,14 @@ impl Companions {
 }
 
 impl Companion {
-    fn start(tool: &Path, arguments: &[&str], within: Duration) -> Result<Companion, String> {
+    fn start(tool: &Path, what: &'static str, arguments: &[&str], within: Duration) -> Result<Companion, String> {
         let failed = |error: io::Error| format!("{}: {error}", tool.display());
         let (mine, theirs) = UnixStream::pair().map_err(failed)?;
         let streams = [Stream::Of(theirs.as_fd()), Stream::Null, Stream::Inherited];
         let child = Spawned::new(tool, arguments, variables_without(&NOT_FOR_IT), streams).map_err(failed)?;
         // The other end is the child's alone.
         drop(theirs);
-        let companion = Companion { stream: Mutex::new(mine), url: String::new() };
+        let companion = Companion { stream: Mutex::new(mine), what, url: String::new() };
         let said = companion.read_until(b"\n\n", within);
         // It has gone on as another process before it said anything, which ends with this connection if it is not
         // ready. What has not is something else, and ends now. Whoever takes all children here may have been first.
@@ -255,8 +257,8 @@ pub fn tool(folder: Option<PathBuf>, path: Option<OsString>) -> Option<PathBuf> 
 
 /// Says something to the terminal, where there is one to hear it.
 pub fn announce(who: &str, companions: &Companions) {
-    for url in companions.urls() {
-        crate::say!("{who}: metrics: {url}");
+    for (what, url) in companions.urls() {
+        crate::say!("{who}: {what}: {url}");
     }
 }
 
@@ -286,8 +288,9 @@ mod tests {
 
     #[test]
     fn one_process_for_metrics_and_one_for_the_page() {
-        let commands =
-            |text: &str| Destinations::parse(text).unwrap().commands().iter().map(|c| c.join(" ")).collect::<Vec<_>>();
+        let commands = |text: &str| {
+            Destinations::parse(text).unwrap().commands().iter().map(|(_, c)| c.join(" ")).collect::<Vec<_>>()
+        };
         assert_eq!(commands("off"), [""; 0]);
         assert_eq!(
             commands("file=f,push=u,forget"),
@@ -308,7 +311,8 @@ mod tests {
     #[test]
     fn what_does_not_begin_is_ended() {
         // It is waited for: the test ends when that has.
-        let message = Companion::start(Path::new("/bin/sleep"), &["100000"], Duration::from_millis(50)).unwrap_err();
+        let message =
+            Companion::start(Path::new("/bin/sleep"), "metrics", &["100000"], Duration::from_millis(50)).unwrap_err();
         assert!(message.contains("/bin/sleep did not begin"), "{message}");
     }
 }

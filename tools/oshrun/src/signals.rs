@@ -3,11 +3,13 @@
 use crate::sys::signal::{Reader, Set, is_ignored, set_default};
 use std::io;
 
-/// Signals that are forwarded to every PE.
-const FORWARDED: [i32; 9] = [
+/// Signals that are forwarded to every PE: those of people, and of batch systems whose limits are reached.
+const FORWARDED: [i32; 11] = [
     libc::SIGINT,
     libc::SIGTERM,
     libc::SIGHUP,
+    libc::SIGALRM,
+    libc::SIGXCPU,
     libc::SIGQUIT,
     libc::SIGUSR1,
     libc::SIGUSR2,
@@ -35,7 +37,7 @@ pub enum Meaning {
 pub fn meaning(signal: i32) -> Meaning {
     match signal {
         libc::SIGCHLD => Meaning::Child,
-        libc::SIGINT | libc::SIGTERM | libc::SIGHUP | libc::SIGQUIT => Meaning::End,
+        libc::SIGINT | libc::SIGTERM | libc::SIGHUP | libc::SIGALRM | libc::SIGXCPU | libc::SIGQUIT => Meaning::End,
         libc::SIGTSTP => Meaning::Pause,
         libc::SIGCONT => Meaning::Resume,
         _ => Meaning::Other,

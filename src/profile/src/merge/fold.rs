@@ -194,7 +194,7 @@ impl<'p> Fold<'p> {
         (merged.matrices, merged.pairs, merged.other_pairs) = self.matrices.finish(self.plan);
         (merged.sites, merged.other_sites) = self.sites.finish();
         (merged.regions, merged.markers) = self.regions.finish();
-        (merged.late, merged.every) = self.meetings.finish();
+        (merged.late, merged.every, merged.unpaired) = self.meetings.finish();
         meetings::bound(&mut merged.late, &merged.routines);
         let Groups { contexts, teams, network, algorithms } = self.groups;
         merged.contexts = contexts.into_iter().collect();

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::efficiency::LastArrivals;
 use super::plan::Plan;
 use super::pool::Pool;
-use crate::model::{Pe, Routine};
+use crate::model::{Pe, Progress, Routine};
 use crate::op;
 use crate::tables::TeamKey;
 
@@ -117,11 +117,13 @@ pub(super) struct Meetings {
     one_in: u64,
     /// One in so many was kept by the PE that kept fewest.
     every: u64,
+    /// Fewest and most calls that a member of each team has recorded, of those that have finalized.
+    calls: HashMap<TeamKey, (u64, u64)>,
 }
 
 impl Default for Meetings {
     fn default() -> Meetings {
-        Meetings { pool: Pool::default(), kept: HashMap::new(), one_in: 1, every: 1 }
+        Meetings { pool: Pool::default(), kept: HashMap::new(), one_in: 1, every: 1, calls: HashMap::new() }
     }
 }
 
@@ -141,6 +143,8 @@ impl Meetings {
 
     pub(super) fn add(&mut self, plan: &Plan, pe: &Pe) {
         self.every = self.every.max(pe.tables.sync_every);
+        let teams = pe.tables.teams.iter().filter(|team| team.size >= 2 && pe.progress == Progress::Finalized);
+        teams.for_each(|team| self.add_calls(team.key(), (team.calls, team.calls)));
         let regions: Vec<u32> = pe.tables.regions.iter().map(|region| self.pool.number(&region.name)).collect();
         let outside = self.pool.number("");
         let mut place = (0, outside, 0);
@@ -165,6 +169,21 @@ impl Meetings {
         self.cut(plan.limits.meetings);
     }
 
+    fn add_calls(&mut self, team: TeamKey, (least, most): (u64, u64)) {
+        let known = self.calls.entry(team).or_insert((least, most));
+        *known = (known.0.min(least), known.1.max(most));
+    }
+
+    /// All members of a team call its barriers and collectives equally often. Where not all were recorded, as where the
+    /// profile was off on some PEs, their numbers do not say which belong together.
+    fn is_paired(&self, team: &TeamKey) -> bool {
+        self.calls.get(team).is_none_or(|(least, most)| least == most)
+    }
+
+    fn is_complete(&self, ((team, _), arrivals): (&Meeting, &Arrivals)) -> bool {
+        i64::from(arrivals.count) == i64::from(team.3) && self.is_paired(team)
+    }
+
     fn put(&mut self, meeting: Meeting, arrivals: Arrivals) {
         self.kept.entry(meeting).and_modify(|known| known.add(&arrivals)).or_insert(arrivals);
     }
@@ -187,6 +206,7 @@ impl Meetings {
         if other.one_in > self.one_in {
             self.thin_out(other.one_in);
         }
+        other.calls.into_iter().for_each(|(team, calls)| self.add_calls(team, calls));
         let number = self.pool.take_in(&other.pool);
         for (meeting, mut arrivals) in other.kept {
             if self.is_kept(&meeting) {
@@ -200,7 +220,7 @@ impl Meetings {
 
     /// When the last member came to each meeting of which every arrival is known.
     pub(super) fn last_arrivals(&self) -> LastArrivals {
-        let whole = self.kept.iter().filter(|((team, _), arrivals)| i64::from(arrivals.count) == i64::from(team.3));
+        let whole = self.kept.iter().filter(|known| self.is_complete(*known));
         whole.map(|(meeting, arrivals)| (*meeting, arrivals.last)).collect()
     }
 
@@ -219,9 +239,11 @@ impl Meetings {
         late
     }
 
-    /// By routine, region and place, most lost first; and of how many meetings one was kept.
-    pub(super) fn finish(self) -> (Vec<Late>, u64) {
-        (self.late(&self.kept), self.every.saturating_mul(self.one_in))
+    /// By routine, region and place, most lost first; of how many meetings one was kept; and how many teams are left
+    /// out, whose members have not all recorded the same.
+    pub(super) fn finish(self) -> (Vec<Late>, u64, usize) {
+        let unpaired = self.calls.keys().filter(|team| !self.is_paired(team)).count();
+        (self.late(&self.kept), self.every.saturating_mul(self.one_in), unpaired)
     }
 
     fn late(&self, kept: &HashMap<Meeting, Arrivals>) -> Vec<Late> {
@@ -230,7 +252,7 @@ impl Meetings {
         for ((team, _), arrivals) in kept {
             // One that is not complete would blame whoever is known. What is complete was kept by the PE that keeps
             // fewest, and stands for what that one left out.
-            if i64::from(arrivals.count) != i64::from(team.3) {
+            if i64::from(arrivals.count) != i64::from(team.3) || !self.is_paired(team) {
                 continue;
             }
             let weight = arrivals.every.saturating_mul(one_in);

@@ -148,6 +148,8 @@ pub struct Merged {
     pub late: Vec<Late>,
     /// One in so many of them is known.
     pub every: u64,
+    /// Teams whose members have recorded different numbers of them: who was late is not known there.
+    pub unpaired: usize,
     /// Contexts: handle and team; PEs, and their traffic.
     pub contexts: Vec<(ContextKey, (u64, Context))>,
     /// Teams.

@@ -278,6 +278,23 @@ fn kept_meetings_stand_for_the_others_and_incomplete_ones_blame_nobody() {
     assert_eq!((list[0].meetings, list[0].lost_ns), (4, 40));
 }
 
+/// Where a PE has not recorded all, its numbers are those of other meetings.
+#[test]
+fn meetings_that_not_all_have_recorded_blame_nobody() {
+    let mut profile = late_profile(&[&[0, 500], &[100, 500]], 1);
+    for (pe, calls) in profile.pes.iter_mut().zip([2, 5]) {
+        (pe.progress, pe.tables.teams[0].calls) = (Progress::Initialized, calls);
+    }
+    let merged = Merged::from(&profile);
+    assert_eq!((merged.late.len(), merged.unpaired), (1, 0), "one may be behind while they run");
+    profile.pes.iter_mut().for_each(|pe| pe.progress = Progress::Finalized);
+    let merged = Merged::from(&profile);
+    assert_eq!((merged.late.len(), merged.unpaired), (0, 1));
+    profile.pes[0].tables.teams[0].calls = 5;
+    let merged = Merged::from(&profile);
+    assert_eq!((merged.late.len(), merged.unpaired), (1, 0));
+}
+
 /// Of four meetings the one that was kept was the one with a late PE: it stands for the others only as far as time was
 /// spent.
 #[test]

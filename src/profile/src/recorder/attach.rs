@@ -119,6 +119,9 @@ pub fn set_level(level: i32) {
     if head.max_level.load(Relaxed) > 0 && head.level.load(Relaxed) != level {
         head.level_changes.fetch_add(1, Relaxed);
     }
+    if level > 0 && arm::level() <= 0 {
+        super::nbi::begin_anew(super::hot::ticks(&region.slots[SLOTS].head));
+    }
     if level > 0 && head.state.load(Relaxed) == PE_ATTACHED {
         super::early::make(&region.slots[0]);
     }

@@ -43,7 +43,7 @@ const MAX_CREDIT: u32 = 4000;
 #[cold]
 #[inline(never)]
 pub(super) fn begin_sample(slot: &Slot, site: u32) -> u64 {
-    slot.head.site.store(site, Relaxed);
+    slot.tables.look.site.store(site, Relaxed);
     let start = if uses_counter(&slot.head) { clock::counter_after() } else { monotonic() };
     clock::fence();
     start
@@ -60,12 +60,12 @@ const FIRST: u64 = 2;
 #[cold]
 #[inline(never)]
 pub(super) fn begin(slot: &Slot, left: u32, addr: usize, bytes: usize, site: u32) -> u64 {
-    let current = &slot.head.current;
+    let (current, look) = (&slot.head.current, &slot.tables.look);
     let word = current.word.load(Relaxed);
     let (is_sample, now) = match trace::enter(slot, word as u16, left, bytes) {
         Short::Sample => {
-            current.addr.store(addr as u64, Relaxed);
-            slot.tables.look.bytes.store(bytes as u64, Relaxed);
+            look.addr.store(addr as u64, Relaxed);
+            look.bytes.store(bytes as u64, Relaxed);
             rates::begin(slot, bytes, u64::from(slot.cell(word as u16).gap.load(Relaxed)).max(1));
             return begin_sample(slot, site) | SAMPLE;
         }
@@ -76,7 +76,8 @@ pub(super) fn begin(slot: &Slot, left: u32, addr: usize, bytes: usize, site: u32
     current.bytes.store(bytes as u64, Relaxed);
     // Entered and traced: inside, as a timed call is.
     current.word.store(word & !(0xffff << 16) | STATE_INSIDE << 16, Relaxed);
-    slot.tables.look.bytes.store(bytes as u64, Relaxed);
+    look.addr.store(addr as u64, Relaxed);
+    look.bytes.store(bytes as u64, Relaxed);
     let start = if is_sample { begin_sample(slot, site) | SAMPLE } else { (now & !(SAMPLE | FIRST)).max(4) };
     current.start.store(start, Relaxed);
     start
@@ -183,11 +184,14 @@ fn elapsed_ns(head: &SlotHead, start: u64) -> u64 {
     clock::scale_ns(elapsed(head, start, ticks_of(head)), head.clock_mult.load(Relaxed))
 }
 
-/// Ends a sampled call that was timed.
+/// Ends a sampled call that was timed; gives when it ended, where the thread has a slot of its own.
 #[cold]
 #[inline(never)]
-pub(super) fn leave_sample(op: u16, start: u64) {
-    let Some(slot) = tls::slot() else { return leave_shared(op, start) };
+pub(super) fn leave_sample(op: u16, start: u64) -> u64 {
+    let Some(slot) = tls::slot() else {
+        leave_shared(op, start);
+        return 0;
+    };
     let word = slot.head.current.word.load(Relaxed);
     // A signal handler that made a call meanwhile has left another word: what is no sample has an event in any case.
     let traced = state_of(word) == STATE_INSIDE;
@@ -198,7 +202,8 @@ pub(super) fn leave_sample(op: u16, start: u64) {
         let end = ticks_of(&slot.head);
         trace::settle(slot, op, true);
         leave_traced(slot, op, start, end);
-        return trace::rearm(slot, op, false, end);
+        trace::rearm(slot, op, false, end);
+        return end;
     }
     let ticks = end_sample(slot, start);
     trace::settle(slot, op, traced);
@@ -215,7 +220,8 @@ pub(super) fn leave_sample(op: u16, start: u64) {
     let claimed = slot.head.claimed_ns.load(Relaxed);
     let weight = u64::from(cell.gap.load(Relaxed)).max(1);
     let is_long = raw_ns.saturating_sub(overhead_ns) >= LONG.load(Relaxed);
-    add_sample(slot, cell, raw_ns, overhead_ns, claims::room_ns(slot, row, now));
+    let site = slot.tables.look.site.load(Relaxed);
+    add_sample(slot, cell, site, (raw_ns, overhead_ns), claims::room_ns(slot, row, now));
     let took = slot.head.claimed_ns.load(Relaxed).wrapping_sub(claimed);
     let peer = (word >> 32) as i32;
     lines::note(slot, op, peer, weight, took);
@@ -231,12 +237,13 @@ pub(super) fn leave_sample(op: u16, start: u64) {
     if timeline::is_due(slot, now) {
         timeline::settle(slot, op, start, now);
     }
-    trace::rearm(slot, op, true, start + ticks);
+    trace::rearm(slot, op, true, now);
+    now
 }
 
 /// Ends the first call of a thread: it stands for itself only, and no countdown knows of it.
 #[cold]
-fn leave_first(slot: &Slot, op: u16, start: u64, traced: bool) {
+fn leave_first(slot: &Slot, op: u16, start: u64, traced: bool) -> u64 {
     let end = ticks_of(&slot.head);
     let ns = clock::scale_ns(elapsed(&slot.head, start, end), slot.head.clock_mult.load(Relaxed));
     let cell = slot.cell(op);
@@ -245,6 +252,7 @@ fn leave_first(slot: &Slot, op: u16, start: u64, traced: bool) {
     if traced {
         leave_traced(slot, op, start, end);
     }
+    end
 }
 
 #[inline(always)]
@@ -256,27 +264,27 @@ fn leave_traced(slot: &Slot, op: u16, start: u64, end: u64) {
 }
 
 /// Adds a timed sample and draws when the next one is due. The sample claims at most `room_ns` for the calls that it
-/// stands for.
+/// stands for. `site`: the row of its call site.
 ///
 /// A call of 100 us or more in a routine of nanoseconds is most often a preemption: taken for a hundred others it would
 /// drown them. It stands for itself; and long calls buy credit, so that where they are not rare, each call is timed.
 ///
 /// `raw_ns` includes the `overhead_ns` that timing takes.
-pub(super) fn add_sample(slot: &Slot, cell: &Cell, raw_ns: u64, overhead_ns: u64, room_ns: u64) {
+pub(super) fn add_sample(slot: &Slot, cell: &Cell, site: u32, (raw_ns, overhead_ns): (u64, u64), room_ns: u64) {
     let ns = raw_ns.saturating_sub(overhead_ns);
     // This call stands for itself and for the calls that were not timed since the last sample.
     let weight = u64::from(cell.gap.load(Relaxed)).max(1);
     let row_number = row(slot, cell);
     if ns >= LONG.load(Relaxed) {
         add_exact(slot, cell, row_number, ns);
-        sites::add_exact(slot, ns);
+        sites::add_exact_at(slot, site, ns);
     } else {
         let wanted = ns.saturating_mul(weight);
         // A sample that stands for itself only took what it took.
         let claim = if weight > 1 { wanted.min(room_ns) } else { wanted };
         let raw_ns = if claim < wanted { claim / weight + overhead_ns } else { raw_ns };
         bump(&slot.head.claimed_ns, claim);
-        sites::add_sample(slot, raw_ns, weight, ns);
+        sites::add_sample(slot, site, raw_ns, weight, ns);
         cell.samples.store(cell.samples.load(Relaxed) + 1, Relaxed);
         bump(&cell.sample_weight, weight);
         bump(&cell.sample_ns, raw_ns.saturating_mul(weight));

@@ -69,7 +69,7 @@ pub const fn context_column(op: u16) -> usize {
 pub fn context(column: usize, handle: usize, bytes: usize) {
     let Some(slot) = tls::slot() else { return };
     slot.tables.context.store(handle as u64, Relaxed);
-    if arm::counts_only() {
+    if arm::counts_only() || arm::level() <= 0 {
         return;
     }
     let [last, at] = &slot.tables.context_last;

@@ -3,9 +3,10 @@
 
 use std::os::fd::{AsFd, AsRawFd};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
 
 use super::tests::TURN;
-use super::{attach, count, outlined, sampled, set_site, sized, tls};
+use super::{attach, count, outlined, sampled, set_level, set_site, sized, timed, tls, wait_begins};
 use crate::model::{Pe, Routine};
 use crate::op::{OPS, SAMPLED_BYTES_ON_HOST, find};
 use crate::segment::layout::Slot;
@@ -143,6 +144,83 @@ fn a_profile_with_sites_has_each_call_once_by_site_and_by_peer_too() {
         peers,
         [(Some(2), 4 * ROUNDS, 32_781 * ROUNDS), (Some(3), ROUNDS, 4 * ROUNDS), (Some(4), ROUNDS, 4 * ROUNDS)]
     );
+}
+
+/// More call sites than there are rows, most of whose calls have a flow all the same.
+#[test]
+fn calls_whose_site_found_no_row_are_among_those_without_a_place() {
+    const PLACES: u64 = 3000;
+    const ROUNDS: u64 = 20;
+    let pe = profile_of(|| {
+        for region in 0..2 {
+            if region == 1 {
+                super::region_begin("inner");
+            }
+            for place in 0..PLACES / 2 * ROUNDS {
+                set_site(0x1000 + place % (PLACES / 2) * 20);
+                p_in::<true>(2);
+                // Takes rows of call sites, and none of flows.
+                timed(BARRIER, -1, 0, 0, || ());
+            }
+        }
+        true
+    });
+    let of_p: u64 =
+        pe.tables.sites.iter().filter(|site| site.routine != "shmem_barrier_all").map(|site| site.calls).sum();
+    let lost = routine(&pe, BARRIER).all_calls() - calls_of(&pe, "shmem_barrier_all");
+    assert_eq!(of_p, PLACES * ROUNDS + lost, "barriers without a place are among them");
+    assert!(pe.tables.sites.iter().any(|site| site.routine.is_empty()), "some found no row");
+}
+
+fn calls_of(pe: &Pe, routine: &str) -> u64 {
+    pe.tables.sites.iter().filter(|site| site.routine == routine).map(|site| site.calls).sum()
+}
+
+#[test]
+fn a_sample_in_a_handler_leaves_the_call_that_it_interrupts_alone() {
+    let wait = Duration::from_millis(3);
+    let pe = profile_of(|| {
+        p_in::<true>(2);
+        set_site(0x1000);
+        timed(BARRIER, -1, 0, 0, || {
+            wait_begins();
+            // As a signal handler does: the first calls of a routine are all samples.
+            set_site(0x2000);
+            (0..5).for_each(|_| p_in::<true>(2));
+            std::thread::sleep(Duration::from_millis(3));
+        });
+        true
+    });
+    let site = |address, routine: &str| {
+        let found = pe.tables.sites.iter().find(|site| site.address == address && site.routine == routine);
+        found.unwrap_or_else(|| panic!("{routine} from {address:x}: {:?}", pe.tables.sites))
+    };
+    let (barrier, in_handler) = (site(0x1000, "shmem_barrier_all"), site(0x2000, "shmem_int_p"));
+    assert!(barrier.total_ns >= Some(wait.as_nanos() as u64), "{barrier:?}");
+    assert!(in_handler.calls == 5 && in_handler.max_ns < wait.as_nanos() as u64, "{in_handler:?}");
+}
+
+#[test]
+fn what_was_issued_before_the_profile_was_off_is_no_part_of_a_later_batch() {
+    let pe = profile_of(|| {
+        let issue = || sized(NBI, 2, 0, 8, || ());
+        let quiet = || sampled(QUIET, -1, 0, 0, || ());
+        issue();
+        quiet();
+        issue();
+        // A thread that ends without completing what it has issued, and the next one in its slot.
+        std::thread::spawn(issue).join().unwrap();
+        set_level(0);
+        std::thread::sleep(Duration::from_millis(30));
+        set_level(1);
+        std::thread::spawn(quiet).join().unwrap();
+        issue();
+        quiet();
+        true
+    });
+    let nbi = pe.tables.nbi;
+    assert_eq!((nbi.issued, nbi.batches, nbi.completed), (4, 2, 2));
+    assert!(nbi.max_ns < 30_000_000, "{nbi:?}");
 }
 
 #[test]

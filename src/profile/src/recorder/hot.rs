@@ -28,13 +28,11 @@ pub(super) fn bump32(word: &AtomicU32, by: u32) {
 #[inline(always)]
 pub fn sampled<R>(op: impl Operation, peer: i32, addr: usize, bytes: usize, f: impl FnOnce() -> R) -> R {
     let start = begin_sampled(op, peer, addr, bytes);
-    let begun = if op.traits() & COMPLETES != 0 { nbi::begin_completion() } else { 0 };
+    let begun = if op.traits() & COMPLETES != 0 { nbi::begin_completion(start) } else { 0 };
     let result = f();
+    let end = if start != 0 { cold::leave_sample(op.id(), start) } else { 0 };
     if op.traits() & COMPLETES != 0 {
-        nbi::complete(op.id(), begun);
-    }
-    if start != 0 {
-        cold::leave_sample(op.id(), start);
+        nbi::complete(op.id(), begun, end);
     }
     result
 }
@@ -134,7 +132,7 @@ fn begin_stamped<O: Operation>(op: O, peer: i32, addr: usize, bytes: usize) -> u
 #[inline(always)]
 pub(super) fn end_timed(op: impl Operation, start: u64, peer: i32) {
     if op.traits() & COMPLETES != 0 {
-        nbi::complete(op.id(), start);
+        nbi::complete(op.id(), start, 0);
     }
     if op.traits() & TIMED_IF_WAITS != 0 {
         return waits::leave(op, start, peer);

@@ -13,7 +13,7 @@ pub(super) fn note(slot: &Slot, op: u16, peer: i32, weight: u64, ns: u64) {
     if traits(op) & TRANSFER == 0 {
         return;
     }
-    let address = slot.head.current.addr.load(Relaxed);
+    let address = slot.tables.look.addr.load(Relaxed);
     let key = key(peer, address);
     let first = set(key, op);
     let rows = &slot.tables.lines[first..first + WAYS];

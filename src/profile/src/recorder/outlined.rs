@@ -37,12 +37,10 @@ pub fn timed<R>(op: impl Operation, peer: i32, addr: usize, bytes: usize, f: imp
 /// A call that completes others.
 #[inline(always)]
 fn completing<R>(op: impl Operation, start: u64, f: impl Fn() -> R) -> R {
-    let begun = nbi::begin_completion();
+    let begun = nbi::begin_completion(start);
     let result = f();
-    nbi::complete(op.id(), begun);
-    if start != 0 {
-        cold::leave_sample(op.id(), start);
-    }
+    let end = if start != 0 { cold::leave_sample(op.id(), start) } else { 0 };
+    nbi::complete(op.id(), begun, end);
     result
 }
 

@@ -46,11 +46,11 @@ fn note_uncounted<O: Operation>(slot: &Slot, op: O, (peer, addr, bytes): (i32, u
     site_row(slot, key) as u32
 }
 
-/// Counts the calls that a sample stands for at its call site, which is the slot's present one, and its peer.
+/// Counts the calls that a sample stands for at its call site and its peer.
 #[cold]
 #[inline(never)]
 pub(super) fn note_sample(slot: &Slot, op: u16, (peer, bytes): (i32, u64), calls: u64) {
-    let at = (slot.head.site.load(Relaxed) as usize).min(SITE_OVERFLOW);
+    let at = (slot.tables.look.site.load(Relaxed) as usize).min(SITE_OVERFLOW);
     let (site, bytes) = (&slot.tables.sites[at], bytes.saturating_mul(calls));
     bump(&site.calls, calls);
     if !bytes_follow(op, at) {
@@ -159,7 +159,13 @@ pub(super) fn site_key(slot: &Slot, row: u64) -> u64 {
 /// Adds a timed call to the call site that it was entered with.
 #[inline(always)]
 pub(super) fn add_exact(slot: &Slot, ns: u64) {
-    let site = &slot.tables.sites[(slot.head.site.load(Relaxed) as usize).min(SITE_OVERFLOW)];
+    add_exact_at(slot, slot.head.site.load(Relaxed), ns);
+}
+
+/// As [`add_exact`], at the call site in this row.
+#[inline(always)]
+pub(super) fn add_exact_at(slot: &Slot, site: u32, ns: u64) {
+    let site = &slot.tables.sites[(site as usize).min(SITE_OVERFLOW)];
     bump(&site.exact_calls, 1);
     bump(&site.exact_ns, ns);
     if script::is_known() {
@@ -184,10 +190,10 @@ fn note_longest(site: &Site, ns: u64) {
     }
 }
 
-/// Adds a sample to the call site that it was entered with: `claimed_ns` for each of `weight` calls, with what timing
-/// takes; it took `ns` itself.
-pub(super) fn add_sample(slot: &Slot, claimed_ns: u64, weight: u64, ns: u64) {
-    let site = &slot.tables.sites[(slot.head.site.load(Relaxed) as usize).min(SITE_OVERFLOW)];
+/// Adds a sample to the call site in this row: `claimed_ns` for each of `weight` calls, with what timing takes; it took
+/// `ns` itself.
+pub(super) fn add_sample(slot: &Slot, site: u32, claimed_ns: u64, weight: u64, ns: u64) {
+    let site = &slot.tables.sites[(site as usize).min(SITE_OVERFLOW)];
     bump32(&site.samples, 1);
     bump(&site.sample_weight, weight);
     bump(&site.sample_ns, claimed_ns.saturating_mul(weight));

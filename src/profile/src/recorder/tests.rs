@@ -195,7 +195,7 @@ fn samples_estimate_the_total_even_against_a_pattern() {
         truth += ns;
         hot::count(slot, cell, 1, 8);
         if hot::enter_sampled(slot, cell, op, (1, 0, 8), 0) != 0 {
-            cold::add_sample(slot, cell, ns + overhead, overhead, u64::MAX);
+            cold::add_sample(slot, cell, 0, (ns + overhead, overhead), u64::MAX);
         }
     }
     let pe = fixture.pe();
@@ -228,7 +228,7 @@ fn with_long_calls(calls: u64, period: u64, long: u64) -> (Routine, u64) {
         truth += ns;
         hot::count(slot, cell, 1, 8);
         if hot::enter_sampled(slot, cell, op, (1, 0, 8), 0) != 0 {
-            cold::add_sample(slot, cell, ns + overhead, overhead, u64::MAX);
+            cold::add_sample(slot, cell, 0, (ns + overhead, overhead), u64::MAX);
         }
     }
     (routine(&fixture.pe(), op).clone(), truth)

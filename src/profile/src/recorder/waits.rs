@@ -190,7 +190,8 @@ fn leave_sample(slot: &Slot, op: u16, start: u64, peer: i32) -> u64 {
     let weight = u64::from(cell.gap.load(Relaxed)).max(1);
     earn(slot, cell, row, now);
     let raw_ns = clock::scale_ns(took, mult) + overhead_ns;
-    cold::add_sample(slot, cell, raw_ns, overhead_ns, claims::room_ns(slot, row, now));
+    let site = head.site.load(Relaxed);
+    cold::add_sample(slot, cell, site, (raw_ns, overhead_ns), claims::room_ns(slot, row, now));
     claims::note(slot, row, now);
     if timeline::is_due(slot, now) {
         timeline::settle(slot, op, start, now);

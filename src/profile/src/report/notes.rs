@@ -50,6 +50,14 @@ pub fn notes(profile: &Merged, symbols: &dyn Symbols) -> Vec<String> {
             sampled.join(", ")
         ));
     }
+    if profile.unpaired > 0 {
+        let teams = if profile.unpaired == 1 { "team" } else { "teams" };
+        notes.push(format!(
+            "the members of {} {teams} have recorded different numbers of barriers and collectives, as where the \
+             profile was off on some PEs: which belong together, and who was late, is not known",
+            profile.unpaired
+        ));
+    }
     let threads = profile.pes.iter().map(|pe| pe.threads).max().unwrap_or(0);
     if threads > 1 {
         notes.push(format!("up to {threads} threads a PE: their times add up and may exceed the run time"));

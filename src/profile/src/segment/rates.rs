@@ -1,6 +1,6 @@
 //! Time in puts, gets, atomics and signals by routine, size class and distance: how fast they were.
 
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Rows of a thread; one more stands for those that found no room.
 pub const RATES: usize = 256;
@@ -31,7 +31,8 @@ pub struct RateRow {
     pub reserved: AtomicU64,
 }
 
-/// A closer look at a call: at one for each so many bytes that the thread moves.
+/// The call that is a sample now, and a closer look at a call: at one for each so many bytes that the thread moves. A
+/// sample has words of its own: in a signal handler it interrupts a call that is timed, whose words stay.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Look {
@@ -39,10 +40,14 @@ pub struct Look {
     pub left: AtomicU64,
     /// Bytes since the last one.
     pub moved: AtomicU64,
-    /// Bytes of the call that is a sample now.
+    /// Bytes of the sample.
     pub bytes: AtomicU64,
-    /// Whether one goes on.
-    pub is_open: AtomicU64,
+    /// Its symmetric address.
+    pub addr: AtomicU64,
+    /// Row of its call site.
+    pub site: AtomicU32,
+    /// Whether a look goes on.
+    pub is_open: AtomicU32,
     /// Page faults of the thread when it began.
     pub faults: AtomicU64,
     /// How often it had lost its core.

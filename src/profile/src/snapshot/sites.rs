@@ -85,14 +85,20 @@ pub(crate) fn take(
     let op_of = |key: u64| split(key).1;
     let mut sums: Vec<(u64, Sum)> = Vec::new();
     for slot in slots {
-        let of_flows = slot.by_site();
+        let mut of_flows = slot.by_site();
         written(segment, &slot.slot.tables.sites[..=SITES], |at, row| {
             let key = if at == SITE_OVERFLOW { u64::MAX } else { row.key.load(Relaxed) };
             if key != 0 && row.calls.load(Relaxed) > 0 {
-                let flows = of_flows.binary_search_by_key(&key, |(key, _)| *key).map_or((0, 0), |at| of_flows[at].1);
+                let found = of_flows.binary_search_by_key(&key, |(key, _)| *key);
+                let flows = found.map_or((0, 0), |at| std::mem::take(&mut of_flows[at].1));
                 sums.push((key, Sum::of(row, flows, op_of(key), overhead_ns)));
             }
         });
+        // Their call sites found no room.
+        for (key, (calls, bytes)) in of_flows.into_iter().filter(|(_, (calls, _))| *calls > 0) {
+            let bytes = bytes.saturating_add(op::bytes_of_calls(op_of(key), calls));
+            sums.push((u64::MAX, Sum { calls, bytes, ..Sum::default() }));
+        }
     }
     order::merge_by_key(&mut sums, |(key, _)| (op_of(*key), *key), |(_, sum), (_, more)| sum.merge(more));
     let is_full = sums.last().is_some_and(|(key, _)| *key == u64::MAX);

@@ -148,9 +148,7 @@ pub fn run(options: &Options, placements: &[Placement]) -> Result<i32, Failure> 
     let waited = |error: io::Error| Failure::needs("wait for the hosts", error);
     while !head.is_over() {
         head.keep_time();
-        for token in head.epoll.wait(Some(LOOK)).map_err(waited)? {
-            head.dispatch(token, &mut watchdog);
-        }
+        head.handle_events(Some(LOOK), &mut watchdog).map_err(waited)?;
     }
     head.agents.signal(libc::SIGTERM);
     watchdog.stop();
@@ -163,6 +161,14 @@ impl Head<'_> {
     fn is_over(&self) -> bool {
         let over = |host: &Host| host.phase >= Phase::Done && (host.agent.is_some() || host.abandoned);
         self.hosts.iter().all(over)
+    }
+
+    /// Does what there is to do. Waits so long for something.
+    fn handle_events(&mut self, most: Option<Duration>, watchdog: &mut Watchdog) -> io::Result<()> {
+        for token in self.epoll.wait(most)? {
+            self.dispatch(token, watchdog);
+        }
+        Ok(())
     }
 
     fn dispatch(&mut self, token: u64, watchdog: &mut Watchdog) {

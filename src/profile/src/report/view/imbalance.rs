@@ -36,8 +36,12 @@ const WAITS: [Column; 8] = [
 ];
 
 pub(super) fn grids(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Vec<Grid> {
-    let mut grid =
-        Grid::new("imbalance", "Barriers and collectives", &COLUMNS, "no meeting of several PEs was recorded");
+    let none = if profile.unpaired > 0 {
+        "no meeting was recorded of which it is known that all PEs recorded it (see the note)"
+    } else {
+        "no meeting of several PEs was recorded"
+    };
+    let mut grid = Grid::new("imbalance", "Barriers and collectives", &COLUMNS, none);
     let every = profile.every;
     for (place, late) in late_by_line(profile, symbols) {
         let (_, times, lost) = late.worst().unwrap_or_default();

@@ -119,9 +119,8 @@ impl Head<'_> {
         self.decide_exit(Some(text), 1);
     }
 
-    /// Does what is due.
-    pub(super) fn keep_time(&mut self) {
-        let now = Instant::now();
+    /// Shows all daemons that this oshrun is there, and finds those of which nothing is heard.
+    pub(super) fn keep_links(&mut self, now: Instant) {
         let mut silent = Vec::new();
         for (token, (link, host)) in &mut self.links {
             if link.is_silent(now) {
@@ -136,6 +135,12 @@ impl Head<'_> {
                 self.disconnected(host, format!("nothing was heard of it for {} s", SILENCE.as_secs()));
             }
         }
+    }
+
+    /// Does what is due.
+    pub(super) fn keep_time(&mut self) {
+        let now = Instant::now();
+        self.keep_links(now);
         for number in 0..self.hosts.len() {
             self.look_after(number, now);
         }

@@ -20,7 +20,6 @@ use crate::results::{self, Kept};
 use crate::signals;
 use crate::spawn::Start;
 use crate::sys::epoll::{Epoll, Interest};
-use crate::sys::limit::Limit;
 use crate::sys::signal::{Reader, Set};
 use crate::sys::{net, process};
 use crate::tools;
@@ -33,7 +32,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, PipeWriter};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Variables that PEs elsewhere have as this host has them, by the beginning of their names.
 const PASSED_ON: [&str; 5] = ["SHMEM_", "SMA_", "PELLUCID_", "FI_", "OMP_"];
@@ -81,7 +80,7 @@ impl<'a> Head<'a> {
 
         let mask = Set::of(&[]).block();
         let signals = signals::take().map_err(|error| needs("read signals", error))?;
-        let watchdog = Watchdog::start().map_err(|error| needs("start the watchdog process", error))?;
+        let mut watchdog = Watchdog::start().map_err(|error| needs("start the watchdog process", error))?;
         // After the watchdog, which is forked while there is one thread.
         let names = placements.iter().map(|place| place.host.as_str());
         let addresses = Addresses::find(options.launch_agent.is_some(), names);
@@ -119,8 +118,11 @@ impl<'a> Head<'a> {
             lost: None,
             survival: Survival::default(),
         };
-        head.start_hosts(&oshrun, &addresses, watchdog.fd(), limit, mask);
-        head.poll_input();
+        let start = |head: &mut Self, host, watchdog| {
+            let start = Start { watchdog, limit, mask, cpus: None, keep: None, terminal: false, debugged: false };
+            head.start_host(host, &oshrun, &addresses, start)
+        };
+        head.start_hosts(start, &mut watchdog).map_err(|error| needs("wait for the hosts", error))?;
         Ok((head, watchdog))
     }
 
@@ -136,15 +138,24 @@ impl<'a> Head<'a> {
         self.options.output.as_ref().map_or_else(String::new, |name| here.join(name).display().to_string())
     }
 
-    fn start_hosts(&mut self, oshrun: &Path, addresses: &Addresses, watchdog: i32, limit: Limit, mask: Set) {
+    /// Starts all hosts by `start`, and answers those that are there meanwhile: they do not wait for ever.
+    fn start_hosts(
+        &mut self,
+        start: impl Fn(&mut Self, usize, i32) -> bool,
+        watchdog: &mut Watchdog,
+    ) -> io::Result<()> {
         for host in 0..self.hosts.len() {
-            let start = Start { watchdog, limit, mask, cpus: None, keep: None, terminal: false, debugged: false };
-            if !self.start_host(host, oshrun, addresses, start) {
+            if self.ending || !start(self, host, watchdog.fd()) {
                 // What is the matter with one agent is with all.
                 self.hosts[host..].iter_mut().for_each(|host| (host.phase, host.abandoned) = (Phase::Lost, true));
                 break;
             }
+            self.handle_events(Some(Duration::ZERO), watchdog)?;
+            self.keep_links(Instant::now());
         }
+        self.since = Instant::now();
+        self.poll_input();
+        Ok(())
     }
 
     /// Starts the part of a host. False: it cannot be.
