@@ -216,6 +216,7 @@ fn what_is_wrong_is_named() {
         (&["diff", dir, "--", dir, "--min-effect", "5x"], 2, "`5x` is no share"),
         (&["diff", dir, "--", dir, "--metric", "speed"], 2, "`speed` is unknown"),
         (&["diff", dir, dir, "--", dir, "--pair"], 2, "as many profiles of each side"),
+        (&["diff", dir, "--", dir, "--metric", "region:nope"], 4, "no run of base has the metric \"region:nope\""),
         (&["diff", dir, "--", "/no/such/profile"], 1, "/no/such/profile"),
         (&["diff", dir, "--", dir, "--html", "/no/such/folder/f.html"], 1, "/no/such/folder/f.html"),
     ] {

@@ -124,7 +124,7 @@ fn otava_finds_the_commit_in_a_history() {
 
 /// Two commits of which the second changed counts, for Prometheus.
 #[test]
-fn prometheus_counts_what_commits_changed() {
+fn prometheus_knows_what_commits_changed() {
     let store = tree::fresh("regression/counter").join("store");
     let store = store.to_str().unwrap();
     let worse = profiles("counter-worse", &version("QUIET_EACH"), 2, &[&STEPS.to_string()]);
@@ -133,24 +133,24 @@ fn prometheus_counts_what_commits_changed() {
         job.args(runs).run().expect_code(0);
     }
     let outcome = oshprof(&["export", "--store", store, "--to", "openmetrics"]).run().expect_code(0);
-    let counter = |kind: &str, is_worse: bool, number: u64| {
+    let gauge = |kind: &str, is_worse: bool, number: u64| {
         let labels = format!("suite=\"a \\\"b\\\\\",kind=\"{kind}\",regression=\"{is_worse}\"");
-        format!("shmem_perf_change_points_total{{{labels}}} {number}\n")
+        format!("shmem_perf_change_points{{{labels}}} {number}\n")
     };
     let outcome =
-        outcome.expect_text(&[&counter("counts", true, 1), &counter("time", true, 0), &counter("counts", false, 0)]);
+        outcome.expect_text(&[&gauge("counts", true, 1), &gauge("time", true, 0), &gauge("counts", false, 0)]);
     let file = tree::scratch("regression/counter").join("export");
     std::fs::write(&file, &outcome.stdout).unwrap();
     let program = "
 import sys
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 families = list(text_string_to_metric_families(open(sys.argv[1]).read()))
-print({f.name: (f.type, sum(s.value for s in f.samples if s.name.endswith('_total'))) for f in families})
+print({f.name: (f.type, sum(s.value for s in f.samples if f.name.endswith('points'))) for f in families})
 ";
     let Some(outcome) = python(&["-c", program, file.to_str().unwrap()]) else { return };
     outcome
         .expect_code(0)
-        .expect_text(&["'shmem_perf_change_points': ('counter', 1)", "'shmem_perf_last_seconds': ('gauge'"]);
+        .expect_text(&["'shmem_perf_change_points': ('gauge', 1)", "'shmem_perf_last_seconds': ('gauge'"]);
 }
 
 #[test]

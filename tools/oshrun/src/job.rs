@@ -138,7 +138,7 @@ fn locate(options: &Options) -> Result<PathBuf, Failure> {
 /// Runs a job that is all on this host.
 fn run_on_this_host(options: &Options) -> Result<i32, Failure> {
     let file = locate(options)?;
-    let limit = raise_limit(options.pes)?;
+    let limit = raise_limit(options.pes, &format!("option -n: {} PEs", options.pes))?;
     let tools = tools::list(options).map_err(|message| Failure { status: 1, message })?;
     let mut plan = Plan::new(options, file, environment(options, tools)).map_err(Failure::usage)?;
     if let Some(note) = &plan.binding.note {
@@ -273,15 +273,14 @@ fn first_input(supervisor: &mut Supervisor) -> io::Result<Stdio> {
     Ok(reader.into())
 }
 
-/// Allows as many open files as the job needs. Returns the limit that PEs are to have: the one from before.
-pub fn raise_limit(pes: u32) -> Result<Limit, Failure> {
+/// Allows as many open files as so many processes need, which messages call `what`. Returns the limit that PEs are to
+/// have: the one from before.
+pub fn raise_limit(processes: u32, what: &str) -> Result<Limit, Failure> {
     let before = limit::open_files();
-    let needed = u64::from(pes) * DESCRIPTORS + SPARE;
+    let needed = u64::from(processes) * DESCRIPTORS + SPARE;
     if before.hard < needed {
-        let message = format!(
-            "option -n: {pes} PEs need {needed} open files in oshrun, and the hard limit is {}: see ulimit -Hn",
-            before.hard
-        );
+        let message =
+            format!("{what} need {needed} open files in oshrun, and the hard limit is {}: see ulimit -Hn", before.hard);
         return Err(Failure { status: 1, message });
     }
     if before.soft < needed {

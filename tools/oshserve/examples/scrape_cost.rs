@@ -45,7 +45,7 @@ fn main() {
     let jobs = Jobs::new(limits);
     jobs.only_these();
     let identity = Identity { job_id: "simulated".into(), ..Identity::default() };
-    jobs.add(Tracked::new(segment, identity, None));
+    assert!(jobs.add(Tracked::new(segment, identity, None, 0)));
     let (mut times, mut bytes, mut series) = (Vec::new(), 0, 0);
     let before = processor();
     for _ in 0..scrapes {

@@ -28,14 +28,20 @@ pub fn has_detached() -> bool {
     COUNT.load(Ordering::Relaxed) > 0
 }
 
+/// Takes one that is complete off the list. False: it is not there any more.
+fn take(request: Request) -> bool {
+    let mut all = all();
+    let at = all.iter().position(|known| *known == request);
+    at.iter().for_each(|at| _ = all.remove(*at));
+    COUNT.store(all.len(), Ordering::Relaxed);
+    at.is_some()
+}
+
 /// Waits for all of them. Fault: what the first came to that did not go well.
 #[cold]
 pub fn complete_detached(oversubscribed: bool) -> Result<(), Fault> {
-    let waiting = {
-        let mut all = all();
-        COUNT.store(0, Ordering::Relaxed);
-        std::mem::take(&mut *all)
-    };
+    // They stay where they are: whoever looks for them meanwhile has to wait as well.
+    let waiting = all().clone();
     let mut backoff = Backoff::new(oversubscribed);
     let mut outcome = None;
     for request in waiting {
@@ -43,8 +49,11 @@ pub fn complete_detached(oversubscribed: bool) -> Result<(), Fault> {
             advance()?;
             backoff.step();
         }
-        outcome = outcome.or_else(|| take_outcome(request));
-        release(request);
+        // Another thread may have been first.
+        if take(request) {
+            outcome = outcome.or_else(|| take_outcome(request));
+            release(request);
+        }
     }
     outcome.map_or(Ok(()), Err)
 }

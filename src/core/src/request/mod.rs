@@ -21,6 +21,9 @@ mod schedules;
 mod table;
 pub mod uses;
 
+#[cfg(test)]
+mod tests;
+
 pub use detached::{complete_detached, detach, has_detached};
 pub use outcomes::take_outcome;
 pub use schedules::{Schedule, are_running};

@@ -17,6 +17,8 @@ pub struct Schedule {
     steps: Pin<Box<dyn Future<Output = Result<(), Fault>>>>,
     /// What a helper has found, which is for the program's next call.
     fault: Option<Fault>,
+    /// What it came to while the network had memory of its own still ([`is_quiet`]).
+    held: Option<Fault>,
 }
 
 // SAFETY: a schedule is advanced by one thread at a time, under the lock of its list, and holds nothing of the thread
@@ -32,10 +34,13 @@ impl fmt::Debug for Schedule {
 impl Schedule {
     /// Not begun.
     pub fn new(steps: impl Future<Output = Result<(), Fault>> + 'static) -> Self {
-        Self { steps: Box::pin(steps), fault: None }
+        Self { steps: Box::pin(steps), fault: None, held: None }
     }
 
     fn advance(&mut self) -> Option<Result<(), Fault>> {
+        if let Some(fault) = self.held.take() {
+            return Some(Err(fault));
+        }
         inter_host::advance(self.steps.as_mut())
     }
 
@@ -123,6 +128,12 @@ fn keep(request: Request, result: Result<(), Fault>) -> Result<(), Fault> {
     }
 }
 
+/// Whether no transfer of a request is under way. A schedule that ends before that, with a fault, may have asked for
+/// reads into memory that goes with it.
+fn is_quiet(request: Request) -> bool {
+    TABLE.live(request).is_none_or(|slot| slot.event.is_complete())
+}
+
 /// A schedule has come to its end: from here on another thread may end its request, and begin one in the same slot.
 fn complete(request: Request) {
     if let Some(slot) = TABLE.live(request) {
@@ -136,7 +147,11 @@ pub(super) fn start(request: Request, mut schedule: Schedule) -> Result<bool, Fa
     if FORKED.load(Ordering::Relaxed) {
         return Err(Fault::from(Cause::Message("a forked child has no part in nonblocking collectives".into())));
     }
-    if let Some(result) = schedule.advance() {
+    let mut first = schedule.advance();
+    if !is_quiet(request) && matches!(first, Some(Err(_))) {
+        schedule.held = first.take().and_then(Result::err);
+    }
+    if let Some(result) = first {
         let went_well = result.is_ok();
         keep(request, result)?;
         if !went_well {
@@ -152,7 +167,17 @@ pub(super) fn start(request: Request, mut schedule: Schedule) -> Result<bool, Fa
     }
     // A helper that has taken what the schedule waits for, and seen that nothing was under way, sleeps.
     let (_, schedule) = running.last_mut().expect("was put there");
-    let Some(result) = schedule.advance() else { return Ok(false) };
+    if !is_quiet(request) && schedule.held.is_some() {
+        return Ok(false);
+    }
+    let result = match schedule.advance() {
+        Some(Err(fault)) if !is_quiet(request) => {
+            schedule.held = Some(fault);
+            return Ok(false);
+        }
+        Some(result) => result,
+        None => return Ok(false),
+    };
     let kept = keep(request, result);
     running.pop();
     COUNT.store(running.len(), Ordering::Relaxed);
@@ -190,7 +215,14 @@ fn advance_all(running: &mut Vec<(Request, Schedule)>, who: Who) -> Result<bool,
     let (mut ended, mut failed, mut i) = (false, None, 0);
     while i < running.len() && failed.is_none() {
         let (request, schedule) = &mut running[i];
-        let Some(result) = schedule.advance_by(who) else {
+        let result = match schedule.advance_by(who) {
+            Some(Err(fault)) if !is_quiet(*request) => {
+                schedule.held = Some(fault);
+                None
+            }
+            result => result,
+        };
+        let Some(result) = result else {
             i += 1;
             continue;
         };

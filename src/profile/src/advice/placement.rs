@@ -26,6 +26,9 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
     let moves = |class| matches!(class, Class::Put | Class::Get | Class::Amo | Class::Signal | Class::Order);
     let (_, ns) = sum(profile, |r| moves(r.class));
     let far: u64 = profile.routines.iter().map(|r| r.bytes[Distance::Remote as usize]).fold(0, u64::saturating_add);
+    if far == 0 || ns / run_ns(profile) < DOMINATES {
+        return None;
+    }
     let place: BTreeMap<u32, usize> =
         profile.pes.iter().filter_map(|pe| Some((pe.pe, hosts.iter().position(|host| *host == &*pe.host)?))).collect();
     let numbers: Vec<u32> = place.keys().copied().collect();
@@ -36,7 +39,7 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
     let after = between(&traffic, &better);
     let saved = (before - after) as f64 / (before as f64).max(1.0);
     let share = ns / run_ns(profile) * saved;
-    if saved < SAVED || ns / run_ns(profile) < DOMINATES || far == 0 {
+    if saved < SAVED {
         return None;
     }
     let on = |host: usize| -> String {
@@ -82,10 +85,12 @@ fn between(bytes: &[Vec<u64>], host: &[usize]) -> u64 {
 
 /// Exchanges places of two PEs as long as that saves bytes: each host keeps as many as it has.
 fn improved(bytes: &[Vec<u64>], mut host: Vec<usize>) -> Vec<usize> {
-    // What a PE exchanges with a host.
-    let with = |host: &[usize], pe: usize, other: usize| -> i128 {
-        (0..host.len()).filter(|at| *at != pe && host[*at] == other).map(|at| i128::from(bytes[pe][at])).sum()
-    };
+    // What each PE exchanges with each host.
+    let hosts = host.iter().max().map_or(0, |last| last + 1);
+    let mut with = vec![vec![0_i128; hosts]; host.len()];
+    for (pe, with) in with.iter_mut().enumerate() {
+        (0..host.len()).filter(|at| *at != pe).for_each(|at| with[host[at]] += i128::from(bytes[pe][at]));
+    }
     for _ in 0..host.len() {
         let mut best = (0_i128, 0, 0);
         for a in 0..host.len() {
@@ -93,8 +98,8 @@ fn improved(bytes: &[Vec<u64>], mut host: Vec<usize>) -> Vec<usize> {
                 if host[a] == host[b] {
                     continue;
                 }
-                let gain = with(&host, a, host[b]) - with(&host, a, host[a]) + with(&host, b, host[a])
-                    - with(&host, b, host[b])
+                let gain = with[a][host[b]] - with[a][host[a]] + with[b][host[a]]
+                    - with[b][host[b]]
                     - 2 * i128::from(bytes[a][b]);
                 best = best.max((gain, a, b));
             }
@@ -102,7 +107,17 @@ fn improved(bytes: &[Vec<u64>], mut host: Vec<usize>) -> Vec<usize> {
         if best.0 <= 0 {
             break;
         }
-        host.swap(best.1, best.2);
+        let (_, a, b) = best;
+        for (pe, with) in with.iter_mut().enumerate() {
+            for (one, other) in [(a, b), (b, a)] {
+                if pe != one {
+                    let exchanged = i128::from(bytes[pe][one]);
+                    with[host[one]] -= exchanged;
+                    with[host[other]] += exchanged;
+                }
+            }
+        }
+        host.swap(a, b);
     }
     host
 }

@@ -1,6 +1,6 @@
 //! PEs that wait for a flag, signal or variable that one PE sets late.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::merge::{Because, Cause, Merged};
 use crate::op::{self, Class};
@@ -23,15 +23,20 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let rows: Vec<&Cause> = profile.causes.rows.iter().filter(is_wait).collect();
     let all: u64 = rows.iter().map(|row| row.ns).fold(0, u64::saturating_add);
     // Whoever waits himself is late because of another: the time is that other's.
-    let mut of: BTreeMap<u32, u64> = BTreeMap::new();
+    let lines = Lines::of(&rows);
+    let mut of: BTreeMap<u32, Late> = BTreeMap::new();
     for row in &rows {
         if let Some(by) = &row.by {
-            let last = *chain(&rows, row.pe, by.pe).last().unwrap_or(&by.pe);
-            let sum = of.entry(last).or_default();
-            *sum = sum.saturating_add(explained_ns(row));
+            let line = lines.from(row.pe, by.pe);
+            let late = of.entry(*line.last().unwrap_or(&by.pe)).or_default();
+            late.ns = late.ns.saturating_add(explained_ns(row));
+            if line.len() >= late.longest.len() {
+                late.longest = line;
+            }
         }
     }
-    let (&late, &lost) = of.iter().max_by_key(|(pe, ns)| (**ns, std::cmp::Reverse(**pe)))?;
+    let (&late, Late { ns: lost, longest }) = of.iter().max_by_key(|(pe, late)| (late.ns, std::cmp::Reverse(**pe)))?;
+    let lost = *lost;
     let share = lost as f64 / run_ns(profile);
     let works = |row: &&&Cause| {
         let is_it = row.by.as_ref().is_some_and(|by| by.pe == late);
@@ -42,8 +47,6 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         return None;
     }
     let (place, because) = shown(profile, symbols, row)?;
-    let longest = rows.iter().filter_map(|row| Some(chain(&rows, row.pe, row.by.as_ref()?.pe)));
-    let longest = longest.filter(|chain| chain.last() == Some(&late)).max_by_key(Vec::len).unwrap_or_default();
     let others: Vec<String> = longest.iter().rev().take(LONGEST).map(|pe| format!("PE {pe}")).collect();
     let line = if others.len() > 2 { format!("; in line: {}", others.join(" before ")) } else { String::new() };
     Some(Finding {
@@ -63,19 +66,38 @@ fn explained_ns(row: &Cause) -> u64 {
     }
 }
 
-/// Who is waited for, by one who waits for `first`: the PEs, the first in line last.
-fn chain(rows: &[&Cause], waits: u32, first: u32) -> Vec<u32> {
-    let mut chain = vec![waits, first];
-    while let Some(&last) = chain.last() {
-        let by = |row: &&&Cause| row.by.as_ref().is_some_and(|by| by.pe == last);
-        let cause = rows.iter().filter(by).find(|row| chain[chain.len() - 2] == row.pe);
-        let next = match cause.map(|row| row.because) {
-            Some(Because::Waited(_, Some(whom))) if !chain.contains(&whom) => whom,
-            _ => break,
-        };
-        chain.push(next);
+/// The time that others wait for a PE, and the longest line of those that do, the PE itself last.
+#[derive(Default)]
+struct Late {
+    ns: u64,
+    longest: Vec<u32>,
+}
+
+/// For whom a PE waited while another one waited for it: by the one that waited, and for whom.
+struct Lines(HashMap<(u32, u32), u32>);
+
+impl Lines {
+    fn of(rows: &[&Cause]) -> Lines {
+        let mut because = HashMap::new();
+        for row in rows {
+            if let Some(by) = &row.by {
+                because.entry((row.pe, by.pe)).or_insert(row.because);
+            }
+        }
+        let whom = |because| if let Because::Waited(_, whom) = because { whom } else { None };
+        Lines(because.into_iter().filter_map(|(pair, because)| Some((pair, whom(because)?))).collect())
     }
-    chain
+
+    /// Who is waited for, by one who waits for `first`: the PEs, the first in line last.
+    fn from(&self, waits: u32, first: u32) -> Vec<u32> {
+        let (mut line, mut known) = (vec![waits, first], HashSet::from([waits, first]));
+        let mut pair = (waits, first);
+        while let Some(&whom) = self.0.get(&pair).filter(|whom| known.insert(**whom)) {
+            line.push(whom);
+            pair = (pair.1, whom);
+        }
+        line
+    }
 }
 
 /// Where a row of the view is waited, and because of what, in its words.

@@ -106,7 +106,7 @@ pub fn find(base_runs: &[&Run], new_runs: &[&Run], base: &Side, new: &Side) -> C
     for (deed, cause) in &mut found {
         let signs =
             pairs.iter().zip(&of_pairs).map(|((old, now), lost)| deed_difference(deed, cause, old, now, lost, &pes));
-        let same = signs.filter(|d| d.signum() == cause.parts.sum().signum()).count();
+        let same = signs.filter(|d| *d != 0.0 && d.signum() == cause.parts.sum().signum()).count();
         cause.agree = same as f64 / pairs.len().max(1) as f64;
     }
     let delta_ns = sum(&now) - sum(&old);

@@ -219,7 +219,8 @@ fn outside_sites(base: &Side, new: &Side, changed: &[Change], varying: &[Change]
         let (name, classes) = KINDS[usize::from(key.0)];
         let told = changed.iter().chain(varying).chain(&rows).any(|change| is_of(change, &classes));
         if !told && old.is_stable() && now.is_stable() {
-            rows.push(row(name, format!("from PE {} to PE {}", key.1, key.2), old, now));
+            let to = if key.2 == u32::MAX { "others".to_owned() } else { format!("PE {}", key.2) };
+            rows.push(row(name, format!("from PE {} to {to}", key.1), old, now));
         }
     }
     rows

@@ -1,7 +1,7 @@
 //! Times of runs, and what the statistics say of them. The unit is a run, never a call: the million calls of a run
 //! depend on each other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::run::{Run, class_of};
 use crate::stats::median;
@@ -77,6 +77,25 @@ pub fn values(run: &Run) -> BTreeMap<String, f64> {
 /// Metrics that decide unless others are named.
 pub const PRIMARY: [&str; 3] = ["run", "library", "waiting"];
 
+/// Whether a metric is a part of the run, and its effects are shares of it.
+pub fn is_of_run(name: &str) -> bool {
+    name == "library" || name == "waiting"
+}
+
+/// Metrics that were to decide and that no run of a side has, with the side.
+pub fn missing(sides: [&[&Run]; 2], primary: &[String]) -> Vec<String> {
+    let mut missing = Vec::new();
+    for (side, runs) in ["base", "new"].into_iter().zip(sides) {
+        let known: BTreeSet<String> = runs.iter().flat_map(|run| values(run).into_keys()).collect();
+        let unknown = primary.iter().filter(|name| !runs.is_empty() && !known.contains(*name));
+        missing.extend(unknown.map(|name| {
+            let list: Vec<&str> = known.iter().map(String::as_str).collect();
+            format!("no run of {side} has the metric {name:?}; there are {}", list.join(", "))
+        }));
+    }
+    missing
+}
+
 /// All metrics of pairs of runs; those named decide.
 pub fn of_pairs(pairs: &[(&Run, &Run)], primary: &[String]) -> Vec<Metric> {
     let values: Vec<_> = pairs.iter().map(|(base, new)| (values(base), values(new))).collect();
@@ -91,7 +110,7 @@ pub fn of_pairs(pairs: &[(&Run, &Run)], primary: &[String]) -> Vec<Metric> {
             let value = |of: &BTreeMap<String, f64>| of.get(&name).copied().unwrap_or(0.0);
             Metric {
                 primary: primary.contains(&name),
-                of_run: name == "library" || name == "waiting",
+                of_run: is_of_run(&name),
                 values: values.iter().map(|(base, new)| (value(base), value(new))).collect(),
                 name,
                 tested: None,

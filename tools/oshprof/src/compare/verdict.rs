@@ -142,6 +142,8 @@ pub struct Comparison {
     pub remarks: Vec<Remark>,
     /// What to know before trusting it.
     pub notes: Vec<String>,
+    /// Communication that varies from run to run is more than before, and that decides.
+    pub varying_is_worse: bool,
     /// What it comes to.
     pub verdict: Verdict,
     /// Exit status.
@@ -176,6 +178,7 @@ fn compare_runs(base: &[&Run], new: &[&Run], paired: bool, rules: &Rules) -> Com
     }
     let runs = || base.iter().chain(new);
     found.reasons.extend(base.first().and_then(|first| runs().find_map(|run| other_end(first, run))));
+    found.reasons.extend(metric::missing([base, new], &rules.primary));
     circumstances(&mut found, base, new, paired);
     let (mut old, mut now) = (old, now);
     exact(&mut found, &mut old, &mut now, rules);
@@ -298,12 +301,16 @@ impl Comparison {
         };
         let more = |change: &Change| change.accepted.is_none() && change.delta() > (0, 0);
         let varying = rules.varying && self.counts.varying.iter().any(more);
+        // Whoever is strict has asked for an answer.
+        let open = of(TestResult::Open)
+            || rules.strict && self.metrics.iter().any(|metric| metric.primary && metric.tested.is_none());
         let counts = rules.counts == CountsMode::Fail;
+        self.varying_is_worse = counts && varying;
         self.verdict = if !self.reasons.is_empty() {
             Verdict::NotComparable
         } else if of(TestResult::Slower) || (counts && (varying || self.changes(Effect::Worse).next().is_some())) {
             Verdict::Regression
-        } else if paired && of(TestResult::Open) {
+        } else if paired && open {
             Verdict::Inconclusive
         } else if of(TestResult::Faster) || (counts && self.changes(Effect::Better).next().is_some()) {
             Verdict::Improvement

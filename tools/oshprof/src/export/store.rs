@@ -47,7 +47,7 @@ pub fn openmetrics(store: &Path, suite: Option<&String>) -> Result<String, Strin
     let mut points: BTreeMap<(String, &str, bool), u64> = BTreeMap::new();
     let entries: Vec<Entry> = store.all()?.into_iter().filter(|entry| is_wanted(&entry.suite)).collect();
     for entry in &entries {
-        // What has not happened yet is 0: an increase from nothing would not be seen.
+        // What has not happened yet is 0: a change from nothing would not be seen.
         for kind in ["counts", "time"] {
             for is_worse in [false, true] {
                 points.entry((entry.suite.clone(), kind, is_worse)).or_default();
@@ -62,12 +62,12 @@ pub fn openmetrics(store: &Path, suite: Option<&String>) -> Result<String, Strin
     }
     let mut out = String::from(
         "# HELP shmem_perf_change_points Commits that changed what a program communicates or how long it takes.\n\
-         # TYPE shmem_perf_change_points counter\n",
+         # TYPE shmem_perf_change_points gauge\n",
     );
     for ((suite, kind, is_worse), number) in points {
         let suite = label(&suite);
         out.push_str(&format!(
-            "shmem_perf_change_points_total{{suite=\"{suite}\",kind=\"{kind}\",regression=\"{is_worse}\"}} {number}\n"
+            "shmem_perf_change_points{{suite=\"{suite}\",kind=\"{kind}\",regression=\"{is_worse}\"}} {number}\n"
         ));
     }
     out.push_str(

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::store::{Entry, Store};
 use super::{short, together};
 use crate::compare::counts::{self, Change, Effect};
+use crate::compare::metric;
 use crate::outline::{amounts, percent, place};
 use crate::stats::divisive::{ChangePoint, SHORTEST, change_points};
 use crate::stats::median;
@@ -152,11 +153,18 @@ pub fn times(entries: &[&Entry]) -> Vec<Finding> {
     names.dedup();
     let mut found: BTreeMap<(usize, bool), Vec<(String, f64)>> = BTreeMap::new();
     let together = names.len();
+    let run = middle(entries, "run");
     for name in names {
+        // A part of the run is in relation to it: a wait that doubles may mean nothing.
+        let part_of = run.zip(middle(entries, name)).filter(|_| metric::is_of_run(name));
+        let value = |ns: f64| match part_of {
+            Some((run, usual)) => Some((1.0 + (ns - usual) / run).max(0.05).ln()),
+            None => (ns >= 1.0).then(|| ns.ln()),
+        };
         let known: Vec<(usize, f64)> = entries
             .iter()
             .enumerate()
-            .filter_map(|(at, entry)| Some((at, entry.metrics.get(name).filter(|ns| **ns >= 1.0)?.ln())))
+            .filter_map(|(at, entry)| Some((at, value(*entry.metrics.get(name)?)?)))
             .collect();
         let series: Vec<f64> = known.iter().map(|(_, value)| *value).collect();
         for (point, suspected) in points(&series, together) {
@@ -176,7 +184,7 @@ pub fn times(entries: &[&Entry]) -> Vec<Finding> {
             commit: entries[at].commit.clone(),
             before: entries[at.saturating_sub(1)].commit.clone(),
             age: entries.len() - at - 1,
-            is_worse: times.iter().any(|(_, effect)| *effect > 0.0),
+            is_worse: is_worse(&times),
             is_suspected,
             changes: Vec::new(),
             groups: Vec::new(),
@@ -185,6 +193,18 @@ pub fn times(entries: &[&Entry]) -> Vec<Finding> {
         }
     };
     found.into_iter().map(finding).collect()
+}
+
+/// What a metric is in the middle of these runs; at least a nanosecond.
+fn middle(entries: &[&Entry], name: &str) -> Option<f64> {
+    let known: Vec<f64> = entries.iter().filter_map(|entry| entry.metrics.get(name).copied()).collect();
+    (!known.is_empty()).then(|| median(&known).max(1.0))
+}
+
+/// Of times that changed together, the largest change first: the run decides where it is among them.
+fn is_worse(times: &[(String, f64)]) -> bool {
+    let run = times.iter().find(|(name, _)| name == "run");
+    run.or(times.first()).is_some_and(|(_, effect)| *effect > 0.0)
 }
 
 /// Change points, and the last runs where they are far off.

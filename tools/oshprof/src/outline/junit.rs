@@ -18,8 +18,10 @@ enum Ended {
 /// The report.
 pub fn report(found: &Comparison) -> String {
     let mut cases: Vec<(String, Ended)> = Vec::new();
+    let varying = found.counts.varying.iter().filter(|_| found.varying_is_worse);
     let worse: Vec<String> = found
         .changes(Effect::Worse)
+        .chain(varying.filter(|change| change.accepted.is_none() && change.delta() > (0, 0)))
         .map(|change| format!("{} at {}: {}", change.op, place(change), amounts(change)))
         .collect();
     let fails = found.verdict == Verdict::Regression && !worse.is_empty();
@@ -29,6 +31,8 @@ pub fn report(found: &Comparison) -> String {
         let ended = match metric.tested.map(|tested| tested.finding) {
             None => Ended::Skipped("not tested: that takes more pairs of runs"),
             Some(TestResult::Slower) => Ended::Failed(super::headline(found)),
+            Some(TestResult::Open) if found.exit != 0 => Ended::Failed(super::headline(found)),
+            Some(TestResult::Open) => Ended::Skipped("inconclusive: that takes more pairs of runs"),
             Some(_) => Ended::Passed,
         };
         cases.push((format!("time {}", metric.name), ended));

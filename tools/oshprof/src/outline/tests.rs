@@ -6,6 +6,7 @@ use crate::compare::Range;
 use crate::compare::counts::{Change, Effect};
 use crate::compare::metric::Metric;
 use crate::compare::verdict::{Comparison, Verdict};
+use crate::stats::sequence::{TestResult, Tested};
 
 /// So many changes at functions with long and evil names.
 fn comparison(changes: usize) -> Comparison {
@@ -55,6 +56,33 @@ fn a_test_report_is_xml() {
     // Nothing of a name is taken for markup.
     let tags = report.matches('<').count();
     assert_eq!((tags, report.matches('>').count()), (9, 9), "{report}");
+}
+
+#[test]
+fn what_fails_the_gate_fails_in_the_test_report() {
+    let more = comparison(1).counts.changed;
+    let mut found =
+        Comparison { verdict: Verdict::Regression, exit: 3, varying_is_worse: true, ..Comparison::default() };
+    (found.counts.varying, found.counts.compared) = (more, 1);
+    assert!(junit::report(&found).contains("tests=\"1\" failures=\"1\""));
+    assert_eq!(super::headline(&found), "regression: more of the communication that varies from run to run");
+    let tested = Tested {
+        finding: TestResult::Open,
+        pairs: 10,
+        effect: 0.0,
+        interval: (-0.1, 0.1),
+        p: 1.0,
+        p_faster: 1.0,
+        p_below: 1.0,
+        alpha: 0.05,
+        noise: 0.1,
+    };
+    for (exit, counted) in [(0, "failures=\"0\" skipped=\"1\""), (4, "failures=\"1\" skipped=\"0\"")] {
+        let run = Metric { name: "run".into(), primary: true, tested: Some(tested), ..Metric::default() };
+        let found = Comparison { verdict: Verdict::Inconclusive, exit, metrics: vec![run], ..Comparison::default() };
+        let report = junit::report(&found);
+        assert!(report.contains(counted), "{exit}: {report}");
+    }
 }
 
 #[test]

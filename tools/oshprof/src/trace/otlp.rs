@@ -65,10 +65,14 @@ fn batches<E>(
         let mut result = Ok(());
         let mut event_number = 0;
         file.for_each(problems, |event| {
+            // Nobody takes what is still read.
+            if result.is_err() {
+                return;
+            }
             let at = (number, event_number);
             event_number += 1;
             spans.add(at, event, flows.to.get(&at).map(|&(_, from)| from));
-            if spans.ready.len() >= BATCH && result.is_ok() {
+            if spans.ready.len() >= BATCH {
                 result = hand_on(&resource, std::mem::take(&mut spans.ready));
             }
         });

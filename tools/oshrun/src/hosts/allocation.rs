@@ -120,10 +120,11 @@ impl Around<'_> {
             found => return Ok(found),
         }
         if let Some((file, job)) = self.pair("PBS_NODEFILE", "PBS_JOBID") {
-            return self.of_file(format!("PBS job {job}"), "PBS_NODEFILE", &file, "pbs_tmrsh");
+            // pbs_tmrsh gives what it starts no input.
+            return self.of_file(format!("PBS job {job}"), "PBS_NODEFILE", &file, None);
         }
         if let Some((file, job)) = self.pair("LSB_DJOB_HOSTFILE", "LSB_JOBID") {
-            return self.of_file(format!("LSF job {job}"), "LSB_DJOB_HOSTFILE", &file, "blaunch");
+            return self.of_file(format!("LSF job {job}"), "LSB_DJOB_HOSTFILE", &file, Some("blaunch"));
         }
         Ok(Found::Nothing)
     }
@@ -152,7 +153,7 @@ impl Around<'_> {
     }
 
     /// A file with a host a line, once for each slot.
-    fn of_file(&self, name: String, variable: &str, file: &str, agent: &'static str) -> Result<Found, String> {
+    fn of_file(&self, name: String, variable: &str, file: &str, agent: Option<&'static str>) -> Result<Found, String> {
         let text = (self.read)(file).map_err(|error| format!("{name}: {variable}: {error}"))?;
         let mut hosts: Vec<Host> = Vec::new();
         for host in text.split_whitespace() {
@@ -164,7 +165,7 @@ impl Around<'_> {
         if hosts.is_empty() {
             return Err(format!("{name}: {variable}: {file} names no host"));
         }
-        let agent = if (self.is_program)(agent) { Agent::Program(agent) } else { Agent::Usual };
+        let agent = agent.filter(|agent| (self.is_program)(agent)).map_or(Agent::Usual, Agent::Program);
         Ok(Found::Hosts(Allocation { name, hosts, agent }))
     }
 }

@@ -37,6 +37,11 @@ impl Measurement {
         (self.trips < TRIPS).then_some(self.trips)
     }
 
+    /// Whether there was a trip.
+    pub fn has_begun(&self) -> bool {
+        self.sent_ns > 0
+    }
+
     /// A trip is over: the host's counter stood at `there_ns` on the way.
     pub fn back(&mut self, number: u32, there_ns: u64, now_ns: u64) {
         if number != self.trips {

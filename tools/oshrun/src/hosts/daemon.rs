@@ -23,6 +23,7 @@ use crate::spawn::Launch;
 use crate::supervise::remote::Remote;
 use crate::supervise::{LINK, Supervisor};
 use crate::sys::epoll::{Epoll, Interest};
+use crate::sys::limit::Limit;
 use crate::sys::signal::Set;
 use crate::sys::{net, process};
 use crate::watchdog::Watchdog;
@@ -68,13 +69,12 @@ fn try_run() -> Result<i32, Failure> {
     link.trust();
     epoll.add(&signals, 0, Interest::Read).map_err(|error| Failure::needs("wait for events", error))?;
     let mut waiting = Waiting { link, epoll, signals };
-    let Some(order) = waiting.order()? else {
+    let Some((order, said)) = waiting.order()? else {
         watchdog.stop();
         return Ok(0);
     };
-    let prepared = prepare(&order).and_then(|ready| raise_limit(order.pes).map(|limit| (ready, limit)));
-    let (ready, limit) = match prepared {
-        Ok(prepared) => prepared,
+    let ready = match prepare(&order) {
+        Ok(ready) => ready,
         Err(failure) => {
             watchdog.stop();
             return waiting.refuse(&failure);
@@ -97,8 +97,10 @@ fn try_run() -> Result<i32, Failure> {
     if let Some(profile) = shown {
         metrics::take(&ready.companions, profile, &ready.plan.environment);
     }
-    let launch = Launch { plan: &ready.plan, watchdog: watchdog.fd(), limit, mask };
+    let launch = Launch { plan: &ready.plan, watchdog: watchdog.fd(), limit: ready.limit, mask };
     let started = start_all(&launch, pes, order.label, &mut supervisor);
+    supervisor.show_start();
+    said.into_iter().for_each(|message| supervisor.obey(message));
     let refused = started.and_then(|()| supervisor.poll_wireups()).err().map(|error| {
         let error = CannotRun::refused(&order.program, &error);
         (error.status(), format!("host {}: {error}", order.host))
@@ -132,6 +134,7 @@ fn remote(order: &Order, link: Link, trace: Option<OutputDir>, snapshots: Option
 /// What PEs are started with.
 struct Ready {
     plan: Plan,
+    limit: Limit,
     job: Job,
     profile: Option<Profile>,
     trace: Option<OutputDir>,
@@ -195,7 +198,8 @@ fn prepare(order: &Order) -> Result<Ready, Failure> {
         }
         None => Arc::default(),
     };
-    Ok(Ready { plan, job, profile, trace, companions })
+    let limit = raise_limit(order.pes, &at(format!("{} PEs", order.pes)))?;
+    Ok(Ready { plan, limit, job, profile, trace, companions })
 }
 
 /// The memory in which this host's PEs meet.

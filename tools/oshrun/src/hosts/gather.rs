@@ -93,6 +93,8 @@ pub struct Receiver {
     files: HashMap<String, File>,
     /// What is there, by PE: the newest of each.
     pub pes: BTreeMap<u32, Pe>,
+    /// Hosts whose numbers so far are here and not written, with the number of the snapshot.
+    pub snapshots: Vec<(usize, u32)>,
 }
 
 impl Receiver {

@@ -168,6 +168,13 @@ impl Head<'_> {
         for token in self.epoll.wait(most)? {
             self.dispatch(token, watchdog);
         }
+        // Once for all that have come together: it writes the numbers of all PEs.
+        if !self.received.snapshots.is_empty() {
+            self.keep_snapshot();
+            for (host, number) in std::mem::take(&mut self.received.snapshots) {
+                self.send(host, &ToDaemon::Kept { number });
+            }
+        }
         Ok(())
     }
 
@@ -217,6 +224,12 @@ impl Head<'_> {
         }
     }
 
+    /// A host has to do what may take a while, and says nothing until it is done.
+    fn expect_silence(&mut self, host: usize) {
+        let link = self.hosts[host].link.and_then(|token| self.links.get_mut(&token));
+        link.into_iter().for_each(|(link, _)| link.be_patient());
+    }
+
     fn send_all(&mut self, message: &ToDaemon) {
         for host in 0..self.hosts.len() {
             if self.hosts[host].phase == Phase::Running {
@@ -250,6 +263,7 @@ impl Head<'_> {
                 if std::mem::replace(&mut self.interrupted, true) {
                     self.end(128 + number);
                     self.send_all(&ToDaemon::Hurry {});
+                    self.give_up_gathering();
                 }
             }
             Meaning::Pause => {

@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 pub const BEAT: Duration = Duration::from_secs(1);
 /// After so much silence the other side is taken for lost.
 pub const SILENCE: Duration = Duration::from_secs(6);
+/// The same while the other side has much to do: to start PEs, to write what all have recorded.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// Bytes of a message at most, and of one from somebody unknown.
 const MOST: usize = 64 << 20;
 const MOST_OF_STRANGERS: usize = 4 << 10;
@@ -47,6 +49,7 @@ pub struct Link {
     sent: usize,
     writing: bool,
     most: usize,
+    limit: Duration,
     silent: Silence,
     spoke: Instant,
     /// The other side has said that it will be silent.
@@ -69,10 +72,16 @@ impl Link {
             sent: 0,
             writing: false,
             most: MOST_OF_STRANGERS,
+            limit: SILENCE,
             silent: Silence::since(now),
             spoke: now,
             paused: false,
         })
+    }
+
+    /// The other side may take long until it says something again.
+    pub fn be_patient(&mut self) {
+        self.limit = PATIENCE;
     }
 
     /// The other side is who it should be.
@@ -132,6 +141,7 @@ impl Link {
                     self.incoming.extend_from_slice(&buffer[..count]);
                     self.silent = Silence::since(Instant::now());
                     self.paused = false;
+                    self.limit = SILENCE;
                     continue;
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
@@ -169,7 +179,12 @@ impl Link {
 
     /// Whether the other side has been silent for too long.
     pub fn is_silent(&mut self, now: Instant) -> bool {
-        self.silent.look(now) >= SILENCE && !self.paused
+        self.silent.look(now) >= self.limit && !self.paused
+    }
+
+    /// How long the other side may be silent.
+    pub fn limit(&self) -> Duration {
+        self.limit
     }
 
     /// Stops waiting for events.
@@ -181,6 +196,23 @@ impl Link {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn patience_lasts_until_something_is_heard() {
+        let (ours, mut theirs) = {
+            let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+            let theirs = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            (listener.accept().unwrap().0, theirs)
+        };
+        let epoll = Epoll::new().unwrap();
+        let mut link = Link::new(ours, 1, &epoll).unwrap();
+        link.be_patient();
+        assert_eq!(link.limit(), PATIENCE);
+        theirs.write_all(&[1, 0]).unwrap();
+        epoll.wait(Some(Duration::from_secs(10))).unwrap();
+        assert!(link.ready::<crate::hosts::message::ToHead>(&epoll).1.is_none());
+        assert_eq!(link.limit(), SILENCE);
+    }
 
     #[test]
     fn silence_is_time_in_which_one_could_listen() {

@@ -31,6 +31,7 @@ impl Supervisor {
             // Their own orphans become ours one by one, each end of one is a signal: then look again, with the same
             // signal.
             let until = ending.next().saturating_duration_since(Instant::now());
+            self.keep_link(Instant::now());
             let until = self.at_most(Some(until));
             for token in self.epoll.wait(until)? {
                 match token {
@@ -50,6 +51,8 @@ impl Supervisor {
         let mut interrupted_at = self.verdict.interrupted.then(Instant::now);
         loop {
             let now = Instant::now();
+            // The head passes signals on, too.
+            interrupted_at = interrupted_at.or_else(|| self.verdict.interrupted.then_some(now));
             if !self.output.is_closed() && now >= give_up && self.output.is_written() {
                 self.output.close();
             }

@@ -24,6 +24,8 @@ impl Supervisor {
             if remote.lost || remote.over {
                 break;
             }
+            // It writes what all hosts send.
+            remote.link.be_patient();
             if let Some((drift_ns, counter_ns, profile)) = remote.collect.take() {
                 remote.snapshots = None;
                 let files = remote.trace.as_ref().map(|directory| {
@@ -59,8 +61,14 @@ impl Supervisor {
                 }
             }
         }
-        if let Some(directory) = self.remote.as_ref().and_then(|remote| remote.trace.as_ref()) {
-            let _ = fs::remove_dir_all(directory.path());
+        let Some(remote) = &self.remote else { return Ok(()) };
+        let (lost, host) = (remote.lost, remote.host.clone());
+        if let Some(directory) = remote.trace.as_ref().map(|directory| directory.path().to_owned()) {
+            if lost {
+                self.output.say(&format!("host {host}: its trace is kept in {}", directory.display()));
+            } else {
+                let _ = fs::remove_dir_all(directory);
+            }
         }
         Ok(())
     }

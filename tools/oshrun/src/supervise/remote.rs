@@ -123,7 +123,8 @@ impl Supervisor {
             remote.link.send(&ToHead::Beat {}, &self.epoll);
         }
         if remote.link.is_silent(now) {
-            return self.root_lost("nothing was heard of it for 6 s");
+            let limit = remote.link.limit().as_secs();
+            return self.root_lost(&format!("nothing was heard of it for {limit} s"));
         }
         let is_out = |pe| self.job.pe(pe).state() != PeState::NotStarted;
         if self.job.survives() && !remote.begun && self.job.pes().all(is_out) {
@@ -176,7 +177,15 @@ impl Supervisor {
         self.end(1);
     }
 
-    fn obey(&mut self, message: ToDaemon) {
+    /// Shows the head that the PEs are started: from now on it hears of this host all the time.
+    pub fn show_start(&mut self) {
+        if let Some(remote) = &mut self.remote {
+            remote.link.send(&ToHead::Beat {}, &self.epoll);
+        }
+    }
+
+    /// Does what the head says.
+    pub fn obey(&mut self, message: ToDaemon) {
         let now = Instant::now();
         let Some(remote) = &mut self.remote else { return };
         match message {

@@ -53,10 +53,14 @@ pub fn addresses() -> Vec<IpAddr> {
         libc::freeifaddrs(list);
     }
     // Addresses that mean something on their own link only need to be told which link.
-    addresses.retain(|address| !matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local()));
+    addresses.retain(|address| !is_of_a_link(*address));
     addresses.sort_by_key(|address| (address.is_loopback(), address.is_ipv6()));
     addresses.dedup();
     addresses
+}
+
+fn is_of_a_link(address: IpAddr) -> bool {
+    matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local())
 }
 
 /// The addresses from which this host would talk to another, one for each of the other's; empty where the name says
@@ -67,7 +71,9 @@ pub fn towards(host: &str) -> Vec<IpAddr> {
         let socket = UdpSocket::bind((any, 0)).ok()?;
         // Nothing is sent: the system only chooses the way.
         socket.connect(there).ok()?;
-        socket.local_addr().ok().map(|address| address.ip())
+        let own = socket.local_addr().ok()?.ip();
+        // See `addresses`.
+        (!is_of_a_link(own)).then_some(own)
     };
     let mut found: Vec<IpAddr> = Vec::new();
     for address in (host, 9).to_socket_addrs().into_iter().flatten().filter_map(from) {

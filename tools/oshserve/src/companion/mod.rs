@@ -104,9 +104,10 @@ fn serve_job(request: &Request, stream: UnixStream) -> Result<(), ()> {
 fn stay(request: &Request, ready: Ready, mut talk: Talk) -> Result<(), ()> {
     let Ready { listener, config, exports } = ready;
     let pages = request.serve.pages.clone();
+    let has_tls = config.as_ref().is_some_and(config::Config::has_tls);
     let url = listener.as_ref().map(|listener| match &pages {
-        Pages::Live(token) => listener.root(config.is_some()) + token,
-        Pages::Metrics => listener.url(config.as_ref().is_some_and(config::Config::has_tls)),
+        Pages::Live(token) => listener.root(has_tls) + token,
+        Pages::Metrics => listener.url(has_tls),
     });
     talk.ready(url.as_deref());
     let jobs = Arc::new(Jobs::new(request.serve.limits()));

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pellucid_profile::segment::Segment;
+use pellucid_profile::segment::{Segment, handover};
 
 use crate::commands::FAILED;
 use crate::say::{complain, print};
@@ -40,7 +40,8 @@ fn serve(segment: Segment, pid: u32) -> Result<(), String> {
     }));
     jobs.only_these();
     let identity = identity(&segment, pid, false);
-    jobs.add(Tracked::new(segment, identity, Some(pid)));
+    // The only one.
+    let _ = jobs.add(Tracked::new(segment, identity, Some(pid), handover::user()));
     let listener = Listener::bind(&Listen::Tcp("127.0.0.1:0".into()))?;
     let word = word().map_err(|error| error.to_string())?;
     print(&format!("oshprof: top: {}{word}\n", listener.root(false)))?;

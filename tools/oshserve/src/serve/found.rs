@@ -34,7 +34,8 @@ fn open(pid: u32, known: &[Key], show_user: bool) -> std::io::Result<Option<Trac
         return Ok(None);
     }
     let identity = identity(&segment, pid, show_user);
-    Ok(Some(Tracked::new(segment, identity, Some(pid))))
+    let user = find::owner(pid).unwrap_or_else(handover::user);
+    Ok(Some(Tracked::new(segment, identity, Some(pid), user)))
 }
 
 /// Who the job of a launcher is.

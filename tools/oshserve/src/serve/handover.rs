@@ -187,7 +187,9 @@ pub fn accept(
         host: (!all_here).then(|| segment.header().host.get()),
         source: otlp::Source::of(&segment, &identity),
     };
-    jobs.add(Tracked::new(segment, identity, None));
+    if !jobs.add(Tracked::new(segment, identity, None, user)) {
+        return Err(invalid("it says that it is the job of another user"));
+    }
     Ok((this, about))
 }
 

@@ -72,15 +72,18 @@ impl Jobs {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a job that was handed over. One that was found before is from now on known by its connection.
-    pub fn add(&self, job: Tracked) {
+    /// Adds a job that was handed over. One that was found before is from now on known by its connection. False: its
+    /// memory, which its user has written, says that it is a job that is another user's.
+    #[must_use]
+    pub fn add(&self, job: Tracked) -> bool {
         let mut inner = self.inner();
         inner.forget(self.limits.linger, None);
-        if let Some(known) = inner.list.iter_mut().find(|known| known.key == job.key) {
-            known.watched = job.watched;
-            return;
+        match inner.list.iter_mut().find(|known| known.key == job.key) {
+            Some(known) if known.user != job.user => return false,
+            Some(known) => known.watched = job.watched,
+            None => inner.admit(job, self.limits.top),
         }
-        inner.admit(job, self.limits.top);
+        true
     }
 
     /// A job has ended. `state`: how, where that was said.
@@ -288,14 +291,14 @@ mod tests {
     fn job(job_id: &str) -> Tracked {
         let fd = segment::create(1, &JobInfo::default()).unwrap();
         let segment = Segment::map(fd.as_fd()).unwrap();
-        Tracked::new(segment, Identity { job_id: job_id.to_owned(), ..Identity::default() }, None)
+        Tracked::new(segment, Identity { job_id: job_id.to_owned(), ..Identity::default() }, None, 1000)
     }
 
     fn has_ended(jobs: &Jobs, number: u64) {
         let mut job = job(&number.to_string());
         job.key.1 = number;
         let key = job.key;
-        jobs.add(job);
+        assert!(jobs.add(job));
         jobs.end(key, Some("finished"));
     }
 
@@ -328,7 +331,7 @@ mod tests {
                 let mut job = job(&number.to_string());
                 job.key.1 = number;
                 let key = job.key;
-                jobs.add(job);
+                assert!(jobs.add(job));
                 key
             })
             .collect();
@@ -339,13 +342,24 @@ mod tests {
     }
 
     #[test]
+    fn nobody_takes_over_the_job_of_another() {
+        let jobs = jobs(Duration::from_secs(60));
+        let [mine, mut other, mut again] = ["mine", "other", "again"].map(job);
+        (other.key, other.user, again.key) = (mine.key, 1001, mine.key);
+        assert!(jobs.add(mine));
+        assert!(!jobs.add(other));
+        assert!(jobs.add(again), "its own user may");
+        assert_eq!(jobs.lines().len(), 1);
+    }
+
+    #[test]
     fn without_a_scraper_jobs_are_forgotten_too() {
         let jobs = jobs(Duration::ZERO);
         (0..3).for_each(|number| has_ended(&jobs, number));
         assert!(jobs.is_empty(), "at each end");
         let running = job("runs");
         let this = running.key;
-        jobs.add(running);
+        assert!(jobs.add(running));
         assert_eq!(jobs.lines().len(), 1);
         jobs.end(this, None);
         assert!(jobs.is_empty());
@@ -354,7 +368,7 @@ mod tests {
     #[test]
     fn jobs_that_have_ended_are_bounded() {
         let jobs = jobs(Duration::from_secs(3600));
-        jobs.add(job("runs"));
+        assert!(jobs.add(job("runs")));
         (0..MOST_ENDED as u64 + 5).for_each(|number| has_ended(&jobs, number));
         let names: Vec<String> = jobs.lines().into_iter().map(|line| line.job_id).collect();
         assert_eq!(names.len(), 1 + MOST_ENDED);

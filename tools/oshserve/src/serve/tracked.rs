@@ -32,6 +32,8 @@ pub struct Tracked {
     pub identity: Identity,
     /// The launcher, where only its process tells whether the job runs.
     pub watched: Option<u32>,
+    /// The user whose it is, as the kernel says.
+    pub user: u32,
     /// How it stands.
     pub stage: Stage,
     /// How many of its PEs have series of their own.
@@ -66,9 +68,18 @@ pub fn key(segment: &Segment) -> Key {
 
 impl Tracked {
     /// A job that runs.
-    pub fn new(segment: Segment, identity: Identity, watched: Option<u32>) -> Tracked {
+    pub fn new(segment: Segment, identity: Identity, watched: Option<u32>, user: u32) -> Tracked {
         let (key, stage) = (key(&segment), Stage::Runs(Box::new(segment)));
-        Tracked { key, identity, watched, stage, top: 0, memory: Memory::default(), following: Following::default() }
+        Tracked {
+            key,
+            identity,
+            watched,
+            user,
+            stage,
+            top: 0,
+            memory: Memory::default(),
+            following: Following::default(),
+        }
     }
 
     /// Its metrics now.

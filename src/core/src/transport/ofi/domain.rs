@@ -15,8 +15,10 @@ use std::ptr;
 
 /// Entries that the completion queue is asked to hold.
 const QUEUE: usize = 8192;
+/// What this PE does with memory that it sends and writes from: that may be such as nobody can store to.
+pub const SOURCE: u64 = fi::FI_SEND | fi::FI_WRITE;
 /// What this PE does with registered memory.
-const ACCESS: u64 = fi::FI_SEND | fi::FI_RECV | fi::FI_READ | fi::FI_WRITE;
+pub const ACCESS: u64 = fi::FI_SEND | fi::FI_RECV | fi::FI_READ | fi::FI_WRITE;
 /// What peers do with the segments, and with nothing else.
 const REMOTE: u64 = fi::FI_REMOTE_READ | fi::FI_REMOTE_WRITE;
 /// Keys that are tried where one is taken.
@@ -206,9 +208,9 @@ impl Domain {
         (error == 0 && fd >= 0).then_some(fd)
     }
 
-    /// Registers memory of this PE's own transfers.
-    pub fn register(&mut self, start: *const u8, len: usize) -> Result<*mut fi::fid_mr, Fault> {
-        self.register_as(start, len, ACCESS).map(|(mr, _)| mr)
+    /// Registers memory of this PE's own transfers: [`SOURCE`] or [`ACCESS`].
+    pub fn register(&mut self, start: *const u8, len: usize, access: u64) -> Result<*mut fi::fid_mr, Fault> {
+        self.register_as(start, len, access).map(|(mr, _)| mr)
     }
 
     /// A key for memory. Whoever knows it reads and writes there, where the provider compares nothing else: it cannot

@@ -106,6 +106,8 @@ impl EndpointState {
         let (channel, pe) = (record.channel, record.pe);
         let signals = u32::from(record.then.take().is_some());
         record.results.clear();
+        // Its caller's memory is the caller's again.
+        record.copy = (0, std::ptr::null_mut(), 0);
         if let Some(what) = record.kind.what() {
             let fault = self.lost_fault(pe);
             for event in record.events.drain(..) {

@@ -54,8 +54,8 @@ use crate::os::random;
 use crate::os::tcp;
 use crate::os::wakeup::Wakeup;
 use crate::transport::{
-    Atomic, Atomics, Blocks, Capabilities, Channel, Completion, CounterRow, Description, Directory, Incoming, Lane,
-    MESSAGE, MessageLimits, Outgoing, RemoteAddress, SegmentId, SignalOp, Tag, Transport,
+    AmoOp, Atomic, Atomics, Blocks, Capabilities, Channel, Completion, CounterRow, Description, Directory, Incoming,
+    Lane, MESSAGE, MessageLimits, Outgoing, RemoteAddress, SegmentId, SignalOp, Tag, Transport,
 };
 use counters::Counter;
 use endpoint::Endpoint;
@@ -391,6 +391,18 @@ impl Transport for Fabric {
         op: SignalOp,
         when: Completion,
     ) -> Result<(), Fault> {
+        if self.atomics == Atomics::Nic {
+            // All operations on a word are the provider's, or none: they are atomic among themselves only. It makes
+            // them in no order with writes.
+            let op = if op == SignalOp::Set { AmoOp::Set } else { AmoOp::Add };
+            let atomic = Atomic { op, width: 8, operand: value, compare: 0, result: std::ptr::null_mut() };
+            // SAFETY: the caller's; there is no result.
+            return unsafe {
+                self.endpoint.put(channel.0, to, source, bytes, Completion::Local)?;
+                self.endpoint.quiet_pes(channel.0, &mut std::iter::once(to.pe))?;
+                self.endpoint.nic_amo(channel.0, signal, atomic, when)
+            };
+        }
         // SAFETY: the caller's.
         unsafe { self.endpoint.put_signal(channel.0, to, source, bytes, signal, value, op, when) }
     }

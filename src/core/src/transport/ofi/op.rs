@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::channel::What;
-use super::domain::Domain;
+use super::domain::{ACCESS, Domain};
 use super::later::Transfer;
 use super::message::BUFFER;
 use crate::base::Fault;
@@ -316,7 +316,7 @@ impl Pool {
         if self.free.is_empty() {
             let mut slab = vec![0u64; SLAB * STRIDE / 8].into_boxed_slice();
             let start = slab.as_mut_ptr().cast::<u8>();
-            let mr = if domain.local { domain.register(start, SLAB * STRIDE)? } else { ptr::null_mut() };
+            let mr = if domain.local { domain.register(start, SLAB * STRIDE, ACCESS)? } else { ptr::null_mut() };
             // SAFETY: just registered.
             let descriptor = unsafe { domain.descriptor_of(mr) };
             for i in (0..SLAB).rev() {

@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::counters::Counter;
+use super::domain::{ACCESS, SOURCE};
 use super::endpoint::{Endpoint, Guard};
 use super::later::Transfer;
 use super::message::{AMO_BYTES, BUFFER, ENTRIES, RESULTS};
@@ -130,7 +131,7 @@ impl Endpoint {
             (from, descriptor) = (buffer.start.cast_const(), buffer.descriptor);
         } else if !inject {
             record.waited = when == Completion::Local;
-            descriptor = self.local(&mut state, op, registered, source, bytes)?;
+            descriptor = self.local(&mut state, op, registered, (source, bytes), SOURCE)?;
         }
         let (waited, delivery) = (record.waited, state.domain.delivery);
         record.begun = state.channel(channel).add_write(pe);
@@ -305,7 +306,7 @@ impl Endpoint {
             record.copy = (0, dest, bytes);
             (buffer.start, buffer.descriptor)
         } else {
-            (dest, self.local(&mut state, op, registered, dest, bytes)?)
+            (dest, self.local(&mut state, op, registered, (dest, bytes), ACCESS)?)
         };
         record.begun = state.channel(channel).add_fetch(pe);
         let transfer = Transfer { there: from, here: to, bytes, descriptor, flags: fi::FI_COMPLETION };
@@ -327,13 +328,13 @@ impl Endpoint {
         state: &mut Guard,
         op: *mut Op,
         registered: Option<*mut c_void>,
-        start: *const u8,
-        bytes: usize,
+        (start, bytes): (*const u8, usize),
+        access: u64,
     ) -> Result<*mut c_void, Fault> {
         if let Some(descriptor) = registered {
             return Ok(descriptor);
         }
-        let mr = state.domain.register(start, bytes)?;
+        let mr = state.domain.register(start, bytes, access)?;
         // SAFETY: the record is the caller's; the region was just registered.
         unsafe {
             (*op).mr = mr;

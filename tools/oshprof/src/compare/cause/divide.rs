@@ -29,6 +29,10 @@ fn charges(lost: &Lost, excess: &Excess, pes: &BTreeSet<u32>) -> Charges {
             .filter(|((_, late), ns)| *late == pe && **ns != 0.0)
             .map(|((row, _), ns)| (*row, *ns))
             .collect();
+        // A sum of nothing has a sign, too.
+        if at.is_empty() {
+            continue;
+        }
         let whole_lost: f64 = at.iter().map(|(_, lost)| lost).sum();
         // Whoever takes so much longer makes each of the others wait as long at most.
         let others = pes.len().saturating_sub(1) as f64;

@@ -37,6 +37,27 @@ fn planted_changes_name_their_commits() {
     assert_eq!(found.iter().map(|f| f.is_worse).collect::<Vec<_>>(), [true, false, true]);
 }
 
+/// A run of 10 s becomes shorter by a third, and a wait of 1 ms in it longer.
+#[test]
+fn what_became_faster_is_no_regression() {
+    let mut entries = history(40, 3, |at| if at < 20 { 2.3 } else { 1.9 });
+    for (at, entry) in entries.iter_mut().enumerate() {
+        let (wait, library) = if at < 20 { (1.00e6, 6.0e9) } else { (1.05e6, 3.0e9) };
+        entry.metrics.extend([("waiting".to_owned(), wait), ("library".to_owned(), library)]);
+    }
+    let found = check(&entries);
+    let names: Vec<&str> = found[0].times.iter().map(|(name, _)| name.as_str()).collect();
+    assert!(found.len() == 1 && !found[0].is_worse && found[0].commit == "c20", "{found:?}");
+    assert!(names.contains(&"run") && names.contains(&"library") && !names.contains(&"waiting"), "{names:?}");
+    // A run that takes longer is worse, whatever becomes shorter in it.
+    let mut entries = history(40, 3, |at| if at < 20 { 1.9 } else { 2.3 });
+    for (at, entry) in entries.iter_mut().enumerate() {
+        entry.metrics.insert("waiting".to_owned(), if at < 20 { 6.0e9 } else { 0.5e9 });
+    }
+    let found = check(&entries);
+    assert!(found.len() == 1 && found[0].is_worse && found[0].times.len() == 2, "{found:?}");
+}
+
 #[test]
 fn a_large_change_is_told_after_two_runs_and_confirmed_after_five() {
     let of = |after: usize| check(&history(40 + after, 8, |at| if at < 40 { 0.0 } else { 0.3 }));

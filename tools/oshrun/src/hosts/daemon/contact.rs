@@ -76,12 +76,13 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    /// Waits for what to do. `None`: nothing, the job is over.
-    pub fn order(&mut self) -> Result<Option<Order>, Failure> {
+    /// Waits for what to do, and gives what the head has said after that. `None`: nothing, the job is over.
+    pub fn order(&mut self) -> Result<Option<(Order, Vec<ToDaemon>)>, Failure> {
         loop {
-            for message in self.messages()? {
+            let mut messages = self.messages()?.into_iter();
+            while let Some(message) = messages.next() {
                 match message {
-                    ToDaemon::Start { order } => return Ok(Some(order)),
+                    ToDaemon::Start { order } => return Ok(Some((order, messages.collect()))),
                     ToDaemon::End {} | ToDaemon::Bye {} => return Ok(None),
                     _ => {}
                 }

@@ -3,7 +3,6 @@
 use super::{Head, Phase, SIGNALS, WAKE};
 use crate::ending::Step;
 use crate::hosts::clock;
-use crate::hosts::link::SILENCE;
 use crate::hosts::message::{ToDaemon, ToHead};
 use crate::input::Relay;
 use crate::results;
@@ -51,6 +50,15 @@ impl Head<'_> {
                 Phase::Connected | Phase::Ready => self.dismiss(host),
                 Phase::Running => self.send(host, &ToDaemon::End {}),
                 Phase::Ended | Phase::Collecting | Phase::Done | Phase::Lost => {}
+            }
+        }
+    }
+
+    /// What PEs have recorded stays where it is, on hosts whose PEs have ended.
+    pub(super) fn give_up_gathering(&mut self) {
+        for host in 0..self.hosts.len() {
+            if matches!(self.hosts[host].phase, Phase::Ended | Phase::Collecting) {
+                self.dismiss(host);
             }
         }
     }
@@ -124,15 +132,15 @@ impl Head<'_> {
         let mut silent = Vec::new();
         for (token, (link, host)) in &mut self.links {
             if link.is_silent(now) {
-                silent.push((*token, *host));
+                silent.push((*token, *host, link.limit()));
             } else if link.beat_due(now) && host.is_some() {
                 link.send(&ToDaemon::Beat {}, &self.epoll);
             }
         }
-        for (token, host) in silent {
+        for (token, host, limit) in silent {
             self.drop_link(token);
             if let Some(host) = host {
-                self.disconnected(host, format!("nothing was heard of it for {} s", SILENCE.as_secs()));
+                self.disconnected(host, format!("nothing was heard of it for {} s", limit.as_secs()));
             }
         }
     }
@@ -199,7 +207,10 @@ impl Head<'_> {
             Some(Step::Send(signal)) => {
                 process::signal_group(self.agents.get(number as u32).pid, signal);
             }
-            Some(Step::GiveUp) => host.abandoned = true,
+            Some(Step::GiveUp) => {
+                host.abandoned = true;
+                host.phase = host.phase.max(Phase::Done);
+            }
             None => {}
         }
     }

@@ -87,11 +87,14 @@ impl Head<'_> {
         if self.ending {
             return self.dismiss(number);
         }
-        self.measure(number);
+        // Not before all hosts are started: to start one would be part of each way there and back.
+        if self.agents.all().len() == self.hosts.len() {
+            self.measure(number);
+        }
     }
 
     /// The next step of measuring a clock.
-    fn measure(&mut self, number: usize) {
+    pub(super) fn measure(&mut self, number: usize) {
         let host = &mut self.hosts[number];
         if let Some(number_of_trip) = host.clock.next(clock::counter_ns()) {
             return self.send(number, &ToDaemon::Ping { number: number_of_trip });
@@ -150,10 +153,7 @@ impl Head<'_> {
             ToHead::Profile { pe, snapshot, bytes, last } => {
                 self.received_profile(number, pe, snapshot, &bytes.0, last)
             }
-            ToHead::Snapshot { number: snapshot } => {
-                self.keep_snapshot();
-                self.send(number, &ToDaemon::Kept { number: snapshot });
-            }
+            ToHead::Snapshot { number: snapshot } => self.received.snapshots.push((number, snapshot)),
             ToHead::Trace { name, bytes } => {
                 if let Some(Err(error)) = self.trace.as_ref().map(|to| self.received.trace(to, &name, &bytes.0)) {
                     self.output.say(&format!("trace: {error}"));

@@ -30,7 +30,8 @@ use std::collections::HashMap;
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, PipeWriter};
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -69,7 +70,7 @@ impl<'a> Head<'a> {
     pub(super) fn start(options: &'a Options, placements: &[Placement]) -> Result<(Self, Watchdog), Failure> {
         let needs = Failure::needs;
         let oshrun = env::current_exe().map_err(|error| needs("find the file of oshrun", error))?;
-        let limit = raise_limit(placements.len() as u32)?;
+        let limit = raise_limit(placements.len() as u32, &format!("{} hosts", placements.len()))?;
         let tools = tools::list(options).map_err(|message| Failure { status: 1, message })?;
         let npes = placements.last().map_or(0, |last| last.pes.end);
         let mut environment = passed_on(env::vars_os());
@@ -128,13 +129,13 @@ impl<'a> Head<'a> {
 
     /// Where PEs run: `--wdir`, from here.
     fn directory(&self) -> OsString {
-        let here = env::current_dir().unwrap_or_default();
+        let here = here();
         self.options.wdir.as_ref().map_or(here.clone(), |wdir| here.join(wdir)).into()
     }
 
     /// `--output`, from here: each host has the files of its PEs.
     fn output(&self) -> String {
-        let here = env::current_dir().unwrap_or_default();
+        let here = here();
         self.options.output.as_ref().map_or_else(String::new, |name| here.join(name).display().to_string())
     }
 
@@ -154,6 +155,11 @@ impl<'a> Head<'a> {
             self.keep_links(Instant::now());
         }
         self.since = Instant::now();
+        for host in 0..self.hosts.len() {
+            if self.hosts[host].phase == Phase::Connected && !self.hosts[host].clock.has_begun() {
+                self.measure(host);
+            }
+        }
         self.poll_input();
         Ok(())
     }
@@ -238,6 +244,8 @@ impl<'a> Head<'a> {
             };
             self.hosts[number].phase = Phase::Running;
             self.send(number, &ToDaemon::Start { order });
+            // It looks for files and starts PEs.
+            self.expect_silence(number);
         }
     }
 }
@@ -266,6 +274,17 @@ impl Host {
     pub(super) fn reap_from(&mut self, when: Instant) {
         self.reaping.get_or_insert_with(|| Ending::new(when));
     }
+}
+
+/// The directory that this process is in, by the name that the user knows it by: what its links lead to may have
+/// another name on other hosts.
+fn here() -> PathBuf {
+    let real = env::current_dir().unwrap_or_default();
+    let is_it = |named: &PathBuf| match (named.metadata(), real.metadata()) {
+        (Ok(named), Ok(real)) => (named.dev(), named.ino()) == (real.dev(), real.ino()),
+        _ => false,
+    };
+    env::var_os("PWD").map(PathBuf::from).filter(|named| named.is_absolute() && is_it(named)).unwrap_or(real)
 }
 
 /// Those of the variables that PEs on other hosts get.
