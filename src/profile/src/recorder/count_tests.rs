@@ -148,7 +148,7 @@ fn a_profile_with_sites_has_each_call_once_by_site_and_by_peer_too() {
 
 /// More call sites than there are rows, most of whose calls have a flow all the same.
 #[test]
-fn calls_whose_site_found_no_row_are_among_those_without_a_place() {
+fn calls_whose_site_found_no_row_have_a_place_all_the_same() {
     const PLACES: u64 = 3000;
     const ROUNDS: u64 = 20;
     let pe = profile_of(|| {
@@ -169,7 +169,8 @@ fn calls_whose_site_found_no_row_are_among_those_without_a_place() {
         pe.tables.sites.iter().filter(|site| site.routine != "shmem_barrier_all").map(|site| site.calls).sum();
     let lost = routine(&pe, BARRIER).all_calls() - calls_of(&pe, "shmem_barrier_all");
     assert_eq!(of_p, PLACES * ROUNDS + lost, "barriers without a place are among them");
-    assert!(pe.tables.sites.iter().any(|site| site.routine.is_empty()), "some found no row");
+    let without: u64 = pe.tables.sites.iter().filter(|site| site.routine.is_empty()).map(|site| site.calls).sum();
+    assert!(without > lost && without - lost < PLACES * ROUNDS / 8, "{without}, of which {lost} are barriers");
 }
 
 fn calls_of(pe: &Pe, routine: &str) -> u64 {

@@ -94,10 +94,10 @@ pub(crate) fn take(
                 sums.push((key, Sum::of(row, flows, op_of(key), overhead_ns)));
             }
         });
-        // Their call sites found no room.
+        // Their call sites found no room for a row, or their PE was killed before they had one.
         for (key, (calls, bytes)) in of_flows.into_iter().filter(|(_, (calls, _))| *calls > 0) {
             let bytes = bytes.saturating_add(op::bytes_of_calls(op_of(key), calls));
-            sums.push((u64::MAX, Sum { calls, bytes, ..Sum::default() }));
+            sums.push((key, Sum { calls, bytes, ..Sum::default() }));
         }
     }
     order::merge_by_key(&mut sums, |(key, _)| (op_of(*key), *key), |(_, sum), (_, more)| sum.merge(more));
