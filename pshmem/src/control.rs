@@ -30,7 +30,8 @@ pub fn pcontrol(level: c_int, name: *const c_char, value: f64, number: c_long) -
         FLUSH => flush(),
         REGION_BEGIN | REGION_END if recorder::level() <= 0 && !recorder::is_attached() => {}
         // With the profile off, there is nothing to attach another name to. Regions are nested all the same.
-        REGION_BEGIN | REGION_END => region(level, text(name)),
+        REGION_BEGIN => begin_region(text(name)),
+        REGION_END => end_region(text(name)),
         _ if recorder::level() <= 0 => {}
         MARKER => match text(name) {
             // A trace keeps whole numbers.
@@ -57,26 +58,21 @@ pub fn pcontrol(level: c_int, name: *const c_char, value: f64, number: c_long) -
     Ok(())
 }
 
-/// A region begins or ends.
-fn region(level: c_int, name: Option<Cow<'_, str>>) {
+fn begin_region(name: Option<Cow<'_, str>>) {
     match name {
-        None if level == REGION_BEGIN => warn(format_args!("a region needs a name")),
-        Some(name) if level == REGION_BEGIN => {
-            if recorder::region_begin(&name) {
-                trace::region_begin(&name);
-            } else {
-                lost(format_args!("region {name:?} is not recorded: 63 names, 64 nested are kept"));
-            }
-        }
-        name => {
-            let ended = recorder::region_end(name.as_deref());
-            let name = name.unwrap_or_default();
-            if ended {
-                trace::region_end(&name);
-            } else {
-                lost(format_args!("the end of region {name:?} is ignored: it is not the innermost open one"));
-            }
-        }
+        Some(name) if recorder::region_begin(&name) => trace::region_begin(&name),
+        Some(name) => lost(format_args!("region {name:?} is not recorded: 63 names, 64 nested are kept")),
+        None => warn(format_args!("a region needs a name")),
+    }
+}
+
+fn end_region(name: Option<Cow<'_, str>>) {
+    let ended = recorder::region_end(name.as_deref());
+    let name = name.unwrap_or_default();
+    if ended {
+        trace::region_end(&name);
+    } else {
+        lost(format_args!("the end of region {name:?} is ignored: it is not the innermost open one"));
     }
 }
 

@@ -234,19 +234,10 @@ pub(super) fn put_signal(
         // SAFETY: mapped; the caller of the routine vouches for the source.
         unsafe { copy(to, source, bytes) };
         order::fence();
-        return update(
-            m,
-            ctx,
-            "sig_addr",
-            sig_addr,
-            pe,
-            if op == SignalOp::Set { AmoOp::Set } else { AmoOp::Add },
-            value,
-        );
+        return update(m, ctx, "sig_addr", sig_addr, pe, op.amo(), value);
     }
     if bytes == 0 {
-        let op = if op == SignalOp::Set { AmoOp::Set } else { AmoOp::Add };
-        let atomic = Atomic { op, width: 8, operand: value, compare: 0, result: std::ptr::null_mut() };
+        let atomic = Atomic::of_signal(op, value);
         // SAFETY: there is no result.
         return unsafe { transport.atomic(channel, signal, atomic, Completion::Local) };
     }

@@ -17,7 +17,7 @@ pub struct Schedule {
     steps: Pin<Box<dyn Future<Output = Result<(), Fault>>>>,
     /// What a helper has found, which is for the program's next call.
     fault: Option<Fault>,
-    /// What it came to while the network had memory of its own still ([`is_quiet`]).
+    /// What it came to while the network had memory of its own still ([`settle`]).
     held: Option<Fault>,
 }
 
@@ -128,10 +128,16 @@ fn keep(request: Request, result: Result<(), Fault>) -> Result<(), Fault> {
     }
 }
 
-/// Whether no transfer of a request is under way. A schedule that ends before that, with a fault, may have asked for
-/// reads into memory that goes with it.
-fn is_quiet(request: Request) -> bool {
-    TABLE.live(request).is_none_or(|slot| slot.event.is_complete())
+/// What advancing a schedule gave, but for a fault while transfers of its request are under way: it may have asked for
+/// reads into memory that goes with it, and ends when they have.
+fn settle(request: Request, schedule: &mut Schedule, result: Option<Result<(), Fault>>) -> Option<Result<(), Fault>> {
+    match result {
+        Some(Err(fault)) if TABLE.live(request).is_some_and(|slot| !slot.event.is_complete()) => {
+            schedule.held = Some(fault);
+            None
+        }
+        result => result,
+    }
 }
 
 /// A schedule has come to its end: from here on another thread may end its request, and begin one in the same slot.
@@ -147,11 +153,8 @@ pub(super) fn start(request: Request, mut schedule: Schedule) -> Result<bool, Fa
     if FORKED.load(Ordering::Relaxed) {
         return Err(Fault::from(Cause::Message("a forked child has no part in nonblocking collectives".into())));
     }
-    let mut first = schedule.advance();
-    if !is_quiet(request) && matches!(first, Some(Err(_))) {
-        schedule.held = first.take().and_then(Result::err);
-    }
-    if let Some(result) = first {
+    let first = schedule.advance();
+    if let Some(result) = settle(request, &mut schedule, first) {
         let went_well = result.is_ok();
         keep(request, result)?;
         if !went_well {
@@ -167,17 +170,8 @@ pub(super) fn start(request: Request, mut schedule: Schedule) -> Result<bool, Fa
     }
     // A helper that has taken what the schedule waits for, and seen that nothing was under way, sleeps.
     let (_, schedule) = running.last_mut().expect("was put there");
-    if !is_quiet(request) && schedule.held.is_some() {
-        return Ok(false);
-    }
-    let result = match schedule.advance() {
-        Some(Err(fault)) if !is_quiet(request) => {
-            schedule.held = Some(fault);
-            return Ok(false);
-        }
-        Some(result) => result,
-        None => return Ok(false),
-    };
+    let again = schedule.advance();
+    let Some(result) = settle(request, schedule, again) else { return Ok(false) };
     let kept = keep(request, result);
     running.pop();
     COUNT.store(running.len(), Ordering::Relaxed);
@@ -215,14 +209,8 @@ fn advance_all(running: &mut Vec<(Request, Schedule)>, who: Who) -> Result<bool,
     let (mut ended, mut failed, mut i) = (false, None, 0);
     while i < running.len() && failed.is_none() {
         let (request, schedule) = &mut running[i];
-        let result = match schedule.advance_by(who) {
-            Some(Err(fault)) if !is_quiet(*request) => {
-                schedule.held = Some(fault);
-                None
-            }
-            result => result,
-        };
-        let Some(result) = result else {
+        let result = schedule.advance_by(who);
+        let Some(result) = settle(*request, schedule, result) else {
             i += 1;
             continue;
         };

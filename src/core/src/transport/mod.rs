@@ -140,6 +140,13 @@ pub struct Atomic {
     pub result: *mut u8,
 }
 
+impl Atomic {
+    /// The update of a signal.
+    pub fn of_signal(op: SignalOp, value: u64) -> Self {
+        Self { op: op.amo(), width: 8, operand: value, compare: 0, result: std::ptr::null_mut() }
+    }
+}
+
 /// How a signal is updated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignalOp {
@@ -147,6 +154,16 @@ pub enum SignalOp {
     Set,
     /// Added to.
     Add,
+}
+
+impl SignalOp {
+    /// As the atomic operation that it is.
+    pub fn amo(self) -> AmoOp {
+        match self {
+            Self::Set => AmoOp::Set,
+            Self::Add => AmoOp::Add,
+        }
+    }
 }
 
 /// Names a message among those of its sender: both sides compute it from the calls that they make.

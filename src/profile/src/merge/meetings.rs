@@ -104,6 +104,11 @@ impl Arrivals {
         }
     }
 
+    /// Whether they are those of all members of the team.
+    fn are_all(&self, ((.., size), _): &Meeting) -> bool {
+        i64::from(self.count) == i64::from(*size)
+    }
+
     fn lost(&self) -> u64 {
         self.last.wrapping_mul(self.count.into()).wrapping_sub(self.sum)
     }
@@ -180,8 +185,9 @@ impl Meetings {
         self.calls.get(team).is_none_or(|(least, most)| least == most)
     }
 
-    fn is_complete(&self, ((team, _), arrivals): (&Meeting, &Arrivals)) -> bool {
-        i64::from(arrivals.count) == i64::from(team.3) && self.is_paired(team)
+    /// Whether it is known when each member came.
+    fn is_known(&self, (meeting, arrivals): (&Meeting, &Arrivals)) -> bool {
+        arrivals.are_all(meeting) && self.is_paired(&meeting.0)
     }
 
     fn put(&mut self, meeting: Meeting, arrivals: Arrivals) {
@@ -220,14 +226,13 @@ impl Meetings {
 
     /// When the last member came to each meeting of which every arrival is known.
     pub(super) fn last_arrivals(&self) -> LastArrivals {
-        let whole = self.kept.iter().filter(|known| self.is_complete(*known));
+        let whole = self.kept.iter().filter(|kept| self.is_known(*kept));
         whole.map(|(meeting, arrivals)| (*meeting, arrivals.last)).collect()
     }
 
     /// Takes out those of which every arrival is known: by routine, region and place.
     pub(super) fn take_complete(&mut self) -> Vec<Late> {
-        let is_complete = |(team, _): &Meeting, arrivals: &Arrivals| i64::from(arrivals.count) == i64::from(team.3);
-        let complete = self.kept.extract_if(|meeting, arrivals| is_complete(meeting, arrivals)).collect();
+        let complete = self.kept.extract_if(|meeting, arrivals| arrivals.are_all(meeting)).collect();
         let late = self.late(&complete);
         // Who keeps fewer of them than others never comes to some.
         if self.kept.len() > MOST_OPEN {
@@ -249,10 +254,10 @@ impl Meetings {
     fn late(&self, kept: &HashMap<Meeting, Arrivals>) -> Vec<Late> {
         let one_in = self.one_in;
         let mut sums: BTreeMap<Group<'_>, Late> = BTreeMap::new();
-        for ((team, _), arrivals) in kept {
+        for (meeting, arrivals) in kept {
             // One that is not complete would blame whoever is known. What is complete was kept by the PE that keeps
             // fewest, and stands for what that one left out.
-            if i64::from(arrivals.count) != i64::from(team.3) || !self.is_paired(team) {
+            if !self.is_known((meeting, arrivals)) {
                 continue;
             }
             let weight = arrivals.every.saturating_mul(one_in);

@@ -45,11 +45,7 @@ impl Metric {
         if !self.of_run {
             return self.values.iter().map(plain).collect();
         }
-        let added = |((base, new), (whole, _)): (&(f64, f64), &(f64, f64))| {
-            // What it takes longer, added to the run that the base had.
-            (1.0 + (new - base) / whole.max(1.0)).max(0.05).ln()
-        };
-        self.values.iter().zip(run).map(added).collect()
+        self.values.iter().zip(run).map(|((base, new), (whole, _))| added(*base, *new, *whole)).collect()
     }
 }
 
@@ -77,6 +73,12 @@ pub fn values(run: &Run) -> BTreeMap<String, f64> {
 /// Metrics that decide unless others are named.
 pub const PRIMARY: [&str; 3] = ["run", "library", "waiting"];
 
+/// By how much a run of `whole` nanoseconds gets longer where a part of it takes `new` in place of `base`: the
+/// logarithm of the ratio.
+pub fn added(base: f64, new: f64, whole: f64) -> f64 {
+    (1.0 + (new - base) / whole.max(1.0)).max(0.05).ln()
+}
+
 /// Whether a metric is a part of the run, and its effects are shares of it.
 pub fn is_of_run(name: &str) -> bool {
     name == "library" || name == "waiting"
@@ -85,6 +87,10 @@ pub fn is_of_run(name: &str) -> bool {
 /// Metrics that were to decide and that no run of a side has, with the side.
 pub fn missing(sides: [&[&Run]; 2], primary: &[String]) -> Vec<String> {
     let mut missing = Vec::new();
+    // Each run has those.
+    if primary.iter().all(|name| PRIMARY.contains(&name.as_str())) {
+        return missing;
+    }
     for (side, runs) in ["base", "new"].into_iter().zip(sides) {
         let known: BTreeSet<String> = runs.iter().flat_map(|run| values(run).into_keys()).collect();
         let unknown = primary.iter().filter(|name| !runs.is_empty() && !known.contains(*name));

@@ -294,13 +294,17 @@ impl Comparison {
         self.counts.changed.iter().filter(move |change| change.effect == effect && change.accepted.is_none())
     }
 
+    /// Communication that varies from run to run, where it is more than before and counts.
+    pub fn more_that_varies(&self) -> impl Iterator<Item = &Change> {
+        self.counts.varying.iter().filter(|change| change.accepted.is_none() && change.delta() > (0, 0))
+    }
+
     /// What it comes to.
     pub fn decide(&mut self, rules: &Rules, paired: bool) {
         let of = |finding: TestResult| {
             self.metrics.iter().filter(|m| m.primary).any(|m| m.tested.is_some_and(|t| t.finding == finding))
         };
-        let more = |change: &Change| change.accepted.is_none() && change.delta() > (0, 0);
-        let varying = rules.varying && self.counts.varying.iter().any(more);
+        let varying = rules.varying && self.more_that_varies().next().is_some();
         // Whoever is strict has asked for an answer.
         let open = of(TestResult::Open)
             || rules.strict && self.metrics.iter().any(|metric| metric.primary && metric.tested.is_none());

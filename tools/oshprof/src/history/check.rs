@@ -158,7 +158,7 @@ pub fn times(entries: &[&Entry]) -> Vec<Finding> {
         // A part of the run is in relation to it: a wait that doubles may mean nothing.
         let part_of = run.zip(middle(entries, name)).filter(|_| metric::is_of_run(name));
         let value = |ns: f64| match part_of {
-            Some((run, usual)) => Some((1.0 + (ns - usual) / run).max(0.05).ln()),
+            Some((run, usual)) => Some(metric::added(usual, ns, run)),
             None => (ns >= 1.0).then(|| ns.ln()),
         };
         let known: Vec<(usize, f64)> = entries
@@ -195,10 +195,10 @@ pub fn times(entries: &[&Entry]) -> Vec<Finding> {
     found.into_iter().map(finding).collect()
 }
 
-/// What a metric is in the middle of these runs; at least a nanosecond.
+/// What a metric is in the middle of these runs.
 fn middle(entries: &[&Entry], name: &str) -> Option<f64> {
     let known: Vec<f64> = entries.iter().filter_map(|entry| entry.metrics.get(name).copied()).collect();
-    (!known.is_empty()).then(|| median(&known).max(1.0))
+    (!known.is_empty()).then(|| median(&known))
 }
 
 /// Of times that changed together, the largest change first: the run decides where it is among them.

@@ -18,10 +18,10 @@ enum Ended {
 /// The report.
 pub fn report(found: &Comparison) -> String {
     let mut cases: Vec<(String, Ended)> = Vec::new();
-    let varying = found.counts.varying.iter().filter(|_| found.varying_is_worse);
+    let varying = found.more_that_varies().filter(|_| found.varying_is_worse);
     let worse: Vec<String> = found
         .changes(Effect::Worse)
-        .chain(varying.filter(|change| change.accepted.is_none() && change.delta() > (0, 0)))
+        .chain(varying)
         .map(|change| format!("{} at {}: {}", change.op, place(change), amounts(change)))
         .collect();
     let fails = found.verdict == Verdict::Regression && !worse.is_empty();

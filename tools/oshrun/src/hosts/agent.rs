@@ -107,4 +107,9 @@ mod tests {
             assert_eq!(Invitation::parse(wrong), None, "{wrong}");
         }
     }
+
+    #[test]
+    fn names_of_this_host_are_known() {
+        assert!(is_here("localhost") && is_here(&host_name()) && !is_here("no-such-host.invalid"));
+    }
 }

@@ -54,8 +54,8 @@ use crate::os::random;
 use crate::os::tcp;
 use crate::os::wakeup::Wakeup;
 use crate::transport::{
-    AmoOp, Atomic, Atomics, Blocks, Capabilities, Channel, Completion, CounterRow, Description, Directory, Incoming,
-    Lane, MESSAGE, MessageLimits, Outgoing, RemoteAddress, SegmentId, SignalOp, Tag, Transport,
+    Atomic, Atomics, Blocks, Capabilities, Channel, Completion, CounterRow, Description, Directory, Incoming, Lane,
+    MESSAGE, MessageLimits, Outgoing, RemoteAddress, SegmentId, SignalOp, Tag, Transport,
 };
 use counters::Counter;
 use endpoint::Endpoint;
@@ -394,13 +394,11 @@ impl Transport for Fabric {
         if self.atomics == Atomics::Nic {
             // All operations on a word are the provider's, or none: they are atomic among themselves only. It makes
             // them in no order with writes.
-            let op = if op == SignalOp::Set { AmoOp::Set } else { AmoOp::Add };
-            let atomic = Atomic { op, width: 8, operand: value, compare: 0, result: std::ptr::null_mut() };
             // SAFETY: the caller's; there is no result.
             return unsafe {
                 self.endpoint.put(channel.0, to, source, bytes, Completion::Local)?;
                 self.endpoint.quiet_pes(channel.0, &mut std::iter::once(to.pe))?;
-                self.endpoint.nic_amo(channel.0, signal, atomic, when)
+                self.endpoint.nic_amo(channel.0, signal, Atomic::of_signal(op, value), when)
             };
         }
         // SAFETY: the caller's.

@@ -25,7 +25,6 @@ use super::channel::What;
 use super::endpoint::{Endpoint, Guard};
 use super::message::{AMO_BYTES, put_bytes};
 use super::op::Then;
-use super::requests::signal;
 use super::rma::IN_MESSAGE;
 use crate::base::Fault;
 use crate::transport::{Atomic, Completion, RemoteAddress, SignalOp};
@@ -225,7 +224,7 @@ impl Endpoint {
                 // SAFETY: the caller's.
                 unsafe { state.add_put(channel, to, source, bytes, AMO_BYTES)? };
             }
-            let request = state.add_amo(channel, at, &signal(op, value))?;
+            let request = state.add_amo(channel, at, &Atomic::of_signal(op, value))?;
             // SAFETY: the record is being filled.
             unsafe { (*request).count_for(when) };
             match when {
@@ -244,7 +243,7 @@ impl Endpoint {
             // SAFETY: the caller's.
             unsafe { self.put_large(channel, to, source, bytes, when)? };
             let mut state = self.enter_at(to)?;
-            let request = state.add_amo(channel, at, &signal(op, value))?;
+            let request = state.add_amo(channel, at, &Atomic::of_signal(op, value))?;
             // SAFETY: the record is being filled.
             unsafe { (*request).count_for(when) };
             state.flush(channel, pe);

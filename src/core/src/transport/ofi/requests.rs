@@ -15,7 +15,7 @@ use super::message::{
 use super::op::{Kind, Op, Then, Wanted};
 use super::peers::Peer;
 use crate::base::Fault;
-use crate::transport::{AmoOp, Atomic, Blocks, Completion, RemoteAddress, SignalOp};
+use crate::transport::{Atomic, Blocks, Completion, RemoteAddress};
 
 impl EndpointState {
     /// A request to a PE that has room for entries of `room` bytes, and whose reply has room for `results` bytes.
@@ -187,7 +187,7 @@ impl EndpointState {
     /// Sends the signal of a put that is complete, and that was begun at some time: who waits for the put waits for its
     /// signal, too.
     pub fn signal(&mut self, channel: u32, then: Then, begun: u64) {
-        match self.add_amo(channel, then.signal, &signal(then.op, then.value)) {
+        match self.add_amo(channel, then.signal, &Atomic::of_signal(then.op, then.value)) {
             Ok(op) => {
                 // SAFETY: the record is being filled.
                 let record = unsafe { &mut *op };
@@ -249,13 +249,4 @@ impl EndpointState {
             self.flush(channel, pe);
         }
     }
-}
-
-/// A signal update as the atomic operation that it is.
-pub(super) fn signal(op: SignalOp, value: u64) -> Atomic {
-    let op = match op {
-        SignalOp::Set => AmoOp::Set,
-        SignalOp::Add => AmoOp::Add,
-    };
-    Atomic { op, width: 8, operand: value, compare: 0, result: std::ptr::null_mut() }
 }

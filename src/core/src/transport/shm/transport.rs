@@ -6,7 +6,7 @@ use super::{amo, copy, order};
 use crate::base::{Cause, Fault};
 use crate::transport::registry::Row;
 use crate::transport::{
-    AmoOp, Atomic, Capabilities, Channel, Completion, Description, Incoming, Lane, Mapping, MessageLimits, OpenRequest,
+    Atomic, Capabilities, Channel, Completion, Description, Incoming, Lane, Mapping, MessageLimits, OpenRequest,
     Outgoing, RemoteAddress, SegmentId, SignalOp, Transport,
 };
 use std::fmt;
@@ -180,16 +180,11 @@ impl Transport for SharedMemory {
         op: SignalOp,
         completion: Completion,
     ) -> Result<(), Fault> {
-        let op = match op {
-            SignalOp::Set => AmoOp::Set,
-            SignalOp::Add => AmoOp::Add,
-        };
-        let atomic = Atomic { op, width: 8, operand: value, compare: 0, result: std::ptr::null_mut() };
         // SAFETY: the caller's.
         unsafe {
             self.put(channel, to, source, bytes, completion)?;
             order::fence();
-            self.atomic(channel, signal, atomic, completion)
+            self.atomic(channel, signal, Atomic::of_signal(op, value), completion)
         }
     }
 
