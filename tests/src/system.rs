@@ -156,9 +156,9 @@ pub fn is_long() -> bool {
 }
 
 /// How often a test repeats what goes wrong once in many times: `few` in the usual run, `many` with `./x test --long`,
-/// no more than N with `PELLUCID_TEST_LONG=N` for an N above 1.
+/// no more than N with `./x test --long=N` (`PELLUCID_TEST_LONG`), but not fewer than in the usual run.
 pub fn repetitions(few: usize, many: usize) -> usize {
     let Some(long) = std::env::var_os("PELLUCID_TEST_LONG") else { return few };
     let asked = long.to_str().and_then(|text| text.parse().ok()).filter(|asked| *asked > 1);
-    asked.map_or(many, |asked: usize| asked.min(many))
+    asked.map_or(many, |asked: usize| asked.clamp(few, many))
 }

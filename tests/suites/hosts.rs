@@ -69,6 +69,8 @@ fn hosts_are_filled_as_asked() {
         (&["--hosts", "x", "--hostfile", file], "--hosts and --hostfile exclude each other"),
         (&["--hostfile", "/no/such/file"], "No such file"),
         (&["--launch-agent", " ", "--hosts", "x"], "expected a command"),
+        (&["--dashboard", "--hosts", "localhost,x:2"], "PE 1 is to be on x"),
+        (&["--gdb", "--survive", "-x", "SHMEM_TRANSPORT=ofi"], "option --gdb: not with --survive"),
     ] {
         let outcome = Job::new(tree::tool("oshrun")).args(options).arg("true").run().expect_code(2);
         outcome.expect_text(&[words]);

@@ -326,6 +326,8 @@ fn in_salloc(salloc: &Path, (name, value): &(String, String)) -> Verdict {
     }
     let outcome = run(&["-n", "4", &hello]);
     ensure(outcome.code() == 2 && outcome.stderr.contains("slots for 3"), &outcome, "no more than was given")?;
+    let outcome = run(&["--dashboard", &hello]);
+    ensure(outcome.code() == 2 && outcome.stderr.contains("is to be on node"), &outcome, "a page of this host only")?;
     let outcome = run(&["--hosts", "localhost:4", &hello]);
     let text = "OK, all 4 PEs signed";
     ensure(outcome.code() == 0 && outcome.stdout.contains(text), &outcome, "--hosts comes first")

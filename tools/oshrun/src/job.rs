@@ -94,13 +94,34 @@ pub fn run(options: &Options) -> Result<i32, Failure> {
             [only] if agent::is_here(&only.host) && !agrees_by_head(options) => {
                 run_on_this_host(&Options { pes: only.pes.end, ..options.clone() })
             }
-            _ => head::run(options, &placements),
+            _ => run_through_head(options, &placements),
         };
     }
     if agrees_by_head(options) {
-        return head::run(options, &[Placement { host: "localhost".into(), pes: 0..options.pes }]);
+        return run_through_head(options, &[Placement { host: "localhost".into(), pes: 0..options.pes }]);
     }
     run_on_this_host(options)
+}
+
+/// Runs a job whose PEs are started by daemons.
+fn run_through_head(options: &Options, placements: &[Placement]) -> Result<i32, Failure> {
+    check_placed(options, placements).map_err(Failure::usage)?;
+    head::run(options, placements)
+}
+
+/// Error: an option is given that shows PEs of this host only.
+fn check_placed(options: &Options, placements: &[Placement]) -> Result<(), String> {
+    let needs = [("--gdb", options.gdb.is_some()), ("--dashboard", options.metrics.page)];
+    let Some((option, _)) = needs.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
+    let all = placements.last().map_or(0, |last| last.pes.end);
+    Err(match placements.iter().find(|placement| !agent::is_here(&placement.host)) {
+        Some(Placement { host, pes }) => format!(
+            "option {option}: all PEs have to be on this host, and PE {} is to be on {host}; with \
+             --hosts localhost:{all} they are here",
+            pes.start
+        ),
+        None => format!("option {option}: not with --survive and SHMEM_TRANSPORT=ofi"),
+    })
 }
 
 /// Whether PEs of one host that go on without others do not share memory, so that a head makes their agreements.

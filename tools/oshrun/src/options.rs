@@ -305,14 +305,6 @@ fn finish(mut options: Options) -> Result<Request, UsageError> {
         let Destinations { page, .. } = options.metrics;
         return Err(UsageError::Conflict { a: "--profile off", b: if page { "--dashboard" } else { "--metrics" } });
     }
-    if options.metrics.page && (options.hosts.is_some() || options.hostfile.is_some()) {
-        let a = if options.hosts.is_some() { "--hosts" } else { "--hostfile" };
-        return Err(UsageError::Conflict { a, b: "--dashboard" });
-    }
-    if options.gdb.is_some() && (options.hosts.is_some() || options.hostfile.is_some()) {
-        let a = if options.hosts.is_some() { "--hosts" } else { "--hostfile" };
-        return Err(UsageError::Conflict { a, b: "--gdb" });
-    }
     if options.trace.is_some() && options.profile == ProfileChoice::Off {
         return Err(UsageError::Conflict { a: "--profile off", b: "--trace" });
     }

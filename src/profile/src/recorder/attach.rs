@@ -104,9 +104,9 @@ pub fn attach_private(pe: u32, npes: u32, counts_only: bool) -> io::Result<Owned
     Ok(fd)
 }
 
-/// Whether this process records into a segment.
+/// Whether this process records into a segment. No system call for a thread that has recorded.
 pub fn is_attached() -> bool {
-    claim::region().is_some()
+    claim::region_of_thread().is_some()
 }
 
 /// Sets the profiling level: 0 or less disarms every entry point. Without a segment the level stays off.

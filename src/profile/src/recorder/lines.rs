@@ -22,6 +22,7 @@ pub(super) fn note(slot: &Slot, op: u16, peer: i32, weight: u64, ns: u64) {
         let least = rows.iter().min_by_key(|row| row.calls.load(Relaxed)).unwrap_or(&rows[0]);
         least.error.store(least.calls.load(Relaxed), Relaxed);
         least.ns.store(0, Relaxed);
+        least.samples.store(0, Relaxed);
         least.op.store(op.into(), Relaxed);
         least.key.store(key, Relaxed);
         least
@@ -29,4 +30,5 @@ pub(super) fn note(slot: &Slot, op: u16, peer: i32, weight: u64, ns: u64) {
     row.address.store(address, Relaxed);
     bump(&row.calls, weight);
     bump(&row.ns, ns);
+    bump(&row.samples, 1);
 }

@@ -28,8 +28,10 @@ pub struct Line {
     pub error: AtomicU64,
     /// Time of the calls that its samples stand for, in nanoseconds.
     pub ns: AtomicU64,
+    /// Samples of this line and routine, none of another line.
+    pub samples: AtomicU64,
     /// Keeps the size.
-    pub reserved: [AtomicU64; 2],
+    pub reserved: AtomicU64,
 }
 
 /// The line of a PE: its world number plus 1 above bit 42, which line below.

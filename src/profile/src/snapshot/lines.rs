@@ -14,6 +14,9 @@ use crate::tables::HotLine;
 const MOST: usize = 16;
 /// Part of a PE's calls that a line has to have for certain.
 const WORTH: f64 = 0.002;
+/// Samples that a line has to have where they stand for other calls than themselves. One that met a page fault stands
+/// for the time of a thousand of them, and would make any word that is used once look like one that all calls go to.
+const SAMPLES: u64 = 3;
 
 /// Reads the lines of all threads of a PE.
 pub(crate) fn take<'a>(segment: &Segment, head: &RegionHead, slots: impl Iterator<Item = &'a Slot>) -> Vec<HotLine> {
@@ -27,6 +30,10 @@ pub(crate) fn take<'a>(segment: &Segment, head: &RegionHead, slots: impl Iterato
             let (Some(routine), true) = (op::get(get(&row.op) as u16), key != 0) else { return };
             let calls = calls.saturating_sub(get(&row.error));
             all = all.saturating_add(calls);
+            let samples = get(&row.samples);
+            if samples < SAMPLES.min(calls) {
+                return;
+            }
             let Some(object) = symmetric(memory, get(&row.address)) else { return };
             let line = HotLine { peer: peer(key), object, routine: routine.name().into(), calls, ns: get(&row.ns) };
             match lines.iter_mut().find(|known| known.is_like(&line)) {
