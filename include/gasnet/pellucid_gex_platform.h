@@ -22,7 +22,11 @@
 #define GASNETT_CACHE_LINE_BYTES 64
 #define GASNETT_SET_AFFINITY_SUPPORT 1
 #define GASNETT_SET_AFFINITY(rank) gasnett_set_affinity(rank)
+#ifdef __aarch64__
+#define GASNETT_SYSTEM_TUPLE "aarch64-unknown-linux-gnu"
+#else
 #define GASNETT_SYSTEM_TUPLE "x86_64-pc-linux-gnu"
+#endif
 #define GASNETT_CONFIG_STRING "RELEASE=2024.5.0,SPEC=1.20,PTR=64bit,TIMERS_IF=posixrt,ATOMICS=native"
 #define GASNETT_USE_PRAGMA_GCC_DIAGNOSTIC 1
 

@@ -67,6 +67,8 @@ fn begin_region(name: Option<Cow<'_, str>>) {
 }
 
 fn end_region(name: Option<Cow<'_, str>>) {
+    // Whatever it is called: a trace has names only.
+    let name = name.or_else(|| trace::is_on().then(recorder::innermost_region).flatten().map(Cow::Owned));
     let ended = recorder::region_end(name.as_deref());
     let name = name.unwrap_or_default();
     if ended {

@@ -265,7 +265,7 @@ const TEXTS: [&std::ffi::CStr; 17] = [
 
 /// What a routine gives whose call could not be carried out.
 pub trait Answer {
-    /// `code` where the routine's results have a meaning as errors, which its class tells.
+    /// `code` where the routine's result tells of success; else what says least that is not so.
     fn of(code: c_int, op: u16) -> Self;
 }
 
@@ -273,21 +273,29 @@ impl Answer for () {
     fn of(_: c_int, _: u16) {}
 }
 
-/// Whether an `int` that a routine gives is 0 for a success.
-fn gives_codes(op: u16) -> bool {
-    if OPS[usize::from(op)].name() == "shmemx_lost_get" {
-        return true;
+/// What a routine whose call failed gives as an `int` that is data; `None`: its `int` tells of success, and is the
+/// error's code.
+fn data(op: u16) -> Option<i8> {
+    let op = &OPS[usize::from(op)];
+    match (op.class, op.name()) {
+        // Among those that give data, these give 0 for a success.
+        (_, "shmemx_lost_get" | "shmemx_req_test" | "shmem_team_get_config" | "shmemx_space_of") => None,
+        // Complete, as a request that was ended before: a loop of tests comes to its end.
+        (_, "shmemx_test_req") => Some(1),
+        // No.
+        (_, "shmem_pe_accessible" | "shmem_addr_accessible" | "shmemx_in_aset") => Some(0),
+        // Numbers of PEs, indices, counts, states and distances: 0 is one of them.
+        (Class::Query, _) => Some(-1),
+        (Class::Put | Class::Get | Class::Amo | Class::Signal | Class::Test, _) => Some(0),
+        _ => None,
     }
-    let data =
-        [Class::Put, Class::Get, Class::Amo, Class::Signal, Class::Test, Class::Query, Class::Control, Class::Lock];
-    !data.contains(&OPS[usize::from(op)].class)
 }
 
 macro_rules! answers {
     (codes $($number:ty),*) => { $(
         impl Answer for $number {
             fn of(code: c_int, op: u16) -> Self {
-                if gives_codes(op) { code as $number } else { 0 as $number }
+                data(op).map_or(code as $number, <$number>::from)
             }
         }
     )* };

@@ -4,7 +4,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -43,9 +42,6 @@ pub enum Family {
 /// Gives what an agent starts a folder of its own, by the name of its host.
 const OWN_FOLDER: &str = "[ -z \"$TMPDIR\" ] || { TMPDIR=$TMPDIR/$host; mkdir -p \"$TMPDIR\"; export TMPDIR; }\n";
 
-/// Jobs so far.
-static JOBS: AtomicUsize = AtomicUsize::new(0);
-
 /// A way to start a job.
 #[derive(Debug, Clone)]
 pub struct Launcher {
@@ -75,13 +71,14 @@ impl Launcher {
         for (name, value) in &self.environment {
             job = job.env(name, value);
         }
-        // What ends removes the folder that all jobs of the host share, under those that begin. So do the daemons of
-        // one job, which have folders of their own by [`OWN_FOLDER`].
-        if self.family != Family::Orte {
+        // Slurm's daemons have theirs in the folder of the cluster, which ends with it.
+        if self.family == Family::Slurm {
             return job;
         }
-        let own = format!("orte/{}-{}", std::process::id(), JOBS.fetch_add(1, Ordering::Relaxed));
-        job.env("TMPDIR", &tree::scratch(&own).to_string_lossy())
+        // What is killed leaves its folder, which is in the way of a later launcher that has its process id. And what
+        // ends may remove the folder that all jobs of the host share, under those that begin; so do the daemons of one
+        // job, which have folders of their own by [`OWN_FOLDER`].
+        job.own_temporary()
     }
 
     /// The same, started by a program that takes a command as its last arguments.

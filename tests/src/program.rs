@@ -108,9 +108,13 @@ impl Program {
         self.oshrun.is_empty()
     }
 
-    /// As [`Program::job`], with `oshrun` and its options as given.
+    /// As [`Program::job`], with `oshrun` and its options as given. What writes files has a folder for them, where they
+    /// stay if it fails, and which ends with the job.
     pub fn job_of(&self, oshrun: Job, binary: &Path) -> Job {
         let mut job = oshrun.limit(self.limit).args(&self.oshrun);
+        if self.text.contains("getenv(\"TMPDIR\")") {
+            job = job.own_temporary();
+        }
         for (name, value) in &self.environment {
             job = job.env(name, value);
         }

@@ -9,6 +9,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::patience::Patience;
+use crate::tree::Temporary;
 use crate::{system, tree, wheels};
 
 /// What a finished command left.
@@ -96,6 +97,8 @@ pub struct Job {
     command: Command,
     limit: Duration,
     input: Vec<u8>,
+    /// Of temporary files, where it has one of its own.
+    folder: Option<Temporary>,
 }
 
 /// How the names of variables begin that are a developer's own, or of a launcher or pipeline that the tests are started
@@ -146,7 +149,7 @@ impl Job {
         if is_over_network() {
             command.envs(wheels::quick_libfabric());
         }
-        Job { command, limit: Duration::from_secs(60), input: Vec::new() }
+        Job { command, limit: Duration::from_secs(60), input: Vec::new(), folder: None }
     }
 
     /// `oshrun -n PES`; the program and its arguments follow.
@@ -169,6 +172,13 @@ impl Job {
     /// Sets an environment variable.
     pub fn env(mut self, name: &str, value: &str) -> Job {
         self.command.env(name, value);
+        self
+    }
+
+    /// Gives the command a folder of its own for temporary files, which is removed when it is over, however it ends.
+    pub fn own_temporary(mut self) -> Job {
+        let folder = self.folder.get_or_insert_with(Temporary::make);
+        self.command.env("TMPDIR", folder.path());
         self
     }
 
@@ -214,7 +224,8 @@ impl Job {
         std::thread::spawn(move || stdin.write_all(&input));
         let stdout = reader(child.stdout.take().expect("stdout is a pipe"));
         let stderr = reader(child.stderr.take().expect("stderr is a pipe"));
-        Running { line, child, readers: Some((stdout, stderr)), started: Instant::now(), limit: self.limit }
+        let readers = Some((stdout, stderr));
+        Running { line, child, readers, started: Instant::now(), limit: self.limit, _folder: self.folder }
     }
 }
 
@@ -227,6 +238,8 @@ pub struct Running {
     readers: Option<(JoinHandle<String>, JoinHandle<String>)>,
     started: Instant,
     limit: Duration,
+    /// Removed when the command is over.
+    _folder: Option<Temporary>,
 }
 
 impl Running {
@@ -314,4 +327,31 @@ fn line(command: &Command) -> String {
         }
     }
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Its folder, with something in it; the command then waits.
+    fn started() -> (Running, std::path::PathBuf) {
+        let script = "echo told > \"$TMPDIR/file\"; exec sleep 60";
+        let job = Job::new("sh").args(["-c", script]).own_temporary().own_temporary();
+        let path = job.folder.as_ref().map(|folder| folder.path().to_owned()).expect("a folder");
+        let running = job.start();
+        assert!(system::wait_until(Duration::from_secs(20), || path.join("file").exists()), "{}", path.display());
+        (running, path)
+    }
+
+    #[test]
+    fn temporary_files_end_with_their_command() {
+        let (running, path) = started();
+        assert!(path.as_os_str().len() < std::env::temp_dir().as_os_str().len() + 20, "{}", path.display());
+        system::signal(running.pid(), libc::SIGKILL);
+        running.wait();
+        assert!(!path.exists(), "after a kill");
+        let (running, path) = started();
+        drop(running);
+        assert!(!path.exists(), "of a command that nobody waits for");
+    }
 }

@@ -1,7 +1,11 @@
 //! Where the library under test and the build folder of the tests are.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use crate::system;
 
 /// Environment variable that names another installed tree to test (the `--prefix` of `./x install`).
 pub const PREFIX_VARIABLE: &str = "PELLUCID_PREFIX";
@@ -76,6 +80,44 @@ pub fn scratch(name: &str) -> PathBuf {
     let path = target.join("tests").join(name);
     std::fs::create_dir_all(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     path
+}
+
+/// A folder among the system's temporary files, which ends with this. Its path is short: that of a socket has 107 bytes
+/// at most, and launchers put theirs deep.
+#[derive(Debug)]
+pub struct Temporary(PathBuf);
+
+impl Temporary {
+    /// Makes an empty one.
+    ///
+    /// # Panics
+    /// Panics where it cannot be made.
+    pub fn make() -> Temporary {
+        static MADE: AtomicUsize = AtomicUsize::new(0);
+        loop {
+            let number = MADE.fetch_add(1, Ordering::Relaxed);
+            let path = std::env::temp_dir().join(format!("pl-{}-{number}", std::process::id()));
+            match std::fs::create_dir(&path) {
+                Ok(()) => return Temporary(path),
+                // Of another process that had this id, and was killed.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => panic!("{}: {error}", path.display()),
+            }
+        }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // Daemons of a launcher that was killed may be about to leave, and remove what they have there, too.
+        let gone = || std::fs::remove_dir_all(&self.0).is_ok() || !self.0.exists();
+        system::wait_until(Duration::from_secs(3), gone);
+    }
 }
 
 /// The files below a folder whose names end in one of `ends`, without those that are called as one of `skipped` and

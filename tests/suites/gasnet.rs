@@ -137,10 +137,12 @@ fn passes(job: Job, program: &Program, pes: usize) -> Result<(), Failed> {
 
 /// How the program that is told to end or to break a rule does so: its argument, the exit code, words of the message.
 type Ending = (&'static str, i32, &'static str);
-const ENDINGS: [Ending; 58] = [
+const ENDINGS: [Ending; 60] = [
     ("exit", 42, ""),
     ("exit-handler", 43, ""),
     ("exit-signal", 44, ""),
+    ("exit-in-atexit", 46, ""),
+    ("exit-in-exit", 47, ""),
     ("killed", 137, "PE 2"),
     ("poll", 1, "gasnet_AMPoll: called in handler 200 (asks) of a request of rank 2"),
     ("request", 1, "gex_AM_RequestShort: called in handler 200 (asks)"),
@@ -226,7 +228,8 @@ fn endings(has_libfabric: bool, hosts: Option<&Arc<Hosts>>) -> Vec<Trial> {
         }
         let untold = (ending.0, ending.1, "");
         trials.push(Trial::test(format!("ends/{which} of 8"), move || ended(Job::oshrun(8), "PAR", untold, true)));
-        if !["quit", "killed"].contains(&which) {
+        // One PE waits for nobody in its exit.
+        if !["quit", "killed", "exit-in-exit"].contains(&which) {
             trials.push(Trial::test(format!("ends/{which} of 1"), move || ended(Job::oshrun(1), "PAR", ending, true)));
         }
         let end = move || ended(Job::oshrun(3).env("SHMEM_TRANSPORT", "ofi"), "PAR", ending, true);

@@ -150,8 +150,23 @@ fn a_forked_child_has_a_private_copy() {
     {
         let binary = Build::program("links/fork.c").named(&format!("fork-{name}")).options(options).build();
         for pes in [1, 2, 3] {
-            Job::oshrun(pes).arg(&binary).limit(20).run().expect_code(0).expect_text(&["forked"]);
+            let outcome = Job::oshrun(pes).arg(&binary).limit(20).run().expect_code(0);
+            outcome.expect_text(&["forked", "a forked child ends: it gets no copy of its parent's variables"]);
         }
+    }
+}
+
+/// Its exit handlers are those of the PE, and may finalize the library, as those of bindings for Python do.
+#[test]
+fn a_forked_child_has_no_part_in_the_end() {
+    for (name, options) in [("dynamic", [].as_slice()), ("static", &["-static", "-g"])] {
+        let binary = Build::program("links/forked-end.c").named(&format!("forked-end-{name}")).options(options).build();
+        for pes in [1, 2, 3] {
+            let outcome = Job::oshrun(pes).arg(&binary).limit(20).run().expect_code(0);
+            assert_eq!(outcome.stdout.matches("ended\n").count(), pes, "{}", outcome.describe());
+        }
+        let outcome = Job::oshrun(2).arg(&binary).arg("init").limit(20).run().expect_code(1);
+        outcome.expect_text(&["PE 0: shmem_init: called in a forked child of PE 0, which has no part in the job"]);
     }
 }
 

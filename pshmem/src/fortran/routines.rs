@@ -28,7 +28,7 @@ struct Both {
 
 impl Answer for Both {
     fn of(_: c_int, _: u16) -> Self {
-        Self::of(0)
+        Self::of(-1)
     }
 }
 

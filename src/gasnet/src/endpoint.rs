@@ -98,6 +98,9 @@ pub extern "C" fn gex_EP_BindSegment(ep: *const Endpoint, segment: *const Segmen
     unrestricted(R);
     let ep = Endpoint::of(R, ep);
     let segment = Segment::of(R, segment);
+    if ep.index == 0 && !segment.is_own {
+        return error(R, code::BAD_ARG, "memory of the client's own is for endpoints that gex_EP_Create has made");
+    }
     if !ep.bind(segment) {
         return error(R, code::BAD_ARG, "the endpoint has a segment already");
     }

@@ -11,14 +11,15 @@
 
 use crate::place::{self, Place};
 use crate::{settings, start, thread};
-use pellucid_core::runtime;
 use pellucid_core::transport::{AmoOp, Atomic, Channel, Completion};
+use pellucid_core::{os, runtime};
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::ptr;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Set by the first thread that exits.
-static EXITING: AtomicBool = AtomicBool::new(false);
+/// The first thread that exits, by the address of what is kept for it; 0: none yet.
+static EXITING: AtomicUsize = AtomicUsize::new(0);
 /// The word that counts.
 const COUNT: usize = 0;
 const LOOK: Duration = Duration::from_micros(200);
@@ -56,7 +57,8 @@ fn all_come(is_failure: bool) -> bool {
             Some(_) if Instant::now() > deadline => return false,
             Some(_) => {}
         }
-        if thread::get().restricted == 0 {
+        // With a failure nobody's messages matter, and a signal handler may have interrupted the library.
+        if !is_failure && thread::get().restricted == 0 {
             crate::progress::poll("gasnet_exit");
         }
         std::thread::sleep(LOOK);
@@ -68,13 +70,17 @@ fn all_come(is_failure: bool) -> bool {
 #[unsafe(no_mangle)]
 pub extern "C" fn gasnet_exit(code: c_int) -> ! {
     if !start::is_initialized() {
-        std::process::exit(code)
+        os::process::exit(code)
     }
-    if EXITING.swap(true, Ordering::AcqRel) {
-        // Another thread ends the process, or the exit handler that calls runs within it.
-        loop {
+    let me = ptr::from_mut(thread::get()) as usize;
+    match EXITING.compare_exchange(0, me, Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => {}
+        // From an exit handler, or from a signal handler that has interrupted this function: nobody else goes on.
+        Err(first) if first == me => runtime::global_exit(code),
+        // Another thread ends the process.
+        Err(_) => loop {
             std::thread::sleep(Duration::from_millis(100));
-        }
+        },
     }
     // SAFETY: all streams.
     unsafe { libc::fflush(std::ptr::null_mut()) };
@@ -87,7 +93,7 @@ pub extern "C" fn gasnet_exit(code: c_int) -> ! {
             ended = sma::init::finalize();
         }
         if ended.is_ok() {
-            std::process::exit(0)
+            os::process::exit(0)
         }
     }
     runtime::global_exit(code)

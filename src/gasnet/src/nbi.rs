@@ -7,8 +7,9 @@ use crate::types::{EVENT_INVALID, EventHandle, Flags, category, code};
 use crate::{op, progress, record, thread};
 use pellucid_core::runtime;
 use std::ffi::c_int;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What a thread has under way. Made at its first use, for the life of the process.
+/// What a thread has under way. Made at its first use; once the thread has ended, another one has it.
 #[derive(Debug)]
 pub struct Operations {
     gets: &'static Counted,
@@ -17,14 +18,30 @@ pub struct Operations {
     region: Option<&'static Slot>,
 }
 
+/// Those of threads that have ended. What such a thread did not wait for, the next one waits for, too.
+static FREE: Mutex<Vec<Operations>> = Mutex::new(Vec::new());
+
+fn free() -> MutexGuard<'static, Vec<Operations>> {
+    FREE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn mine() -> &'static mut Operations {
     let thread = thread::get();
     if thread.operations.is_null() {
-        let made = Operations { gets: Counted::make(), puts: Counted::make(), updates: Counted::make(), region: None };
-        thread.operations = Box::into_raw(Box::new(made));
+        let make =
+            || Operations { gets: Counted::make(), puts: Counted::make(), updates: Counted::make(), region: None };
+        let kept = free().pop();
+        thread.operations = Box::into_raw(Box::new(kept.unwrap_or_else(make)));
+        thread::release_at_exit();
     }
-    // SAFETY: the thread's own, made above or before, and never given back.
+    // SAFETY: the thread's own, made above or before, and given back when it ends.
     unsafe { &mut *thread.operations }
+}
+
+/// The thread ends whose operations these are.
+pub fn give_back(mut operations: Operations) {
+    operations.region = None;
+    free().push(operations);
 }
 
 /// Whether the thread has ever had operations, for those that complete at once.

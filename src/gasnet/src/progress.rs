@@ -88,6 +88,7 @@ fn polled(found: bool) {
 fn stall(thread: &mut thread::Thread) {
     if thread.stalled.is_null() {
         thread.stalled = Box::into_raw(Box::new(Stalled { since: Instant::now(), shown: None }));
+        thread::release_at_exit();
     }
     // SAFETY: the thread's own, made above or before.
     let stalled = unsafe { &mut *thread.stalled };
@@ -96,8 +97,9 @@ fn stall(thread: &mut thread::Thread) {
     }
 }
 
+/// A thread's polls find something again, or it ends.
 #[cold]
-fn over(thread: &mut thread::Thread) {
+pub fn over(thread: &mut thread::Thread) {
     let stalled = std::mem::replace(&mut thread.stalled, ptr::null_mut());
     // SAFETY: made by `stall`, and taken once.
     let stalled = unsafe { Box::from_raw(stalled) };

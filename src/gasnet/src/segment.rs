@@ -21,7 +21,7 @@ pub struct Segment {
     base: usize,
     bytes: usize,
     /// Its memory is the library's.
-    is_own: bool,
+    pub is_own: bool,
     /// Made by `gex_Segment_Attach`.
     is_attached: bool,
     is_gone: AtomicBool,
@@ -183,7 +183,11 @@ pub unsafe extern "C" fn gex_Segment_Create(
         return error(R, code::BAD_ARG, "length is 0, or flags is not");
     }
     let is_own = address.is_null();
-    let base = if is_own { start::allocate(length.next_multiple_of(PAGE)) } else { address.cast() };
+    let bytes = if is_own { length.checked_next_multiple_of(PAGE) } else { Some(length) };
+    let Some(bytes) = bytes.filter(|bytes| (address as usize).checked_add(*bytes).is_some()) else {
+        return error(R, code::BAD_ARG, &format!("length = {length}: no address space has so much"));
+    };
+    let base = if is_own { start::allocate(bytes) } else { address.cast() };
     if base.is_null() {
         return error(
             R,
@@ -191,7 +195,6 @@ pub unsafe extern "C" fn gex_Segment_Create(
             &format!("no room for {length} bytes (GASNET_MAX_SEGSIZE sets how much there is)"),
         );
     }
-    let bytes = if is_own { length.next_multiple_of(PAGE) } else { length };
     // SAFETY: a place for the handle, says the caller.
     unsafe { segment_p.write(Segment::make(base as usize, bytes, is_own, false)) };
     code::OK

@@ -31,8 +31,22 @@ pub fn pshm_nodes(routine: &'static str) -> Option<u32> {
     }
 }
 
+/// `GASNET_MAX_SEGSIZE` as a share of the host's memory or of something for all processes of a host: what cannot be
+/// known before the job has begun, and memory that nobody touches is none.
+fn share() -> Option<String> {
+    let is_share = |value: &str| {
+        let value = value.trim();
+        let fraction = value.split('/').next().unwrap_or_default().parse::<f64>();
+        value.ends_with("/H") || value.ends_with("/h") || fraction.is_ok_and(|fraction| fraction.fract() != 0.0)
+    };
+    text("GASNET_MAX_SEGSIZE").filter(|value| is_share(value))
+}
+
 /// Bytes of `GASNET_MAX_SEGSIZE`.
 pub fn max_segment(routine: &'static str) -> Option<u64> {
+    if share().is_some() {
+        return None;
+    }
     let value = text("GASNET_MAX_SEGSIZE")?;
     let plain = value.trim().trim_end_matches("/P").trim_end_matches("/p");
     let plain = plain.strip_suffix(['B', 'b']).unwrap_or(plain);
@@ -64,6 +78,11 @@ pub fn tell() {
     }
     if is_on("GASNET_QUIET") {
         return;
+    }
+    if let Some(value) = share() {
+        pellucid_core::say!(
+            "pellucid: GASNET_MAX_SEGSIZE={value}: shares of a host are not honoured: a segment has 1 GiB at most"
+        );
     }
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy();

@@ -132,6 +132,9 @@ pub fn begin(routine: &'static str, name: CString, flags: Flags, mode: Mode) -> 
     };
     let mut provided: c_int = 0;
     need(routine, sma::init::init_thread(level, &raw mut provided));
+    if runtime::map().losses.is_some() {
+        refuse(routine, "this job goes on without PEs that are lost (oshrun --survive), which GASNet-EX cannot")
+    }
     crate::settings::tell();
     handler::register_own();
     crate::asked::begin(runtime::map().npes);
@@ -159,9 +162,9 @@ pub fn begin(routine: &'static str, name: CString, flags: Flags, mode: Mode) -> 
 fn area(routine: &'static str) -> Area {
     let free = runtime::memory::largest_gap();
     let rest = (REST as usize).min(free / 4);
-    let bytes = free.saturating_sub(rest + 2 * PAGE) & !(PAGE - 1);
-    heap::is_area(bytes.max(HEAD + PAGE));
-    let base = need(routine, runtime::memory::align(PAGE, bytes.max(HEAD + PAGE)));
+    let bytes = (free.saturating_sub(rest + 2 * PAGE) & !(PAGE - 1)).max(HEAD + PAGE);
+    heap::is_area(bytes);
+    let base = need(routine, runtime::memory::align(PAGE, bytes));
     if base.is_null() {
         refuse(
             routine,

@@ -1,12 +1,14 @@
 //! Teams: ordered sets of endpoints. A handle is the address of a team, or a pair of endpoints as an odd number.
 #![allow(unsafe_code)]
 
+use crate::coll::Schedule;
+use crate::coll::barrier::{Barrier, Name};
 use crate::endpoint::Endpoint;
 use crate::fail::{refuse, unrestricted};
 use crate::place::Peer;
 use crate::start::{self, Client};
 use crate::types::{EpIndex, Flags, Location, Memvec, RANK_INVALID, Rank, Tm, flag};
-use crate::{coll, op, record};
+use crate::{coll, op, progress, record};
 use pellucid_core::runtime;
 use std::collections::VecDeque;
 use std::ffi::{c_int, c_void};
@@ -264,7 +266,8 @@ pub unsafe extern "C" fn gex_TM_Split(
     if flags & SIZES != 0 {
         return if new_p.is_null() { 0 } else { SCRATCH };
     }
-    if color < 0 {
+    // Who makes no team may give any color.
+    if color < 0 && !new_p.is_null() {
         refuse(R, format!("color = {color}: expected 0 or more"))
     }
     let made = parent.made.fetch_add(1, Ordering::Relaxed);
@@ -291,6 +294,26 @@ pub unsafe extern "C" fn gex_TM_Split(
     0
 }
 
+/// The process and endpoint of a location.
+fn located(routine: &'static str, parent: &Team, location: &Location, flags: Flags) -> Peer {
+    let pe = if flags & flag::RANK_IS_JOBRANK != 0 {
+        (location.rank < runtime::map().npes as u32).then_some(location.rank as i32)
+    } else {
+        parent.member(location.rank).map(|peer| peer.pe)
+    };
+    let pe = pe.unwrap_or_else(|| refuse(routine, format!("args names rank {}, which is none", location.rank)));
+    Peer { pe, ep: location.index }
+}
+
+/// A barrier over each of these teams, all at once: a process may be several members of one.
+fn synchronize(routine: &'static str, teams: &[&'static Team]) {
+    let mut under_way: Vec<Barrier> = teams.iter().map(|team| Barrier::new(team, Name::Anonymous).0).collect();
+    progress::until(routine, || {
+        under_way.retain_mut(|barrier| !barrier.advance());
+        under_way.is_empty()
+    });
+}
+
 /// `gex_TM_Create`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gex_TM_Create(
@@ -315,22 +338,14 @@ pub unsafe extern "C" fn gex_TM_Create(
     }
     // SAFETY: as many locations, says the caller.
     let args = unsafe { std::slice::from_raw_parts(args, count) };
-    let peer = |location: &Location| {
-        let pe = if flags & flag::RANK_IS_JOBRANK != 0 {
-            (location.rank < runtime::map().npes as u32).then_some(location.rank as i32)
-        } else {
-            parent.member(location.rank).map(|peer| peer.pe)
-        };
-        let pe = pe.unwrap_or_else(|| refuse(R, format!("args names rank {}, which is none", location.rank)));
-        Peer { pe, ep: location.index }
-    };
-    let members: Vec<Peer> = args.iter().map(peer).collect();
+    let members: Vec<Peer> = args.iter().map(|location| located(R, parent, location, flags)).collect();
     let me = runtime::map().me;
     let mine: Vec<usize> = (0..count).filter(|rank| members[*rank].pe == me).collect();
     if mine.len() != new_count {
         refuse(R, format!("num_new_tms = {new_count}: args names {} endpoints of this process", mine.len()))
     }
     let id = parent.child_id(made, &members);
+    let mut made_here = Vec::with_capacity(count.min(mine.len()));
     for (i, rank) in mine.iter().enumerate() {
         let Some(endpoint) = Endpoint::numbered(members[*rank].ep) else {
             refuse(R, format!("args names endpoint {} of this process, which it has not", members[*rank].ep))
@@ -346,7 +361,11 @@ pub unsafe extern "C" fn gex_TM_Create(
             let scratch = place.and_then(|at| scratch(*scratch_addrs.add(at), scratch_size, flags));
             let team = Team::make(id, Members::new(members.clone()), *rank as Rank, endpoint, flags, scratch);
             new_p.add(i).write(team.handle());
+            made_here.push(team);
         }
+    }
+    if flags & flag::TM_LOCAL_SCRATCH != 0 {
+        synchronize(R, &made_here);
     }
     0
 }

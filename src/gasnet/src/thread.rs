@@ -5,8 +5,11 @@ use crate::am::prepare::Prepared;
 use crate::am::token::Token;
 use crate::nbi::Operations;
 use crate::progress::Stalled;
-use crate::vis::PeerCompletion;
+use crate::vis::{self, PeerCompletion};
+use crate::{nbi, progress};
 use std::ffi::c_void;
+use std::ptr;
+use std::sync::OnceLock;
 
 /// `struct pellucid_gasnet_thread` of `shim/thread.c`.
 #[derive(Debug)]
@@ -63,4 +66,32 @@ pub fn get() -> &'static mut Thread {
     // SAFETY: the thread's own variable, there as long as the thread is; no caller keeps the reference across a call of
     // another function that takes it.
     unsafe { &mut *thread }
+}
+
+/// Has what is kept for the calling thread given back when it ends.
+pub fn release_at_exit() {
+    /// `None` where the system has no key left: then it is kept.
+    static KEY: OnceLock<Option<libc::pthread_key_t>> = OnceLock::new();
+    let key = KEY.get_or_init(|| {
+        let mut key = 0;
+        // SAFETY: a place for the key, and a function of this library, which is never unloaded.
+        (unsafe { libc::pthread_key_create(&raw mut key, Some(at_exit)) } == 0).then_some(key)
+    });
+    if let Some(key) = key {
+        // SAFETY: the key exists; the value only has to be one.
+        unsafe { libc::pthread_setspecific(*key, ptr::from_mut(get()).cast()) };
+    }
+}
+
+extern "C" fn at_exit(_: *mut c_void) {
+    let thread = get();
+    drop(vis::take_completion());
+    if !thread.stalled.is_null() {
+        progress::over(thread);
+    }
+    let operations = std::mem::replace(&mut thread.operations, ptr::null_mut());
+    if !operations.is_null() {
+        // SAFETY: made from a box by `nbi`, and taken once.
+        nbi::give_back(*unsafe { Box::from_raw(operations) });
+    }
 }

@@ -118,7 +118,8 @@ fn operate_on(
     pe: i32,
     runs: impl FnOnce(&mut dyn FnMut(Run)),
 ) -> EventHandle {
-    let completion = (way == Way::Put).then(take_completion).flatten();
+    // Gets have none: the next operation, whichever it is, disarms it.
+    let completion = take_completion().filter(|_| way == Way::Put);
     if how == How::Implicit && completion.is_none() {
         let category = if way == Way::Put { category::PUT } else { category::GET };
         transfer(routine, way, pe, runs, &mut || nbi::counted(category));
@@ -145,7 +146,8 @@ fn operate_on(
     }
 }
 
-fn take_completion() -> Option<Box<PeerCompletion>> {
+/// What the next VIS operation of the thread tells its peer, which is then disarmed.
+pub fn take_completion() -> Option<Box<PeerCompletion>> {
     let thread = thread::get();
     let taken = std::mem::replace(&mut thread.completion, std::ptr::null_mut());
     // SAFETY: what `gex_VIS_SetPeerCompletionHandler` has left here, once.
@@ -163,6 +165,7 @@ pub extern "C" fn gex_VIS_SetPeerCompletionHandler(handler: u8, source: *const c
     }
     if handler != 0 {
         thread::get().completion = Box::into_raw(Box::new(PeerCompletion { handler, source, bytes }));
+        thread::release_at_exit();
     }
 }
 
@@ -270,14 +273,19 @@ unsafe fn strided<O: Operation>(
     bytes: usize,
     (count, levels): (*const usize, usize),
 ) -> EventHandle {
+    // Then nothing else of the arguments means anything.
+    if bytes == 0 {
+        unrestricted(kind.routine);
+        drop(take_completion());
+        return EVENT_INVALID;
+    }
     // SAFETY: as many strides and counts as levels, says the caller.
     let (count, here, there) = unsafe {
         let count = entries(count, levels);
         (count, (here.0.cast(), entries(here.1, levels)), (there.0.cast(), entries(there.1, levels)))
     };
-    if bytes == 0 || count.contains(&0) {
-        unrestricted(kind.routine);
-        return EVENT_INVALID;
+    if count.contains(&0) {
+        return operate(kind, peer, 0, |_| ());
     }
     let region = Strided { here, there, bytes, count };
     let all = count.iter().fold(bytes, |all, count| all.saturating_mul(*count));

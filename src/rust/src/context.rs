@@ -5,7 +5,7 @@ use std::ffi::c_long;
 use std::marker::PhantomData;
 
 use crate::ffi::{self, CtxHandle, TeamHandle};
-use crate::{Element, Error, Local, Pe, Symmetric, Team};
+use crate::{Element, Error, Local, Members, Pe, Symmetric};
 
 /// Operations that are ordered and completed apart from those of other contexts. [`crate::Shmem`] dereferences to the
 /// default one. Dropping it completes what is under way.
@@ -25,7 +25,7 @@ pub struct Options {
     pub no_store: bool,
 }
 
-impl Team<'_> {
+impl Members<'_> {
     /// A context for operations on PEs of this team.
     ///
     /// # Errors

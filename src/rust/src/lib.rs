@@ -25,7 +25,8 @@
 //! - **Nothing outlives what it needs**: objects, teams and contexts borrow the [`Shmem`] that finalizes the library.
 //! - **Nonblocking operations** borrow their buffers until they are complete ([`Context::nonblocking`]).
 //! - **Handles stay on their thread**, as the library is initialized for one. Threads get [`Shmem::share`] where
-//!   [`init_threads`] was called.
+//!   [`init_threads`] was called: PEs and contexts on them, but no collective calls, which two threads may not make on
+//!   one team.
 //!
 //! Collective calls must be made by all PEs of a team in the same order, as in C; otherwise the job hangs or ends
 //! with a message, but memory stays safe. The same holds for dropping what was allocated or split collectively.
@@ -55,5 +56,5 @@ pub use region::region;
 pub use runtime::{Shared, Shmem, init, init_threads};
 pub use signal::{Signal, SignalOp};
 pub use symmetric::{Local, Symmetric};
-pub use team::{Pe, Team};
+pub use team::{Members, Pe, Team};
 pub use wait::Compare;

@@ -2,8 +2,9 @@
 #![allow(unsafe_code)]
 
 use std::marker::PhantomData;
+use std::sync::{Mutex, PoisonError};
 
-use crate::{Context, Error, Team, ffi};
+use crate::{Context, Error, Members, Team, ffi};
 
 /// The library, initialized. It is finalized, with all PEs, when this is dropped.
 ///
@@ -16,7 +17,7 @@ pub struct Shmem {
     _here: PhantomData<*const ()>,
 }
 
-/// The library as other threads use it.
+/// The library as other threads use it: without calls that are collective.
 #[derive(Debug, Clone, Copy)]
 pub struct Shared<'s> {
     _shmem: PhantomData<&'s ()>,
@@ -38,7 +39,11 @@ pub fn init_threads() -> Result<Shmem, Error> {
     start(ffi::THREAD_MULTIPLE)
 }
 
+/// Held where the library begins or ends, so that of several threads only one gets a [`Shmem`].
+static CHANGE: Mutex<()> = Mutex::new(());
+
 fn start(level: i32) -> Result<Shmem, Error> {
+    let _held = CHANGE.lock().unwrap_or_else(PoisonError::into_inner);
     let (mut initialized, mut provided) = (0, -1);
     // SAFETY: may be asked at any time.
     unsafe { ffi::shmem_query_initialized(&raw mut initialized) };
@@ -57,12 +62,12 @@ fn start(level: i32) -> Result<Shmem, Error> {
 impl Shmem {
     /// All PEs.
     pub fn world(&self) -> Team<'_> {
-        Team::predefined(ffi::TEAM_WORLD)
+        Team::of(ffi::TEAM_WORLD)
     }
 
     /// The PEs whose memory this one can reach by load and store.
     pub fn shared(&self) -> Team<'_> {
-        Team::predefined(ffi::TEAM_SHARED)
+        Team::of(ffi::TEAM_SHARED)
     }
 
     /// Waits for all PEs and completes what this one has stored.
@@ -93,9 +98,49 @@ impl Shmem {
 }
 
 impl<'s> Shared<'s> {
-    /// All PEs, for the calling thread.
-    pub fn world(&self) -> Team<'s> {
-        Team::predefined(ffi::TEAM_WORLD)
+    /// All PEs, for the calling thread: for contexts of its own, and without calls that are collective.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), pellucid::Error> {
+    /// let shmem = pellucid::init_threads()?;
+    /// let counter = shmem.alloc::<u64>(1)?;
+    /// let shared = shmem.share()?;
+    /// std::thread::scope(|scope| {
+    ///     for _ in 0..3 {
+    ///         scope.spawn(|| {
+    ///             let world = shared.world();
+    ///             let context = world.context(Default::default()).expect("a context");
+    ///             context.add(&counter, 0, 1, world.neighbour(1));
+    ///         });
+    ///     }
+    /// });
+    /// shmem.barrier_all();
+    /// assert_eq!(counter.local().get(0), 3);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// Collective calls stay on the thread that initialized, since two of them on one team would meet:
+    ///
+    /// ```compile_fail,E0599
+    /// # let shmem = pellucid::init_threads().unwrap();
+    /// let shared = shmem.share().unwrap();
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(|| shared.world().sync());
+    /// });
+    /// ```
+    ///
+    /// Nor does a team go to another thread:
+    ///
+    /// ```compile_fail,E0277
+    /// # let shmem = pellucid::init_threads().unwrap();
+    /// let world = shmem.world();
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(|| world.sync());
+    /// });
+    /// ```
+    pub fn world(&self) -> Members<'s> {
+        Members::of(ffi::TEAM_WORLD)
     }
 }
 
@@ -109,6 +154,7 @@ impl std::ops::Deref for Shmem {
 
 impl Drop for Shmem {
     fn drop(&mut self) {
+        let _held = CHANGE.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: matches the initialization. Nothing is left, as all borrow self.
         unsafe { ffi::shmem_finalize() };
     }

@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 use std::marker::PhantomData;
+use std::ops::Deref;
 
 use crate::ffi::{self, TeamHandle};
 use crate::{Error, Shmem};
@@ -17,19 +18,29 @@ impl Pe {
     }
 }
 
-/// PEs that make collective calls together. One that was split is destroyed, by all its PEs together, when it is
-/// dropped.
+/// The PEs of a team and contexts on them, without the calls that are collective: what any thread may use. A [`Team`]
+/// dereferences to its own; threads get that of all PEs from [`crate::Shared::world`].
 #[derive(Debug)]
-pub struct Team<'s> {
+pub struct Members<'s> {
     handle: TeamHandle,
     _shmem: PhantomData<&'s Shmem>,
-    /// Not `Send`: two threads may not make collective calls on one team.
+    /// Not `Send`: of a library that is initialized for one thread, it stays there.
     _here: PhantomData<*const ()>,
 }
 
-impl<'s> Team<'s> {
-    pub(crate) fn predefined(handle: TeamHandle) -> Team<'s> {
-        Team { handle, _shmem: PhantomData, _here: PhantomData }
+/// PEs that make collective calls together. One that was split is destroyed, by all its PEs together, when it is
+/// dropped. What is not collective is in [`Members`], to which this dereferences.
+///
+/// It is neither `Send` nor `Sync`, and other threads are given none: two of them may not make collective calls on one
+/// team.
+#[derive(Debug)]
+pub struct Team<'s> {
+    members: Members<'s>,
+}
+
+impl<'s> Members<'s> {
+    pub(crate) fn of(handle: TeamHandle) -> Members<'s> {
+        Members { handle, _shmem: PhantomData, _here: PhantomData }
     }
 
     pub(crate) fn handle(&self) -> TeamHandle {
@@ -78,6 +89,20 @@ impl<'s> Team<'s> {
     pub fn pes(&self) -> impl Iterator<Item = Pe> + '_ {
         (0..self.size()).filter_map(|rank| self.pe(rank))
     }
+}
+
+impl<'s> Deref for Team<'s> {
+    type Target = Members<'s>;
+
+    fn deref(&self) -> &Members<'s> {
+        &self.members
+    }
+}
+
+impl<'s> Team<'s> {
+    pub(crate) fn of(handle: TeamHandle) -> Team<'s> {
+        Team { members: Members::of(handle) }
+    }
 
     /// Waits for all of the team.
     pub fn sync(&self) {
@@ -104,7 +129,7 @@ impl<'s> Team<'s> {
             ffi::shmem_team_split_strided(self.handle, first, step, size, none, 0, &raw mut handle)
         };
         let is_in = handle != ffi::TEAM_INVALID;
-        if failed != 0 && is_in { Err(Error::NoTeam) } else { Ok(is_in.then(|| Self::predefined(handle))) }
+        if failed != 0 && is_in { Err(Error::NoTeam) } else { Ok(is_in.then(|| Self::of(handle))) }
     }
 
     /// Rows of `width` PEs: the team of this PE's row, and that of its column. All PEs of this team call it.
@@ -122,15 +147,15 @@ impl<'s> Team<'s> {
         if failed != 0 || row == ffi::TEAM_INVALID || column == ffi::TEAM_INVALID {
             return Err(Error::NoTeam);
         }
-        Ok((Self::predefined(row), Self::predefined(column)))
+        Ok((Self::of(row), Self::of(column)))
     }
 }
 
 impl Drop for Team<'_> {
     fn drop(&mut self) {
-        if ![ffi::TEAM_WORLD, ffi::TEAM_SHARED].contains(&self.handle) {
+        if ![ffi::TEAM_WORLD, ffi::TEAM_SHARED].contains(&self.handle()) {
             // SAFETY: made by a split, and destroyed once.
-            unsafe { ffi::shmem_team_destroy(self.handle) };
+            unsafe { ffi::shmem_team_destroy(self.handle()) };
         }
     }
 }

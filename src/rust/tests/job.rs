@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::Barrier;
 
 use pellucid::{Compare, Error, Options, Shmem, SignalOp};
 
@@ -32,6 +33,25 @@ fn everything_on_several_pes() {
         let text = String::from_utf8_lossy(&job.stderr);
         assert!(job.status.success(), "{pes} PEs: {}\n{text}\n{}", job.status, String::from_utf8_lossy(&job.stdout));
     }
+}
+
+#[test]
+fn one_of_several_threads_initializes() {
+    const THREADS: usize = 8;
+    let together = Barrier::new(THREADS);
+    let initialize = || {
+        together.wait();
+        let shmem = pellucid::init();
+        // None ends the library while another one begins it.
+        together.wait();
+        shmem.err()
+    };
+    let errors: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(initialize)).collect();
+        threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+    });
+    assert_eq!(errors.iter().filter(|error| error.is_none()).count(), 1, "{errors:?}");
+    assert!(errors.iter().flatten().all(|error| *error == Error::Initialized), "{errors:?}");
 }
 
 fn program() -> Result<(), Error> {
@@ -232,6 +252,8 @@ fn threads(shmem: &Shmem) -> Result<(), Error> {
         for _ in 0..3 {
             scope.spawn(|| {
                 let world = shared.world();
+                assert_eq!(world.rank_of(world.me()), Some(world.rank()));
+                assert_eq!(world.pes().count(), world.size());
                 let context = world.context(Options::default()).expect("a context");
                 for _ in 0..100 {
                     context.add(&counter, 0, 1, world.neighbour(1));

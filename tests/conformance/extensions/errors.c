@@ -75,6 +75,51 @@ static void returned(void) {
     CHECK_EQ(shmemx_error_last(NULL), SHMEMX_SUCCESS);
 }
 
+/* What a call that failed gives is no success, and no number that there is; a loop that waits for it ends. */
+static void results(void) {
+    shmem_team_t wild = (shmem_team_t)(uintptr_t)0x1234567;
+    shmemx_aset *no_set = (shmemx_aset *)(uintptr_t)0x1234568;
+    shmemx_req_h request = 0x7fffffff00000000;
+    shmem_team_config_t config;
+    long lock = 0;
+    CHECK_EQ(shmem_test_lock(&lock), SHMEMX_ERROR_ADDRESS);
+    last(SHMEMX_ERROR_ADDRESS, -1, "shmem_test_lock", 0, "not a symmetric address");
+    CHECK_EQ(shmemx_req_test(NULL), SHMEMX_ERROR_ADDRESS);
+    last(SHMEMX_ERROR_ADDRESS, -1, "shmemx_req_test", 0, "null pointer");
+    while (shmemx_test_req(request) != 1) { }
+    last(SHMEMX_ERROR_ARGUMENT, -1, "shmemx_test_req", 0, "request");
+    CHECK_EQ(shmemx_errhandler_set(wild, SHMEMX_ERRORS_LOG, NULL), SHMEMX_ERROR_NO_SUCH);
+    last(SHMEMX_ERROR_NO_SUCH, -1, "shmemx_errhandler_set", 0, "not a team");
+    CHECK_EQ(shmemx_errhandler_set(SHMEM_TEAM_INVALID, (shmemx_errhandler_t)99L, NULL), SHMEMX_ERROR_ARGUMENT);
+    last(SHMEMX_ERROR_ARGUMENT, -1, "shmemx_errhandler_set", 1, "handler = 99");
+    CHECK_EQ(shmemx_space_of(object, NULL), SHMEMX_ERROR_ADDRESS);
+    last(SHMEMX_ERROR_ADDRESS, -1, "shmemx_space_of", 1, "null pointer");
+    CHECK_EQ(shmem_team_get_config(wild, SHMEM_TEAM_NUM_CONTEXTS, &config), SHMEMX_ERROR_NO_SUCH);
+    last(SHMEMX_ERROR_NO_SUCH, -1, "shmem_team_get_config", 0, "not a team");
+    CHECK_EQ(shmem_team_translate_pe(wild, 0, SHMEM_TEAM_WORLD), -1);
+    last(SHMEMX_ERROR_NO_SUCH, -1, "shmem_team_translate_pe", -1, "not a team");
+    CHECK_EQ(shmem_team_translate_pe(SHMEM_TEAM_WORLD, 0, wild), -1);
+    last(SHMEMX_ERROR_NO_SUCH, -1, "shmem_team_translate_pe", -1, "not a team");
+    CHECK_EQ(shmem_team_my_pe(wild), -1);
+    last(SHMEMX_ERROR_NO_SUCH, -1, "shmem_team_my_pe", 0, "not a team");
+    CHECK_EQ(shmem_team_n_pes(wild), -1);
+    last(SHMEMX_ERROR_NO_SUCH, -1, "shmem_team_n_pes", 0, "not a team");
+    CHECK_EQ(shmemx_aset_index(no_set, 0), -1);
+    last(SHMEMX_ERROR_NO_SUCH, -1, "shmemx_aset_index", 0, "not an active set");
+    CHECK_EQ(shmemx_aset_pe(no_set, 0), -1);
+    last(SHMEMX_ERROR_NO_SUCH, -1, "shmemx_aset_pe", 0, "not an active set");
+    CHECK_EQ(shmemx_aset_size(no_set), -1);
+    last(SHMEMX_ERROR_NO_SUCH, -1, "shmemx_aset_size", 0, "not an active set");
+    CHECK_EQ(shmemx_in_aset(no_set), 0);
+    last(SHMEMX_ERROR_NO_SUCH, -1, "shmemx_in_aset", 0, "not an active set");
+    CHECK_EQ(shmemx_pe_state(npes), -1);
+    last(SHMEMX_ERROR_PE, npes, "shmemx_pe_state", 0, "is not a PE");
+    CHECK_EQ(shmemx_locality(npes), -1);
+    last(SHMEMX_ERROR_PE, npes, "shmemx_locality", 0, "is not a PE");
+    CHECK_EQ(shmemx_failed_pes(NULL, 1), -1);
+    last(SHMEMX_ERROR_ADDRESS, -1, "shmemx_failed_pes", 0, "null pointer");
+}
+
 static void *in_thread(void *nothing) {
     CHECK_EQ(shmemx_error_last(NULL), SHMEMX_SUCCESS);
     shmem_int_p((int *)object, 1, npes);
@@ -138,6 +183,7 @@ int main(void) {
     CHECK(strcmp(shmemx_error_string(-17), shmemx_error_string(1)) == 0);
     shmem_barrier_all();
     returned();
+    results();
     of_a_thread();
     handlers();
     return end();

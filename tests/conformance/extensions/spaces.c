@@ -253,6 +253,31 @@ static void places(void) {
     shmem_barrier_all();
 }
 
+/* PE 0 has no room for one more: nobody gets one, and all are told why; with room again, all get one. */
+static void too_many(void) {
+    static shmemx_space_t spaces[4096];
+    shmem_team_t alone = SHMEM_TEAM_INVALID;
+    CHECK_EQ(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 1, NULL, 0, &alone), 0);
+    for (int k = 0; me == 0 && k < 4096; k++) spaces[k] = space_of(alone, 4096, "small");
+    shmemx_error_t error = {.size = sizeof error};
+    for (int k = 0; k < 2; k++) {
+        shmemx_space_t space = SHMEMX_SPACE_DEFAULT;
+        CHECK_EQ(shmemx_space_create(SHMEM_TEAM_WORLD, NULL, 0, &space), SHMEMX_ERROR_MEMORY);
+        CHECK(space == SHMEMX_SPACE_INVALID);
+        CHECK_EQ(shmemx_error_last(&error), SHMEMX_ERROR_MEMORY);
+        CHECKF(strstr(error.message, me == 0 ? "made: a PE can be" : "made: PE 0: a PE can be"), "%s", error.message);
+        shmemx_error_clear();
+    }
+    if (me == 0) CHECK_EQ(shmemx_space_destroy(spaces[4000]), 0);
+    shmemx_space_t space = space_of(SHMEM_TEAM_WORLD, 1 << 16, "the last");
+    CHECK(shmemx_space_malloc(space, 64) != NULL);
+    CHECK_EQ(shmemx_space_destroy(space), 0);
+    for (int k = 0; me == 0 && k < 4096; k++)
+        if (k != 4000) CHECK_EQ(shmemx_space_destroy(spaces[k]), 0);
+    if (me == 0) shmem_team_destroy(alone);
+    shmem_barrier_all();
+}
+
 int main(void) {
     begin();
     of_teams();
@@ -261,6 +286,7 @@ int main(void) {
     the_heap();
     places();
     many();
+    too_many();
     /* One that is left behind ends with its life. */
     shmemx_space_t left = space_of(SHMEM_TEAM_WORLD, 1 << 16, "left");
     long *object = shmemx_space_malloc(left, 64);

@@ -6,13 +6,14 @@ program through_c
   real(c_double), save :: one(1), all(1), part(3)
   integer(c_long), save :: counter = 0
   integer(c_int64_t), save :: signal = 0
-  integer(c_int), save :: flag = 0
+  integer(c_int), save :: flag = 0, flags(3) = 0
   real(c_double), pointer :: rod(:)
   integer(c_int) :: me, npes, provided, major, minor
   type(shmem_team_t) :: half
   type(shmem_ctx_t) :: ctx
   type(shmem_team_config_t) :: config
   character(kind=c_char) :: name(shmem_max_name_len)
+  integer(c_int) :: targets(2), left_out(3)
   integer :: i
 
   if (shmem_init_thread(shmem_thread_multiple, provided) /= 0) stop 2
@@ -56,6 +57,18 @@ program through_c
   call shmem_int_wait_until(flag, shmem_cmp_ne, 0_c_int)
   call shmem_barrier_all()
   if (shmem_long_g(counter, 0_c_int) /= 2 * npes) stop 14
+
+  ! Several PEs in one call; waits on several variables, with and without a status.
+  targets = [mod(me + 1, npes), me]
+  do i = 1, 2
+    call shmem_int_p(flags(i), 1_c_int, targets(1))
+  end do
+  call shmem_pe_quiet(targets, 2_c_size_t)
+  call shmem_ctx_pe_quiet(shmem_ctx_default, targets, 2_c_size_t)
+  left_out = [0, 0, 1]
+  call shmem_int_wait_until_all(flags, 3_c_size_t, left_out, shmem_cmp_eq, 1_c_int)
+  call shmem_int_wait_until_all(flags, 2_c_size_t, cmp=shmem_cmp_eq, cmp_value=1_c_int)
+  if (shmem_int_test_all(flags, 3_c_size_t, cmp=shmem_cmp_eq, cmp_value=1_c_int) /= 0) stop 15
   call shmem_pcontrol(0_c_int)
   call shmem_pcontrol(1_c_int)
   call shmem_finalize()

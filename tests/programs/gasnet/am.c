@@ -261,6 +261,7 @@ int main(int argc, char **argv)
         ENTRY(0, bare_short, SHORT, REQUEST, 0),
     };
     const size_t sizes[] = {0, 1, 63, 512, 8000};
+    gex_AM_Entry_t twice[2];
     gex_Rank_t rank;
     size_t i;
     CHECK(gex_Client_Init(&client, &endpoint, &world, "AM_TEST", &argc, &argv, 0) == GASNET_OK);
@@ -268,6 +269,10 @@ int main(int argc, char **argv)
     size = gex_TM_QuerySize(world);
     CHECK(gex_EP_RegisterHandlers(endpoint, table, sizeof table / sizeof *table) == GASNET_OK);
     CHECK(table[12].gex_index == 255 && table[13].gex_index == 254);
+    twice[0] = twice[1] = table[0];
+    twice[0].gex_index = twice[1].gex_index = 210;
+    CHECK(gex_EP_RegisterHandlers(endpoint, twice, 2) == GASNET_ERR_BAD_ARG);
+    CHECK(gex_EP_RegisterHandlers(endpoint, twice, 1) == GASNET_OK);
     CHECK(gex_Segment_Attach(&segment, world, (2 * size + 1) * AREA) == GASNET_OK);
     mine = (char *)gex_Segment_QueryAddr(segment);
     theirs = (char **)malloc(size * sizeof *theirs);

@@ -59,6 +59,18 @@ static void request(gex_Token_t token)
         gex_AM_ReplyShort(token, 201, 0);
 }
 
+static void on_exit_handler(void)
+{
+    gasnet_exit(46);
+}
+
+/* Interrupts gasnet_exit of the same thread. */
+static void on_alarm_in_exit(int signal)
+{
+    (void)signal;
+    gasnet_exit(47);
+}
+
 static void on_alarm(int signal)
 {
     (void)signal;
@@ -179,6 +191,11 @@ static void misbehave(void)
         signal(SIGALRM, on_alarm);
         alarm(1);
     }
+    if (is("exit-in-exit")) {
+        signal(SIGALRM, on_alarm_in_exit);
+        alarm(1);
+        gasnet_exit(0);
+    }
     if (is("locked-poll")) {
         gex_HSL_Lock(&lock);
         gasnet_AMPoll();
@@ -229,6 +246,11 @@ int main(int argc, char **argv)
         signal(SIGQUIT, on_quit);
     if (is("quit") && me == 1)
         gasnet_exit(45);
+    if (is("exit-in-atexit")) {
+        if (me == size - 1)
+            atexit(on_exit_handler);
+        gasnet_exit(0);
+    }
     if (me == size - 1)
         misbehave();
     else if (is("event") || is("leaf"))

@@ -86,7 +86,7 @@ static void endpoints(void)
 {
     static char own[200000];
     gex_EP_t eps[2];
-    gex_Segment_t segments[2];
+    gex_Segment_t segments[2], none;
     gex_Rank_t peer = (me + 1) % size;
     int i;
     CHECK(gex_EP_Create(&eps[0], client, GEX_EP_CAPABILITY_RMA, 0) == GASNET_OK);
@@ -95,6 +95,9 @@ static void endpoints(void)
     CHECK(gex_Segment_Create(&segments[0], client, own, sizeof own, GEX_MK_HOST, 0) == GASNET_OK);
     CHECK(gex_Segment_Create(&segments[1], client, NULL, sizeof own, GEX_MK_HOST, 0) == GASNET_OK);
     CHECK(gex_Segment_QuerySize(segments[1]) >= sizeof own);
+    CHECK(gex_Segment_Create(&none, client, NULL, UINTPTR_MAX, GEX_MK_HOST, 0) == GASNET_ERR_BAD_ARG);
+    CHECK(gex_Segment_Create(&none, client, own, UINTPTR_MAX, GEX_MK_HOST, 0) == GASNET_ERR_BAD_ARG);
+    CHECK(gex_EP_BindSegment(endpoint, segments[0], 0) == GASNET_ERR_BAD_ARG);
     for (i = 0; i < 2; i++) {
         CHECK(gex_EP_QuerySegment(eps[i]) == GEX_SEGMENT_INVALID);
         CHECK(gex_EP_BindSegment(eps[i], segments[i], 0) == GASNET_OK);

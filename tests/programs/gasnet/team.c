@@ -1,8 +1,8 @@
 /* Teams: split, made of locations, translated; barriers, broadcasts and reductions on them. */
 #include "job.h"
 #include <gasnet_coll.h>
+#include <unistd.h>
 
-/* 2x2 matrices: their product is no other way round, their sum is. */
 static void add_pairs(const void *left, void *right_and_out, size_t count, const void *cdata)
 {
     const double *a = (const double *)left;
@@ -11,6 +11,70 @@ static void add_pairs(const void *left, void *right_and_out, size_t count, const
     CHECK(cdata == (const void *)&world);
     for (i = 0; i < 2 * count; i++)
         b[i] += a[i];
+}
+
+/* Each number is a 2x2 matrix; the product of others is the right one only in this order. */
+static void multiply(const void *left, void *right_and_out, size_t count, const void *cdata)
+{
+    const double *a = (const double *)left;
+    double *b = (double *)right_and_out;
+    size_t i;
+    (void)cdata;
+    for (i = 0; i < count; i++, a += 4, b += 4) {
+        double c[4];
+        c[0] = a[0] * b[0] + a[1] * b[2];
+        c[1] = a[0] * b[1] + a[1] * b[3];
+        c[2] = a[2] * b[0] + a[3] * b[2];
+        c[3] = a[2] * b[1] + a[3] * b[3];
+        memcpy(b, c, sizeof c);
+    }
+}
+
+/* An affine function a rank, x -> (rank + 2) x + rank, as a matrix: together they are another one in another order. */
+static void in_order(gex_TM_t tm)
+{
+    gex_Rank_t rank = gex_TM_QueryRank(tm), n = gex_TM_QuerySize(tm), root, r;
+    double mine[4], all[4], expected[4] = {1, 0, 0, 1};
+    for (r = 0; r < n; r++) {
+        double next[4] = {r + 2.0, (double)r, 0, 1};
+        multiply(expected, next, 1, NULL);
+        memcpy(expected, next, sizeof next);
+    }
+    for (root = 0; root < n; root++) {
+        mine[0] = rank + 2.0, mine[1] = rank, mine[2] = 0, mine[3] = 1;
+        all[0] = -1;
+        gex_Event_Wait(gex_Coll_ReduceToOneNB(tm, root, all, mine, GEX_DT_USER, sizeof mine, 1, GEX_OP_USER_NC,
+                                              multiply, NULL, 0));
+        if (rank == root)
+            CHECK(memcmp(all, expected, sizeof all) == 0);
+        else
+            CHECK(all[0] == -1);
+    }
+}
+
+/* With scratch space of their own, members have met when they have a team. */
+static void meets(void)
+{
+    gex_EP_Location_t all[64];
+    gex_TM_t made;
+    gex_Rank_t r;
+    char *base = (char *)gex_Segment_QueryAddr(segment);
+    void *scratch = base + GASNET_PAGESIZE;
+    uint64_t *word = (uint64_t *)(base + 2 * GASNET_PAGESIZE);
+    if (size > 64)
+        return;
+    *word = 0;
+    barrier();
+    for (r = 0; r < size; r++) {
+        all[r].gex_rank = r;
+        all[r].gex_ep_index = 0;
+    }
+    if (me == size - 1)
+        sleep(1);
+    *word = me + 1;
+    gex_TM_Create(&made, 1, world, all, size, &scratch, 64, GEX_FLAG_TM_LOCAL_SCRATCH);
+    CHECK(gex_RMA_GetBlockingVal(world, size - 1, segment_of(size - 1) + 2 * GASNET_PAGESIZE, 8, 0) == size);
+    CHECK(gex_TM_Destroy(made, NULL, 0) == 0);
 }
 
 static void collectives(gex_TM_t tm)
@@ -103,6 +167,14 @@ int main(int argc, char **argv)
     CHECK((none == GEX_TM_INVALID) == (me == 0));
     if (me != 0)
         collectives(none);
+    in_order(world);
+    in_order(reversed);
+    meets();
+    /* Who makes no team gives any color. */
+    none = GEX_TM_INVALID;
+    gex_TM_Split(me == 0 ? NULL : &none, world, me == 0 ? -0xbad : 3, 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+    CHECK((none == GEX_TM_INVALID) == (me == 0));
+    CHECK(me == 0 || gex_TM_QuerySize(none) == size - 1);
     /* In the order of locations, of a team of a team. */
     all = (gex_EP_Location_t *)malloc(size * sizeof *all);
     for (r = 0; r < size; r++) {

@@ -1,6 +1,7 @@
 /* Many threads of a process, all with all kinds of traffic; only for PAR. */
 #include "job.h"
 #include <gasnet_ratomic.h>
+#include <malloc.h>
 #include <pthread.h>
 
 #define THREADS 6
@@ -52,12 +53,31 @@ static void *work(void *argument)
     return NULL;
 }
 
+/* What is kept for a thread is another one's once it has ended. */
+static void *pass(void *argument)
+{
+    gex_NBI_BeginAccessRegion(0);
+    CHECK(gex_NBI_EndAccessRegion(0) == GEX_EVENT_INVALID);
+    return argument;
+}
+
+static size_t pass_many(int count)
+{
+    pthread_t thread;
+    while (count-- > 0) {
+        CHECK(pthread_create(&thread, NULL, pass, NULL) == 0);
+        pthread_join(thread, NULL);
+    }
+    return mallinfo2().uordblks;
+}
+
 int main(int argc, char **argv)
 {
     gex_AM_Entry_t table[] = {{200, (gex_AM_Fn_t)ask, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 1, NULL, "ask"},
                               {201, (gex_AM_Fn_t)answer, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 1, NULL, "answer"}};
     pthread_t threads[THREADS];
     intptr_t i;
+    size_t before, after;
     begin(argc, argv, table, 2, 16);
     CHECK(gex_System_QueryMaxThreads() >= THREADS);
     gex_AD_Create(&ad, world, GEX_DT_U64, GEX_OP_INC | GEX_OP_GET, 0);
@@ -68,5 +88,8 @@ int main(int argc, char **argv)
         CHECK(pthread_join(threads[i], NULL) == 0);
     barrier();
     CHECK(gex_RMA_GetBlockingVal(world, 0, segment_of(0), 8, 0) == (uintptr_t)size * THREADS * ROUNDS);
+    before = pass_many(20);
+    after = pass_many(2000);
+    CHECK(after < before + 100 * 1000);
     return finish();
 }

@@ -112,6 +112,13 @@ int main(int argc, char **argv)
     from.gex_len = to.gex_len = sizeof value;
     gex_VIS_SetPeerCompletionHandler(200, word, 3, 0);
     gex_VIS_SetPeerCompletionHandler(0, NULL, 0, 0);
+    /* What moves nothing, and a get, have none, and the next put none of theirs. */
+    gex_VIS_SetPeerCompletionHandler(200, word, 3, 0);
+    CHECK(gex_VIS_StridedPutBlocking(world, next, NULL, NULL, NULL, NULL, 0, NULL, 2, 0) == GASNET_OK);
+    gex_Event_Wait(gex_VIS_VectorPutNB(world, next, 1, &to, 1, &from, 0));
+    gex_VIS_SetPeerCompletionHandler(200, word, 3, 0);
+    gex_Event_Wait(gex_VIS_VectorGetNB(world, 1, &from, next, 1, &to, 0));
+    gex_Event_Wait(gex_VIS_VectorPutNB(world, next, 1, &to, 1, &from, 0));
     gex_VIS_SetPeerCompletionHandler(200, word, sizeof word, 0);
     gex_Event_Wait(gex_VIS_VectorPutNB(world, next, 1, &to, 1, &from, 0));
     GASNET_BLOCKUNTIL(told == 1);

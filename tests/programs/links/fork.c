@@ -3,11 +3,42 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 static long fixed = 1;
 static char page[20000];
+
+/* In a child, which has stored 42: its own child has that as well, and a copy of its own. */
+static int second_level(void) {
+    pid_t child = fork();
+    if (child < 0) return 1;
+    if (child == 0) {
+        if (fixed != 42 || page[10000] != 'z') _exit(2);
+        fixed = 43;
+        page[10000] = 'y';
+        _exit(fixed == 43 && page[10000] == 'y' ? 0 : 3);
+    }
+    int status;
+    if (waitpid(child, &status, 0) != child || status != 0) return 4;
+    return fixed == 42 && page[10000] == 'z' ? 0 : 5;
+}
+
+/* A child for whose copy there is no memory must not go on: its stores would be its parent's. */
+static int without_memory(void) {
+    struct rlimit before, none;
+    if (getrlimit(RLIMIT_AS, &before) != 0) return 1;
+    none = before;
+    none.rlim_cur = 1 << 20;
+    if (setrlimit(RLIMIT_AS, &none) != 0) return 2;
+    pid_t child = fork();
+    if (child == 0) _exit(0);
+    if (setrlimit(RLIMIT_AS, &before) != 0 || child < 0) return 3;
+    int status;
+    if (waitpid(child, &status, 0) != child) return 4;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 1 ? 0 : 5;
+}
 
 int main(void) {
     shmem_init();
@@ -22,11 +53,13 @@ int main(void) {
         if (child < 0) return 1;
         if (child == 0) {
             if (fixed != 1 || page[10000] != 'a') _exit(2);
-            fixed = 100;
+            fixed = 42;
             memset(page, 'z', sizeof page);
             char *private = malloc(100000);
             memset(private, 1, 100000);
-            _exit(fixed == 100 && page[0] == 'z' ? 0 : 3);
+            int second = second_level();
+            if (second != 0) _exit(10 + second);
+            _exit(fixed == 42 && page[0] == 'z' ? 0 : 3);
         }
         int status;
         if (waitpid(child, &status, 0) != child || status != 0) {
@@ -46,12 +79,14 @@ int main(void) {
         fixed = 1;
         shmem_barrier_all();
     }
-    /* A child that ends with exit, running the handlers, does not take the job along; nor does one that runs a command. */
+    /* A child that ends with exit, running the handlers, does not take the job along; nor does one that runs a
+     * command. */
     pid_t child = fork();
     if (child == 0) exit(0);
     int status;
     if (waitpid(child, &status, 0) != child || status != 0) return 7;
     if (system("exit 0") != 0) return 8;
+    if (without_memory() != 0) return 9;
     shmem_barrier_all();
     printf("forked\n");
     shmem_finalize();

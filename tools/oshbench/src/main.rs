@@ -1,7 +1,7 @@
 //! `./x bench`: measures this library, the limits of the machine and other OpenSHMEM libraries in one run.
 //!
 //! The C programs of `programs/` are compiled with each library's `oshcc` and run in turn with each library's `oshrun`.
-//! They print one line for each measurement ([`line`]); the driver takes medians over the repetitions ([`stats`],
+//! They print one line for each measurement ([`mod@line`]); the driver takes medians over the repetitions ([`stats`],
 //! [`results`]), compares them with the numbers to reach ([`targets`]) and prints a table ([`table`]) or JSON
 //! ([`json`]).
 #![deny(unsafe_code)]

@@ -3,7 +3,7 @@
 
 use crate::tree::Tree;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The compiler, as far as it matters here.
@@ -41,6 +41,11 @@ impl Toolchain {
         tree.lib.join("pellucid/modules").join(&self.name)
     }
 
+    /// Whether there are module files of this compiler.
+    pub fn has_modules(&self, tree: &Tree) -> bool {
+        self.modules(tree).is_dir()
+    }
+
     /// The options for compiling, but for the headers' folder.
     pub fn options(&self, tree: &Tree) -> Vec<OsString> {
         let mut options = Vec::new();
@@ -51,10 +56,9 @@ impl Toolchain {
                 options.push("-fallow-argument-mismatch".into());
             }
         }
-        let modules = self.modules(tree);
-        if modules.is_dir() {
+        if self.has_modules(tree) {
             let mut option = OsString::from("-I");
-            option.push(modules);
+            option.push(self.modules(tree));
             options.push(option);
         }
         options
@@ -62,10 +66,10 @@ impl Toolchain {
 
     /// What is said where a program did not compile that uses a module, and there are no module files of this compiler.
     pub fn note(&self, tree: &Tree, args: &[OsString]) -> Option<String> {
-        let modules = self.modules(tree);
-        if modules.is_dir() || !args.iter().any(uses_module) {
+        if self.has_modules(tree) || !args.iter().any(uses_module) {
             return None;
         }
+        let modules = self.modules(tree);
         let sources = tree.lib.parent()?.join("share/pellucid/fortran");
         let (name, sources, modules) = (&self.name, sources.display(), modules.display());
         let how = match self.gfortran {
@@ -86,8 +90,18 @@ fn version(text: &str) -> Option<u32> {
     rest.trim().split('.').next()?.parse().ok()
 }
 
+/// Names of sources in Fortran, in small letters.
+const ENDINGS: &[&str] = &["f", "for", "ftn", "fpp", "f77", "f90", "f95", "f03", "f08", "f15", "f18", "f23", "cuf"];
+
 /// Whether an argument is a source file that uses one of the modules.
 fn uses_module(file: &OsString) -> bool {
+    let ending = Path::new(file).extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);
+    // A pipe would wait for its other end.
+    let is_source = ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str()))
+        && std::fs::metadata(file).is_ok_and(|metadata| metadata.is_file());
+    if !is_source {
+        return false;
+    }
     let Ok(bytes) = std::fs::read(file) else { return false };
     String::from_utf8_lossy(&bytes).lines().any(|line| {
         let line = line.trim_start().to_ascii_lowercase();
@@ -106,7 +120,6 @@ pub fn is_c(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::Path;
 
     #[test]
     fn versions() {
@@ -145,6 +158,13 @@ mod tests {
             std::fs::write(&file, text).unwrap();
             let note = tools.note(&tree, &["-c".into(), file.into()]);
             assert_eq!(note.is_some_and(|note| note.contains("gfortran-12")), is_told, "{text}");
+        }
+        // Only sources are looked at, and a pipe is none.
+        std::fs::write(folder.join("a.o"), "use shmem\n").unwrap();
+        let pipe = folder.join("pipe.f90");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        for name in ["a.o", "pipe.f90", "none.f90"] {
+            assert_eq!(tools.note(&tree, &[folder.join(name).into()]), None, "{name}");
         }
         std::fs::remove_dir_all(&folder).unwrap();
     }

@@ -95,7 +95,7 @@ fn is_wrapper(word: &str) -> bool {
 }
 
 /// Splits at blanks; quotation marks and backslashes protect them as in a shell. `None`: a mark is not closed.
-fn split(text: &str) -> Option<Vec<String>> {
+pub fn split(text: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;

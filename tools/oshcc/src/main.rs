@@ -9,6 +9,7 @@
 //! | [`tree`] | where headers and libraries are |
 //! | [`mode`] | what a command line makes the compiler do |
 //! | [`plan`] | the command that is run |
+//! | [`response`] | arguments in files |
 //! | [`order`] | profilers that would be silently left out |
 //! | [`show`] | printing commands for a shell |
 #![deny(unsafe_code)]
@@ -20,6 +21,7 @@ mod language;
 mod mode;
 mod order;
 mod plan;
+mod response;
 mod show;
 mod tree;
 
@@ -28,12 +30,15 @@ use language::Language;
 use plan::{Request, With};
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, exit};
 use tree::Tree;
 
 /// Exit status where the compiler cannot be run, as a shell has it.
 const NOT_FOUND: i32 = 127;
+
+/// Exit status where a signal ends the compiler, less the signal's number, as a shell has it.
+const KILLED: i32 = 128;
 
 fn main() {
     let mut words = std::env::args_os();
@@ -42,7 +47,10 @@ fn main() {
     match run(language, &args) {
         Ok(()) => exit(0),
         Err((status, message)) => {
-            say(language, &message);
+            // The compiler has said it all.
+            if !message.is_empty() {
+                say(language, &message);
+            }
             exit(status)
         }
     }
@@ -71,15 +79,19 @@ fn run(language: Language, args: &[OsString]) -> Result<(), (i32, String)> {
         }
         Request::Run(words) => words,
     };
-    let note = toolchain.and_then(|toolchain| toolchain.note(&tree, args));
     let mut compile = Command::new(&command[0]);
     compile.args(&command[1..]);
-    let error = match note {
+    let error = match toolchain.filter(|toolchain| !toolchain.has_modules(&tree)) {
         // Nothing to say: the compiler takes this process's place.
         None => compile.exec(),
-        Some(note) => match compile.status() {
+        // Sources are looked at when the compiler has read them, and only where it did not like them.
+        Some(toolchain) => match compile.status() {
             Ok(status) if status.success() => return Ok(()),
-            Ok(status) => return Err((status.code().unwrap_or(1), note)),
+            Ok(status) => {
+                let code = status.code().unwrap_or_else(|| KILLED + status.signal().unwrap_or(0));
+                let note = toolchain.note(&tree, &response::expanded(args));
+                return Err((code, note.unwrap_or_default()));
+            }
             Err(error) => error,
         },
     };

@@ -3,6 +3,7 @@
 use crate::fortran::{self, Toolchain};
 use crate::language::Language;
 use crate::mode::{Mode, mode};
+use crate::response;
 use crate::tree::Tree;
 use std::ffi::{OsStr, OsString};
 
@@ -71,9 +72,11 @@ pub fn plan(with: &With, args: &[OsString]) -> Request {
     let With { language, compiler, tree, .. } = *with;
     let shown = args.iter().rev().find_map(|arg| asks_to_show(arg));
     let args: Vec<OsString> = args.iter().filter(|arg| asks_to_show(arg).is_none()).cloned().collect();
-    let mode = mode(&args);
+    // What is passed on names the files still.
+    let read = response::expanded(&args);
+    let mode = mode(&read);
     match shown {
-        Some(Show::Compile) => return Request::Show(compile_options(with, &args)),
+        Some(Show::Compile) => return Request::Show(compile_options(with, &read)),
         Some(Show::Link) => return Request::Show(link_options(with, mode)),
         Some(Show::IncludeFolders) => return Request::Show(vec![tree.include.clone().into()]),
         Some(Show::LibraryFolders) => return Request::Show(vec![tree.lib.clone().into()]),
@@ -87,7 +90,7 @@ pub fn plan(with: &With, args: &[OsString]) -> Request {
     let nothing_to_do = shown.is_some() && args.is_empty();
     let mut words = compiler.to_vec();
     if mode.compiles || nothing_to_do {
-        words.extend(compile_options(with, &args));
+        words.extend(compile_options(with, &read));
     }
     words.extend(args.iter().cloned());
     if mode.links || nothing_to_do {
@@ -121,13 +124,22 @@ fn link_options(with: &With, mode: Mode) -> Vec<OsString> {
     let lib = with.tree.lib.as_os_str();
     let mut options = vec![joined("-L", lib)];
     if !mode.is_static {
-        options.push(joined("-Wl,-rpath,", lib));
+        options.extend(rpath(lib));
     }
     options.extend(libraries(with).iter().map(|name| format!("-l{name}").into()));
     if mode.is_static {
         options.push("-lm".into());
     }
     options
+}
+
+/// The option for where a program finds the library. `-Wl,` splits at commas, so that a path with one is an argument of
+/// its own.
+fn rpath(lib: &OsStr) -> Vec<OsString> {
+    if lib.as_encoded_bytes().contains(&b',') {
+        return vec!["-Xlinker".into(), "-rpath".into(), "-Xlinker".into(), lib.into()];
+    }
+    vec![joined("-Wl,-rpath,", lib)]
 }
 
 fn joined(option: &str, path: &OsStr) -> OsString {
@@ -207,6 +219,37 @@ mod tests {
             };
             assert_eq!(format!("{kind} {}", text(&command)), expected, "{args:?}");
         }
+    }
+
+    #[test]
+    fn a_path_with_a_comma_is_not_split() {
+        let tree = Tree::at(Path::new("/a,b"));
+        let Request::Run(command) = plan(&of_c(&words("cc"), &tree), &words("a.o")) else { panic!() };
+        assert_eq!(text(&command), "cc a.o -L/a,b/lib -Xlinker -rpath -Xlinker /a,b/lib -lsma");
+    }
+
+    #[test]
+    fn response_files_are_read_and_passed_on() {
+        let file = std::env::temp_dir().join(format!("oshcc-plan-{}", std::process::id()));
+        let tree = Tree::at(Path::new("/p"));
+        let toolchain = Toolchain { gfortran: Some(12), name: "gfortran-12".into() };
+        let compiler = words("gcc");
+        let c = of_c(&compiler, &tree);
+        let fortran = With { language: Language::Fortran, toolchain: Some(&toolchain), ..c };
+        let arg = format!("@{}", file.display());
+        for (with, inside, expected) in [
+            (c, "a.c", format!("gcc -I/p/include {arg} -L/p/lib -Wl,-rpath,/p/lib -lsma")),
+            (c, "a.c -c", format!("gcc -I/p/include {arg}")),
+            (c, "-E\na.c", format!("gcc -I/p/include {arg}")),
+            (c, "-static a.o", format!("gcc {arg} -L/p/lib -lsma -lm")),
+            (c, "--version", format!("gcc {arg}")),
+            (fortran, "-c a.c", format!("gcc -I/p/include {arg}")),
+        ] {
+            std::fs::write(&file, inside).unwrap();
+            let Request::Run(command) = plan(&with, &words(&arg)) else { panic!("{inside}") };
+            assert_eq!(text(&command), expected, "{inside}");
+        }
+        std::fs::remove_file(&file).unwrap();
     }
 
     #[test]

@@ -51,7 +51,7 @@ impl Tree {
 
     fn run_with(&self, program: &Path, args: &[&str], variables: &[(&str, &str)]) -> Ran {
         let mut command = Command::new(program);
-        command.args(args).current_dir(self.path("work")).env_remove("CC").env_remove("CXX");
+        command.args(args).current_dir(self.path("work")).env_remove("CC").env_remove("CXX").env_remove("SHMEM_FC");
         let output = command.envs(variables.iter().copied()).output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         Ran { status: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
@@ -112,12 +112,52 @@ fn other_inputs_and_outputs() {
     tree.file("work/args", "main.c -o \"from file\"");
     good(&tree.oshcc(&["@args"]));
     tree.answers("from file");
+    tree.file("work/args", "-c main.c -o compiled.o");
+    good(&tree.oshcc(&["-static", "@args"]));
+    good(&tree.oshcc(&["compiled.o", "-o", "from object"]));
+    tree.answers("from object");
+    let missing = tree.oshcc(&["@none"]);
+    assert!(missing.status == 1 && missing.err.contains("@none") && !missing.err.contains("oshcc:"), "{missing:?}");
     let version = tree.oshcc(&["--version"]);
     good(&version);
     assert!(!version.out.contains("sma"));
     good(&tree.oshcc(&["-dumpmachine"]));
     good(&tree.oshcc(&["-print-search-dirs"]));
     assert_eq!(tree.oshcc(&[]).status, 1, "no input files");
+}
+
+#[test]
+fn a_tree_with_a_comma_in_its_path() {
+    let tree = Tree::new("one,two");
+    good(&tree.oshcc(&["main.c", "-o", "comma"]));
+    tree.answers("comma");
+}
+
+/// The compiler gets all that comes through a pipe, whatever the wrapper wants to say of it.
+#[test]
+fn fortran_from_a_pipe() {
+    if Command::new("gfortran").arg("--version").output().is_err() {
+        eprintln!("gfortran is not installed: not tested");
+        return;
+    }
+    let tree = Tree::new("pipe");
+    symlink("oshcc", tree.path("bin/oshfort")).unwrap();
+    let oshfort = tree.path("bin/oshfort");
+    let piped = |text: &str| {
+        let script = "printf \"$1\" | \"$0\" -c -w -x f95 /dev/stdin -o piped.o";
+        tree.run_with(Path::new("sh"), &["-c", script, oshfort.to_str().unwrap(), text], &[("FC", "gfortran")])
+    };
+    let good_text = piped("subroutine one\\nend\\n");
+    // It says which form it takes the text for.
+    assert_eq!(good_text.status, 0, "{good_text:?}");
+    let symbols = tree.run_with(Path::new("nm"), &["piped.o"], &[]);
+    assert!(symbols.out.contains("one_"), "{symbols:?}");
+    let bad = piped("use shmem\\nend\\n");
+    assert!(bad.status == 1 && bad.err.contains("shmem.mod") && !bad.err.contains("oshfort:"), "{bad:?}");
+    // A source that is a file is looked at.
+    tree.file("work/module.f90", "use shmem\nend\n");
+    let told = tree.run_with(&oshfort, &["-c", "module.f90"], &[("FC", "gfortran")]);
+    assert!(told.status == 1 && told.err.contains("oshfort: there are no module files"), "{told:?}");
 }
 
 #[test]

@@ -103,6 +103,10 @@ fn declaration(routine: &Routine, param: &Param) -> String {
     if param.base.ends_with("config_t") {
         return format!("{kind}, intent({}), optional :: {name}", if param.constant { "in" } else { "out" });
     }
+    if name == "status" {
+        // What says which variables to leave out: a null pointer is none.
+        return format!("{kind}, optional :: {name}(*)");
+    }
     if is_array(routine, param) { format!("{kind} :: {name}(*)") } else { format!("{kind} :: {name}") }
 }
 
@@ -111,7 +115,7 @@ fn is_array(routine: &Routine, param: &Param) -> bool {
     let class = routine.row.class;
     let has = |name: &str| routine.params.iter().any(|param| param.name == name);
     match param.name.as_str() {
-        "ivars" | "status" | "indices" | "pSync" | "pWrk" | "name" | "cmp_values" => true,
+        "ivars" | "indices" | "pSync" | "pWrk" | "name" | "cmp_values" | "target_pes" => true,
         "dest" | "source" => match class {
             "Put" | "Get" | "Signal" => ["nelems", "nblocks", "bsize", "len"].iter().any(|name| has(name)),
             "Collective" => true,
@@ -150,7 +154,8 @@ fn scalar(base: &str) -> &'static str {
 
 const HEAD: &str = "\
 ! The C routines of OpenSHMEM 1.6 in Fortran: the arguments of shmem.h, in its order, with its types.
-! Unsigned types are the signed ones of their size. Configurations may be left out, where C takes a null pointer.
+! Unsigned types are the signed ones of their size. Configurations, and the status of waits and tests, may be left out,
+! where C takes a null pointer.
 ! SHMEM_SIGNAL_SET and SHMEM_SIGNAL_ADD are shmem_signal_op_set and shmem_signal_op_add, as there are routines of
 ! these names.
 module shmem_c

@@ -57,7 +57,7 @@ pub struct Row {
     pub name: &'static str,
     /// The C function, written in the same way.
     pub c: &'static str,
-    /// Names of the arguments, which tell their types ([`argument`]); `VALUE` is `value_i4` and its like.
+    /// Names of the arguments, which tell their types ([`argument()`]); `VALUE` is `value_i4` and its like.
     pub args: &'static str,
     /// What it gives.
     pub answer: Answer,

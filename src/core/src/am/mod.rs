@@ -305,6 +305,7 @@ impl Messages {
             for lane in [Lane::Reply, Lane::Request] {
                 if job.losses.is_some() {
                     local.pass_over_lost(lane, |pe| job.is_lost(pe));
+                    local.drop_held(|pe| job.is_lost(pe));
                 }
                 if local.is_ready(lane) || local.holds() {
                     count += self.take(lane, |run| local.deliver(lane, MOST, run))?;
@@ -475,6 +476,10 @@ impl MessagePaths {
         {
             if lane == Lane::Request && !lanes.is_open(pe) {
                 return Err(no_handlers(pe));
+            }
+            // Nobody takes it, and what is held for want of room keeps this PE from taking requests.
+            if lane == Lane::Reply && self.is_lost(pe) {
+                return Ok(true);
             }
             return Ok(lanes.try_send(lane, pe, message));
         }

@@ -87,6 +87,8 @@ pub enum Cause {
     File { what: &'static str, path: Arc<str>, at: Option<u64>, error: i32, pe: Option<i32> },
     /// A file has come to its end before all bytes that were asked for.
     Short { path: Arc<str>, bytes: u64, wanted: u64 },
+    /// As many requests are outstanding as there can be.
+    Requests { most: usize },
     /// Objects of one call that share memory.
     Overlap { dest: usize, dest_bytes: usize, source: usize, source_bytes: usize, in_place: bool },
     /// Memory that an operation with a handle uses, which the argument `of` of the call `by` has named.
@@ -154,6 +156,7 @@ impl fmt::Display for Cause {
                 left >> 10,
                 needed >> 10
             ),
+            Self::Requests { most } => write!(f, "{most} requests are outstanding, and there can be no more: end some"),
             Self::Os { what, error } => write!(f, "{what}: {}", std::io::Error::from_raw_os_error(*error)),
             Self::Startup(text) | Self::Network(text) | Self::Message(text) => f.write_str(text),
             Self::Lost { pe, how } => write!(f, "PE {pe} is lost ({how})"),
@@ -401,7 +404,7 @@ impl Fault {
             Cause::ForeignPointer { .. } | Cause::DoubleFree { .. } | Cause::NoObject { .. } => code::ADDRESS,
             Cause::Overlap { .. } | Cause::InUse { .. } => code::ADDRESS,
             Cause::Mismatch { .. } | Cause::Finalizing { .. } => code::MISMATCH,
-            Cause::Os { .. } | Cause::Startup(_) => code::MEMORY,
+            Cause::Os { .. } | Cause::Startup(_) | Cause::Requests { .. } => code::MEMORY,
             Cause::Network(_) | Cause::Message(_) => code::NETWORK,
             Cause::Lost { .. } | Cause::LostElsewhere { .. } => code::PE_LOST,
             Cause::File { .. } => code::IO,

@@ -236,8 +236,9 @@ impl<'w> Set<'w> {
 /// Completes all stores and waits for the set.
 pub fn barrier(w: &World, set: ActiveSet<'_>) -> Result<(), Fault> {
     w.map.ready()?;
-    order::quiet_default(&w.map)?;
-    sync(w, set)
+    let later = order::quiet_before(&w.map)?;
+    sync(w, set)?;
+    order::told(later)
 }
 
 /// Waits for the set.

@@ -13,8 +13,9 @@ use crate::team::aset::{self, Opaque};
 /// Completes all stores and waits for the set.
 pub fn barrier(w: &'static World, set: *const Opaque, psync: *mut i64) -> Result<(), Fault> {
     w.map.ready()?;
-    order::quiet_default(&w.map)?;
-    sync(w, set, psync)
+    let later = order::quiet_before(&w.map)?;
+    sync(w, set, psync)?;
+    order::told(later)
 }
 
 /// Waits for the set.

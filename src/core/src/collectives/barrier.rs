@@ -2,7 +2,7 @@
 
 use super::check::check_matching;
 use super::contribution::Kind;
-use crate::base::Fault;
+use crate::base::{Fault, report};
 use crate::context::order;
 use crate::team::{Handle, World};
 
@@ -23,6 +23,7 @@ pub fn finalize(w: &World) -> Result<(), Fault> {
         match order::quiet_all(&w.map) {
             // Once for each PE that is lost, and context.
             Err(fault) if fault.is_loss() => {}
+            Err(fault) if fault.is_result() => _ = report::tell(&fault),
             quiet => break quiet?,
         }
     }
@@ -34,8 +35,9 @@ pub fn finalize(w: &World) -> Result<(), Fault> {
 pub fn barrier_in(w: &World, kind: Kind) -> Result<(), Fault> {
     w.map.ready()?;
     check_matching(w, &w.world, kind, || [])?;
-    order::quiet_default(&w.map)?;
-    sync(w, &w.world)
+    let later = order::quiet_before(&w.map)?;
+    sync(w, &w.world)?;
+    order::told(later)
 }
 
 /// Waits for all PEs to arrive.

@@ -13,6 +13,7 @@ use super::amo::{self, AmoInt};
 use super::{Ctx, lock_owners, owned_lock};
 use crate::base::word::Word;
 use crate::base::{Cause, Fault};
+use crate::context::order;
 use crate::memory::Map;
 use crate::os::wait;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -153,16 +154,19 @@ pub fn clear<V: Variable>(m: &Map, addr: *mut V) -> Result<(), Fault> {
         lock_owners::clear_owner(addr as usize)?;
     }
     // On x86 the locked addition that releases completes what went through memory.
+    let mut later = None;
     if m.transport.is_some() || cfg!(not(target_arch = "x86_64")) {
-        super::order::quiet_default(m)?;
+        later = order::quiet_before(m)?;
     }
     let released = match lock {
         _ if m.losses.is_some() => owned_lock::release(m, addr)?,
         Some(lock) => lock.release(),
         None => Distant { m, addr }.release()?,
     };
-    released
-        .map_err(|now| Fault::from(Cause::BadValue { arg: "*lock", value: now as i64, expected: "a lock that is set" }))
+    released.map_err(|now| {
+        Fault::from(Cause::BadValue { arg: "*lock", value: now as i64, expected: "a lock that is set" })
+    })?;
+    order::told(later)
 }
 
 /// `shmem_test_lock`: 0 where it took the lock, 1 where another has it.

@@ -45,7 +45,13 @@ fn fence_before_stores(m: &Map, transport: &dyn Transport, channel: Channel) -> 
     transport.quiet_pes(channel, &mut { near })
 }
 
-/// Completes all earlier operations.
+/// Completes what nobody holds a request of: of no context that the program has made.
+#[inline(always)]
+fn complete_detached(m: &Map) -> Result<(), Fault> {
+    if request::has_detached() { request::complete_detached(m.oversubscribed) } else { Ok(()) }
+}
+
+/// Completes all earlier operations. What one of them came to is told once all are complete.
 #[inline(always)]
 pub fn quiet(m: &Map, ctx: Ctx) -> Result<(), Fault> {
     let live = check(m, ctx)?;
@@ -53,13 +59,12 @@ pub fn quiet(m: &Map, ctx: Ctx) -> Result<(), Fault> {
     if uses::are_kept() {
         uses::quiet(ctx.bits());
     }
-    if request::has_detached() {
-        request::complete_detached(m.oversubscribed)?;
-    }
-    match m.transport {
+    let detached = if ctx == Ctx::DEFAULT || uses::are_kept() { complete_detached(m) } else { Ok(()) };
+    let done = match m.transport {
         Some(transport) if live => transport.quiet(ctx.channel()?),
         _ => Ok(()),
-    }
+    };
+    done.and(detached)
 }
 
 /// Completes all earlier operations of the default context, for routines that do so on the way to telling others that
@@ -70,19 +75,42 @@ pub fn quiet_default(m: &Map) -> Result<(), Fault> {
     if uses::are_kept() {
         uses::quiet(Ctx::DEFAULT.bits());
     }
-    if request::has_detached() {
-        request::complete_detached(m.oversubscribed)?;
-    }
-    match m.transport {
+    let detached = complete_detached(m);
+    let done = match m.transport {
         Some(transport) => transport.quiet(Channel::DEFAULT),
         None => Ok(()),
-    }
+    };
+    done.and(detached)
 }
 
 /// As [`quiet_default`], of all contexts.
 pub fn quiet_all(m: &Map) -> Result<(), Fault> {
-    quiet_default(m)?;
-    if m.transport.is_some() { super::handle::quiet_all() } else { Ok(()) }
+    let default = quiet_default(m);
+    let others = if m.transport.is_some() { super::handle::quiet_all() } else { Ok(()) };
+    default.and(others)
+}
+
+/// What earlier operations came to, where that is to be told at the end of a call which they do not concern: other PEs
+/// wait for the call, or something is to be let go. Error: the call cannot go on.
+#[inline(always)]
+pub fn told_later(quiet: Result<(), Fault>) -> Result<Option<Fault>, Fault> {
+    match quiet {
+        Ok(()) => Ok(None),
+        Err(fault) if fault.is_result() || fault.is_loss() => Ok(Some(fault)),
+        Err(fault) => Err(fault),
+    }
+}
+
+/// [`quiet_default`] at the begin of such a call.
+#[inline(always)]
+pub fn quiet_before(m: &Map) -> Result<Option<Fault>, Fault> {
+    told_later(quiet_default(m))
+}
+
+/// The end of such a call, whose own result is the error.
+#[inline(always)]
+pub fn told(later: Option<Fault>) -> Result<(), Fault> {
+    later.map_or(Ok(()), Err)
 }
 
 /// Completes all earlier operations to some PEs, numbered in the context's team.

@@ -37,7 +37,8 @@ pub(super) fn set<V: Variable>(m: &Map, addr: *mut V) -> Result<(), Fault> {
 
 /// Lets the lock go. Error: what stands there, where nobody has it.
 pub(super) fn release<V: Variable>(m: &Map, addr: *mut V) -> Result<Result<(), u64>, Fault> {
-    order::quiet_default(m)?;
+    let later = order::quiet_before(m)?;
     let holder = amo::swap(m, Ctx::DEFAULT, addr, V::of(0), 0)?.bits();
+    order::told(later)?;
     Ok(if holder == 0 { Err(holder) } else { Ok(()) })
 }

@@ -3,7 +3,8 @@
 
 use crate::base::Fault;
 use crate::os::elf::Range;
-use crate::os::{cpu, fork, futex, mmap};
+use crate::os::{cpu, fork, futex, mmap, process};
+use std::io::Write;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -22,6 +23,13 @@ struct Copy {
 static COPY: OnceLock<Copy> = OnceLock::new();
 /// One fork at a time: the gate is one word.
 static FORKING: AtomicBool = AtomicBool::new(false);
+/// Set in a forked child, whose data pages are private already: its own children get copies of them by the kernel.
+static IN_CHILD: AtomicBool = AtomicBool::new(false);
+
+/// What there is to copy, where this is no forked child.
+fn shared() -> Option<&'static Copy> {
+    if IN_CHILD.load(Ordering::Relaxed) { None } else { COPY.get() }
+}
 
 /// Registers the handlers for data pages that show `fd` from `offset` at `range`.
 pub(super) fn arm(fd: i32, offset: usize, range: Range) -> Result<(), Fault> {
@@ -38,33 +46,50 @@ pub(super) fn arm(fd: i32, offset: usize, range: Range) -> Result<(), Fault> {
 }
 
 extern "C" fn before() {
+    let Some(copy) = shared() else { return };
     while FORKING.swap(true, Ordering::Acquire) {
         cpu::yield_now();
     }
-    if let Some(copy) = COPY.get() {
-        copy.copied.store(0, Ordering::Release);
-    }
+    copy.copied.store(0, Ordering::Release);
 }
 
 /// The parent must not write its data pages while the child copies them.
 extern "C" fn in_parent() {
-    if let Some(copy) = COPY.get() {
-        let start = Instant::now();
-        while copy.copied.load(Ordering::Acquire) == 0 && start.elapsed() < PATIENCE {
-            futex::wait(copy.copied, 0, PATIENCE);
-        }
+    let Some(copy) = shared() else { return };
+    let start = Instant::now();
+    while copy.copied.load(Ordering::Acquire) == 0 && start.elapsed() < PATIENCE {
+        futex::wait(copy.copied, 0, PATIENCE);
     }
     FORKING.store(false, Ordering::Release);
 }
 
 extern "C" fn in_child() {
-    if let Some(copy) = COPY.get() {
-        let Range { start, end, .. } = copy.range;
-        // SAFETY: the range is the shared mapping made at start-up, inherited by this child, and only this thread runs
-        // in it.
-        let _ = unsafe { mmap::replace_private(copy.fd, copy.offset, start, end - start) };
-        copy.copied.store(1, Ordering::Release);
-        futex::wake_all(copy.copied);
+    let Some(copy) = shared() else { return };
+    let Range { start, end, .. } = copy.range;
+    // SAFETY: the range is the shared mapping made at start-up, inherited by this child, and only this thread runs in
+    // it.
+    let replaced = unsafe { mmap::replace_private(copy.fd, copy.offset, start, end - start) };
+    copy.copied.store(1, Ordering::Release);
+    futex::wake_all(copy.copied);
+    if let Err(refused) = replaced {
+        give_up(&refused);
     }
+    // Not before: in a static program these lie in the range, and would be the parent's.
     FORKING.store(false, Ordering::Release);
+    IN_CHILD.store(true, Ordering::Relaxed);
+}
+
+/// Ends a child that would store into its parent's objects. Nothing is allocated: in a static program the state of the
+/// allocator is the parent's still.
+fn give_up(refused: &mmap::Refused) -> ! {
+    let mut text = [0; 256];
+    let mut room = &mut text[..];
+    let _ = writeln!(
+        room,
+        "pellucid: a forked child ends: it gets no copy of its parent's variables: {}: error {}",
+        refused.what, refused.error
+    );
+    let left = room.len();
+    process::write_bytes(&text[..text.len() - left]);
+    process::exit_now(1)
 }

@@ -94,6 +94,7 @@ pub fn establish(
     heap_len: usize,
     symmetric_data: bool,
 ) -> Result<Segments, Fault> {
+    mmap::check_page()?;
     let mut notes = Vec::new();
     let (mut data, parts) = static_data(symmetric_data);
     let data_len = data.map_or(0, |r| r.end - r.start);

@@ -163,9 +163,13 @@ impl Spaces {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the lowest free number of a segment from `least` on.
+    /// Takes the lowest free number of a segment from `least` on, and with it the place of a space. `None`: there are
+    /// as many spaces as there can be, with those that are being made.
     pub fn hold(&self, least: u16) -> Option<u16> {
         let mut taken = self.taken();
+        if taken.numbers.len() == SPACES {
+            return None;
+        }
         let free =
             (least.max(SegmentId::FREE.0)..MAPPED.0).find(|number| !taken.numbers.contains(&usize::from(*number)))?;
         taken.numbers.insert(free.into());

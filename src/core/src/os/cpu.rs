@@ -10,13 +10,15 @@ pub const MASK_WORDS: usize = 16;
 
 /// The affinity mask of this thread, first 1024 CPUs.
 pub fn affinity() -> [u64; MASK_WORDS] {
-    let mut mask = [0u64; MASK_WORDS];
+    // The kernel wants room for all CPUs that it could have.
+    let mut mask = [0u64; 16 * MASK_WORDS];
     // SAFETY: the mask is writable for the size given.
     let rc = unsafe { libc::sched_getaffinity(0, size_of_val(&mask), mask.as_mut_ptr().cast()) };
-    if rc != 0 {
-        mask[0] = 1;
+    let mut first = *mask.first_chunk().expect("it is longer");
+    if rc != 0 || count(&first) == 0 {
+        first[0] = 1;
     }
-    mask
+    first
 }
 
 /// Has the calling thread run on the CPUs of a mask only.

@@ -66,15 +66,60 @@ pub fn open(path: &CStr, flags: i32, mode: u32) -> Result<OwnedFd, i32> {
     }
 }
 
-/// Bytes of a file. Error: of the system.
-pub fn size(fd: &OwnedFd) -> Result<i64, i32> {
+/// A file that was made with a mode by which its owner could not open it once more, and can until this is dropped.
+#[derive(Debug)]
+pub struct OpenToOwner {
+    fd: OwnedFd,
+    mode: libc::mode_t,
+}
+
+impl Drop for OpenToOwner {
+    fn drop(&mut self) {
+        // There is nobody to tell should the system refuse: it has done the same before.
+        // SAFETY: a descriptor of this process.
+        unsafe { libc::fchmod(self.fd.as_raw_fd(), self.mode) };
+    }
+}
+
+/// As [`open`], where other processes of the same user open the file after this one in the same way: where this one
+/// makes it, they can, whatever its mode, as long as the second result is kept. Error: of the system.
+pub fn open_first(path: &CStr, flags: i32, mode: u32) -> Result<(OwnedFd, Option<OpenToOwner>), i32> {
+    let needed = match flags & libc::O_ACCMODE {
+        libc::O_RDONLY => libc::S_IRUSR,
+        libc::O_WRONLY => libc::S_IWUSR,
+        _ => libc::S_IRUSR | libc::S_IWUSR,
+    };
+    if flags & libc::O_CREAT == 0 || mode & needed == needed {
+        return Ok((open(path, flags, mode)?, None));
+    }
+    // One that is there already keeps its mode.
+    let fd = match open(path, flags | libc::O_EXCL, mode) {
+        Err(libc::EEXIST) => return Ok((open(path, flags, mode)?, None)),
+        made => made?,
+    };
+    // Without what the process's mask takes away.
+    let mode = about(&fd)?.st_mode & 0o7777;
+    let opened = OpenToOwner { fd: fd.try_clone().map_err(|error| error.raw_os_error().unwrap_or(libc::EIO))?, mode };
+    // SAFETY: a descriptor of this process.
+    match unsafe { libc::fchmod(fd.as_raw_fd(), mode | needed) } {
+        0 => Ok((fd, Some(opened))),
+        _ => Err(last_error()),
+    }
+}
+
+fn about(fd: &OwnedFd) -> Result<libc::stat, i32> {
     // SAFETY: all zeros are a value of it, and it is filled in below.
     let mut about: libc::stat = unsafe { std::mem::zeroed() };
     // SAFETY: a descriptor of this process, and room for the answer.
     match unsafe { libc::fstat(fd.as_raw_fd(), &raw mut about) } {
-        0 => Ok(about.st_size),
+        0 => Ok(about),
         _ => Err(last_error()),
     }
+}
+
+/// Bytes of a file. Error: of the system.
+pub fn size(fd: &OwnedFd) -> Result<i64, i32> {
+    about(fd).map(|about| about.st_size)
 }
 
 /// Has everything that was written reach the disk. Error: of the system.

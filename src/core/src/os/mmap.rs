@@ -22,10 +22,28 @@ pub fn last_error(what: &'static str) -> Fault {
     Fault::from(Cause::Os { what, error: std::io::Error::last_os_error().raw_os_error().unwrap_or(0) })
 }
 
+/// Fault: the system's pages are larger than those that the memory of a job is laid out in.
+pub fn check_page() -> Result<(), Fault> {
+    // SAFETY: no memory is involved.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    if page == PAGE as libc::c_long {
+        return Ok(());
+    }
+    let text = format!("the kernel's pages have {page} bytes: kernels with pages of {PAGE} are supported");
+    Err(Fault::from(Cause::Startup(text)))
+}
+
 /// A new memory file, inherited by children that are started later.
 pub fn memfd(name: &std::ffi::CStr) -> Result<OwnedFd, Fault> {
-    // SAFETY: the name is a valid C string; the result is checked before it is owned.
-    let fd = unsafe { libc::memfd_create(name.as_ptr(), 0) };
+    let make = |flags| {
+        // SAFETY: the name is a valid C string; the result is checked before it is owned.
+        unsafe { libc::memfd_create(name.as_ptr(), flags) }
+    };
+    let mut fd = make(0);
+    if fd < 0 && last_errno() == libc::EACCES {
+        // Systems that want to hear that nothing is to be executed of it (vm.memfd_noexec = 2, before Linux 6.6).
+        fd = make(libc::MFD_NOEXEC_SEAL);
+    }
     if fd < 0 {
         return Err(last_error("memfd_create"));
     }
@@ -221,11 +239,28 @@ pub unsafe fn replace_shared(fd: RawFd, offset: usize, addr: usize, len: usize) 
     if p == libc::MAP_FAILED { Err(last_error("mmap over .data and .bss")) } else { Ok(()) }
 }
 
-/// Puts private pages with the same content in place of the `len` bytes at `addr`, which show `fd` from `offset`.
+/// A system call that has failed where nothing may be allocated, as a [`Fault`] would be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Refused {
+    /// Which, and for what.
+    pub what: &'static str,
+    /// Number of the error.
+    pub error: i32,
+}
+
+impl Refused {
+    /// The system call that just failed.
+    fn last(what: &'static str) -> Self {
+        Self { what, error: last_errno() }
+    }
+}
+
+/// Puts private pages with the same content in place of the `len` bytes at `addr`, which show `fd` from `offset`. Where
+/// it fails, the range is as it was.
 ///
 /// # Safety
 /// The range must be such a mapping.
-pub unsafe fn replace_private(fd: RawFd, offset: usize, addr: usize, len: usize) -> Result<(), Fault> {
+pub unsafe fn replace_private(fd: RawFd, offset: usize, addr: usize, len: usize) -> Result<(), Refused> {
     // SAFETY: an anonymous range of the kernel's choice.
     let new = unsafe {
         libc::mmap(
@@ -238,7 +273,7 @@ pub unsafe fn replace_private(fd: RawFd, offset: usize, addr: usize, len: usize)
         )
     };
     if new == libc::MAP_FAILED {
-        return Err(last_error("mmap of a private copy of .data and .bss"));
+        return Err(Refused::last("mmap of a private copy of .data and .bss"));
     }
     let mut at = 0usize;
     while at < len {
@@ -256,7 +291,7 @@ pub unsafe fn replace_private(fd: RawFd, offset: usize, addr: usize, len: usize)
             // SAFETY: the destination lies in the new range: from - offset < len.
             let n = unsafe { libc::pread(fd, new.add(from - offset), stop - from, from as libc::off_t) };
             if n <= 0 {
-                return Err(last_error("copy of .data and .bss"));
+                return Err(Refused::last("copy of .data and .bss"));
             }
             from += n as usize;
         }
@@ -265,7 +300,7 @@ pub unsafe fn replace_private(fd: RawFd, offset: usize, addr: usize, len: usize)
     // SAFETY: moves the copy over the shared range, which the caller vouches for.
     let p =
         unsafe { libc::mremap(new, len, len, libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED, addr as *mut libc::c_void) };
-    if p == libc::MAP_FAILED { Err(last_error("mremap of .data and .bss")) } else { Ok(()) }
+    if p == libc::MAP_FAILED { Err(Refused::last("mremap of .data and .bss")) } else { Ok(()) }
 }
 
 /// Copies `len` bytes of memory from `addr` into a file at `offset`, with bare system calls: AddressSanitizer's

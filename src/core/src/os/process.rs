@@ -51,14 +51,18 @@ pub fn flush_streams() {
 
 /// Writes a line to standard error, whatever locks are held.
 pub fn write_error(line: &str) {
-    let mut left = format!("{line}\n").into_bytes();
+    write_bytes(format!("{line}\n").as_bytes());
+}
+
+/// Writes text to standard error with system calls alone.
+pub fn write_bytes(mut left: &[u8]) {
     while !left.is_empty() {
         // SAFETY: the bytes are readable.
         let written = unsafe { libc::write(2, left.as_ptr().cast(), left.len()) };
         if written <= 0 {
             return;
         }
-        left.drain(..written as usize);
+        left = &left[written as usize..];
     }
 }
 

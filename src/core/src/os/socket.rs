@@ -155,6 +155,10 @@ pub fn receive(stream: &UnixStream, bytes: &mut [u8], wait: Duration) -> io::Res
                 }
                 header = libc::CMSG_NXTHDR(&raw const message, header);
             }
+            if message.msg_flags & libc::MSG_CTRUNC != 0 {
+                // There is no number left for what came with it.
+                return Err(io::Error::from_raw_os_error(libc::EMFILE));
+            }
         }
         received
     };

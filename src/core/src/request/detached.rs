@@ -1,7 +1,7 @@
 //! Schedules that nobody holds a request of: the next quiet or barrier completes them.
 
 use super::{Request, RequestState, advance, release, state, take_outcome};
-use crate::base::Fault;
+use crate::base::{Fault, report};
 use crate::os::wait::Backoff;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -37,7 +37,7 @@ fn take(request: Request) -> bool {
     at.is_some()
 }
 
-/// Waits for all of them. Fault: what the first came to that did not go well.
+/// Waits for all of them. Fault: what the last came to of those that did not go well; the others are told.
 #[cold]
 pub fn complete_detached(oversubscribed: bool) -> Result<(), Fault> {
     // They stay where they are: whoever looks for them meanwhile has to wait as well.
@@ -51,8 +51,13 @@ pub fn complete_detached(oversubscribed: bool) -> Result<(), Fault> {
         }
         // Another thread may have been first.
         if take(request) {
-            outcome = outcome.or_else(|| take_outcome(request));
+            let came_to = take_outcome(request);
             release(request);
+            if came_to.is_some()
+                && let Some(before) = std::mem::replace(&mut outcome, came_to)
+            {
+                report::tell(&before);
+            }
         }
     }
     outcome.map_or(Ok(()), Err)

@@ -39,9 +39,9 @@ use table::TABLE;
 /// Begins a transfer whose completion an event tells. `start` hands the event to a transport, or finds that nothing is
 /// left to wait for. `pe`: whose completion it is.
 ///
-/// Fault: that of `start`; then there is no request.
+/// Fault: that of `start`, or too many are outstanding; then there is no request.
 pub fn with_event(pe: i32, start: impl FnOnce(EventSlot) -> Result<Started, Fault>) -> Result<Request, Fault> {
-    let (request, slot) = TABLE.insert(false);
+    let (request, slot) = TABLE.insert(false)?;
     slot.awaited.store(pe, Ordering::Relaxed);
     match start(slot.event.slot()) {
         Ok(Started::UnderWay) => Ok(request),
@@ -69,11 +69,11 @@ pub enum Started {
 /// The first steps are made at once. What it comes to is told
 /// to who asks for the request ([`take_outcome`]).
 ///
-/// Fault: that of the first steps, where it is the program's.
+/// Fault: that of the first steps, where it is the program's, or too many are outstanding.
 pub fn start<F: Future<Output = Result<(), Fault>> + 'static>(
     schedule: impl FnOnce(&'static Event, &'static AtomicI32) -> F,
 ) -> Result<Request, Fault> {
-    let (request, slot) = TABLE.insert(true);
+    let (request, slot) = TABLE.insert(true)?;
     match schedules::start(request, Schedule::new(schedule(&slot.event, &slot.awaited))) {
         Ok(false) => Ok(request),
         Ok(true) => {

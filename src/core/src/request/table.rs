@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::observer;
 use crate::base::fifo::Fifo;
+use crate::base::{Cause, Fault};
 use crate::transport::Event;
 
 /// A handle: number of its slot in the low half, above it which of the slot's requests it is, from 1 on.
@@ -70,6 +71,8 @@ pub(super) struct Slot {
 
 const CHUNK: usize = 1024;
 const CHUNKS: usize = 16384;
+/// Requests that can be outstanding.
+const MOST: usize = CHUNK * CHUNKS;
 
 struct Free {
     /// Left, the one that was left longest ago first.
@@ -120,7 +123,7 @@ impl Table {
 
     /// The chunk with this number, which is made where nobody has.
     fn chunk(&'static self, number: usize) -> &'static [Slot; CHUNK] {
-        let place = self.chunks.get(number).expect("16 million requests are outstanding");
+        let place = &self.chunks[number];
         let mut chunk = place.load(Ordering::Acquire);
         if chunk.is_null() {
             let made = Box::into_raw(slots());
@@ -143,12 +146,12 @@ impl Table {
 
     /// A new request, pending until its event or, where it is `scheduled`, its schedule says otherwise.
     ///
-    /// # Panics
-    /// Panics where 16 million requests are outstanding.
-    pub fn insert(&'static self, scheduled: bool) -> (Request, &'static Slot) {
+    /// Fault: there are as many as there can be.
+    pub fn insert(&'static self, scheduled: bool) -> Result<(Request, &'static Slot), Fault> {
         let mut free = self.free();
         let number = match free.spare.pop(|number| self.next(number)) {
             Some(number) => number,
+            None if free.fresh as usize == MOST => return Err(Fault::from(Cause::Requests { most: MOST })),
             None => {
                 free.fresh += 1;
                 free.fresh - 1
@@ -162,7 +165,7 @@ impl Table {
         observer::begin(slot);
         slot.generation.store(generation, Ordering::Relaxed);
         slot.live.store(true, Ordering::Release);
-        (Request::new(number, generation), slot)
+        Ok((Request::new(number, generation), slot))
     }
 
     /// The live slot of a request.
@@ -219,7 +222,7 @@ mod tests {
 
     #[test]
     fn handles_go_stale_and_wild_ones_are_told_apart() {
-        let (first, _) = TABLE.insert(true);
+        let (first, _) = TABLE.insert(true).unwrap();
         assert_eq!(TABLE.state(first), RequestState::Pending);
         TABLE.live(first).unwrap().scheduled.store(false, Ordering::Release);
         assert_eq!(TABLE.state(first), RequestState::Complete);
@@ -234,10 +237,28 @@ mod tests {
 
     #[test]
     fn many_are_outstanding() {
-        let all: Vec<Request> = (0..70_000).map(|_| TABLE.insert(true).0).collect();
+        let all: Vec<Request> = (0..70_000).map(|_| TABLE.insert(true).unwrap().0).collect();
         let distinct: std::collections::HashSet<u64> = all.iter().map(|request| request.0).collect();
         assert_eq!(distinct.len(), all.len());
         all.iter().for_each(|request| TABLE.remove(*request));
         assert!(all.iter().all(|request| TABLE.state(*request) == RequestState::Stale));
+    }
+
+    #[test]
+    fn one_too_many_is_told_and_one_that_ends_makes_room() {
+        static FULL: Table = Table {
+            chunks: [const { AtomicPtr::new(ptr::null_mut()) }; CHUNKS],
+            free: Mutex::new(Free { spare: Fifo::EMPTY, fresh: MOST as u32 - 1 }),
+        };
+        let (last, _) = FULL.insert(true).unwrap();
+        for _ in 0..2 {
+            let fault = FULL.insert(true).unwrap_err();
+            assert_eq!(fault.code(), crate::base::fault::code::MEMORY);
+            assert!(fault.to_string().contains("16777216 requests are outstanding"), "{fault}");
+        }
+        FULL.remove(last);
+        let (other, _) = FULL.insert(true).unwrap();
+        assert_ne!(other, last);
+        assert_eq!((FULL.state(last), FULL.state(other)), (RequestState::Stale, RequestState::Pending));
     }
 }

@@ -189,7 +189,9 @@ pub fn check(wanted: &[Use]) -> Result<(), Fault> {
 /// next quiet.
 #[cold]
 pub fn hold(request: Request, uses: &[Use], ctx: Option<usize>, has_handle: bool) -> Request {
-    let held = if request == Request::COMPLETE { TABLE.insert(false).0 } else { request };
+    let held = if request == Request::COMPLETE { TABLE.insert(false).map(|(held, _)| held) } else { Ok(request) };
+    // Where there is no room for one more, the operation is complete all the same, and is not checked.
+    let Ok(held) = held else { return request };
     let uses: Vec<Use> = uses.iter().copied().filter(|one| one.bytes > 0).collect();
     let operation = Operation { origin: CALL.get(), uses, ctx, has_handle, waiter: 0 };
     all().insert(held.0, operation);

@@ -22,17 +22,31 @@ static LEAVING: AtomicBool = AtomicBool::new(false);
 /// does nothing.
 ///
 /// Symmetric memory stays usable until the process ends: tools communicate from exit handlers.
+///
+/// A forked child has no part in the job's end: for it, this ends its copy of all initializations, and meets nobody.
+/// Exit handlers that the program has registered run in its children as well.
 pub fn finalize() -> Result<bool, Fault> {
     let Some(process) = process() else { return Err(Fault::from(Cause::NotInitialized)) };
+    if is_forked(process) {
+        NESTING.store(0, Ordering::Release);
+        return Ok(false);
+    }
     let Ok(before) = NESTING.fetch_update(Ordering::AcqRel, Ordering::Acquire, |nesting| nesting.checked_sub(1)) else {
         return Ok(false);
     };
     if before > 1 {
+        // Others may wait for what this PE has begun, and take it for gone where it only meets.
+        collectives::requests::complete_all(world())?;
         collectives::finalize(world())?;
         return Ok(false);
     }
     finish(process)?;
     Ok(true)
+}
+
+/// Whether this is a forked child of the process that has initialized the library.
+pub(super) fn is_forked(process: &Process) -> bool {
+    process.id != os::id()
 }
 
 /// Meets all PEs for the last time.
@@ -57,7 +71,7 @@ fn finish(process: &Process) -> Result<(), Fault> {
 pub(super) extern "C" fn at_exit(status: i32, _: *mut std::ffi::c_void) {
     LEAVING.store(true, Ordering::Relaxed);
     // A forked child has no part in the job's end.
-    let Some(process) = process().filter(|process| process.id == os::id()) else { return };
+    let Some(process) = process().filter(|process| !is_forked(process)) else { return };
     let open = NESTING.swap(0, Ordering::AcqRel) > 0;
     if open {
         process.job.pe(process.pe).set_unasked();

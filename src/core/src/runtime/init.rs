@@ -7,7 +7,7 @@ use super::{
     NESTING, NETWORK, PROCESS, Process, WIREUP, WORLD, Wireup, exit, liveness, losses, map, messages, network, report,
     world,
 };
-use crate::base::{Fault, env};
+use crate::base::{Cause, Fault, env};
 use crate::bootstrap::common::CommonSettings;
 use crate::bootstrap::job::{Job, PeState};
 use crate::bootstrap::{self, Profiles, ring::Stage};
@@ -56,10 +56,12 @@ pub struct Start {
     pub provided: i32,
 }
 
-/// Initializes the library with a thread level ([`Level`]), or counts one more initialization; collective over the job.
+/// Initializes the library with a thread level ([`super::thread::Level`]), or counts one more initialization;
+/// collective over the job. Not in a forked child.
 /// `profiles` makes the host's profile segment under a launcher that is not ours.
 pub fn init_thread(requested: i32, profiles: Profiles) -> Result<Start, Fault> {
     check_thread(requested)?;
+    refuse_forked()?;
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let first = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let nested = NESTING.fetch_add(1, Ordering::AcqRel) > 0;
@@ -105,6 +107,13 @@ pub fn init_thread(requested: i32, profiles: Profiles) -> Result<Start, Fault> {
         }
     }
     Ok(result)
+}
+
+/// A forked child would take its parent's place where the PEs meet.
+fn refuse_forked() -> Result<(), Fault> {
+    let Some(process) = super::process().filter(|process| exit::is_forked(process)) else { return Ok(()) };
+    let text = format!("called in a forked child of PE {}, which has no part in the job", process.pe);
+    Err(Fault::from(Cause::Startup(text)))
 }
 
 fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fault> {

@@ -1,7 +1,7 @@
 //! Symmetric allocation with its barriers (Section 9.3), and queries of addresses (Sections 9.1.7 to 9.1.9).
 
 use super::{map, process, world};
-use crate::base::{Cause, Fault};
+use crate::base::{Cause, Fault, report};
 use crate::collectives::sync_unchecked;
 use crate::context::order;
 use crate::memory::Map;
@@ -51,8 +51,12 @@ fn allocate(wish: Wish) -> Result<*mut c_void, Fault> {
 
 /// The barrier of a call that was compared with the other PEs' already.
 fn done() -> Result<(), Fault> {
-    order::quiet_default(map())?;
-    sync_unchecked(world())
+    let later = order::quiet_before(map())?;
+    sync_unchecked(world())?;
+    if let Some(fault) = later {
+        report::tell(&fault);
+    }
+    Ok(())
 }
 
 /// What a program that does not look at null pointers should be told, once.

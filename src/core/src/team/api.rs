@@ -4,6 +4,7 @@
 use super::{Config, Handle, NUM_CONTEXTS, World, context_of, forget_context};
 use crate::base::{Cause, Fault};
 use crate::context::Ctx;
+use crate::context::order;
 use std::ffi::c_void;
 
 /// This PE's number in a team; -1 for `SHMEM_TEAM_INVALID`.
@@ -85,13 +86,14 @@ pub fn ctx_create(w: &World, options: i64, ctx: *mut Ctx) -> Result<i32, Fault> 
 
 /// Completes and ends a context (Section 9.5.3).
 pub fn ctx_destroy(w: &World, ctx: Ctx) -> Result<(), Fault> {
-    crate::context::order::quiet(&w.map, ctx)?;
+    let later = order::told_later(order::quiet(&w.map, ctx))?;
     if let Ok(context) = ctx.context()
         && let Ok(Some(team)) = w.team(Handle(context.team()))
     {
         forget_context(team, ctx);
     }
-    ctx.destroy()
+    ctx.destroy()?;
+    order::told(later)
 }
 
 /// The team of a context (Section 9.5.4). Gives 0; nonzero, and `SHMEM_TEAM_INVALID`, for an invalid context.

@@ -1,7 +1,7 @@
 //! Teams (Section 9.4): handles, the world, translation of PE numbers.
 //!
 //! Every team that the specification can make is a strided range of the world's PEs, so a team is three numbers, a
-//! sync block of its own and its place in it. What is left of one whose PEs are lost ([`shrink`]) may be any list.
+//! sync block of its own and its place in it. What is left of one whose PEs are lost ([`mod@shrink`]) may be any list.
 #![allow(unsafe_code)]
 
 mod agreement;

@@ -47,7 +47,7 @@ pub struct FinalizeMark {
     pub contributions: AtomicU64,
 }
 
-/// See [`super::agreement`].
+/// See [`mod@super::agreement`].
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct AgreementSlot {

@@ -48,9 +48,13 @@ pub unsafe extern "C" fn gex_EP_RegisterHandlers(ep: *const Endpoint, table: *mu
 /// Registers handlers: those with a number, then the others, from the highest free number down.
 pub fn register(routine: &str, table: &mut [AmEntry]) -> c_int {
     let _one = REGISTERING.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut seen = [false; 256];
     for given in table.iter().filter(|given| given.index != 0) {
         if let Err(why) = check(given) {
             return system::error(routine, code::BAD_ARG, &why);
+        }
+        if std::mem::replace(&mut seen[usize::from(given.index)], true) {
+            return system::error(routine, code::BAD_ARG, &format!("handler {} is in the table twice", given.index));
         }
     }
     table.iter().filter(|given| given.index != 0).for_each(|given| enter(*given));

@@ -3,7 +3,7 @@
 
 use super::barrier::{Barrier, Name};
 use super::begin;
-use super::reduce::{Operation, ReduceFn};
+use super::reduce::{Operation, ReduceFn, USER_NC};
 use super::tree::{Tree, Ways};
 use crate::fail::{refuse, unrestricted};
 use crate::legacy::no_barrier;
@@ -172,5 +172,14 @@ unsafe fn reduce(
     let data = unsafe { input(source, bytes) };
     let output = Output(dest);
     let combine = move |left: &mut Vec<u8>, right: Vec<u8>| operation.combine(left, &right);
-    begin(Box::new(Tree::new(team, root, ways, data, combine, move |data: Vec<u8>| output.write(&data))))
+    // A tree combines operands in the order of ranks from its root on; what does not commute begins with rank 0.
+    let is_ordered = op == USER_NC && ways == Ways::Up;
+    let (top, ways) = if is_ordered { (0, Ways::Both) } else { (root, ways) };
+    let has_result = !is_ordered || team.rank() == root;
+    let finish = move |data: Vec<u8>| {
+        if has_result {
+            output.write(&data);
+        }
+    };
+    begin(Box::new(Tree::new(team, top, ways, data, combine, finish)))
 }

@@ -19,7 +19,8 @@ pub enum Operation {
 
 const USER_TYPE: Dt = 1 << 6;
 const USER: Op = 1 << 12;
-const USER_NC: Op = 1 << 13;
+/// `GEX_OP_USER_NC`
+pub const USER_NC: Op = 1 << 13;
 
 /// Bytes of a built-in type.
 fn bytes_of(dt: Dt) -> Option<usize> {

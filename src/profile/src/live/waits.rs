@@ -18,6 +18,13 @@ use crate::text::pe_list;
 const LISTED: usize = 16;
 /// From when on a transfer waits: data take time, too.
 const LONG_NS: u64 = 500_000_000;
+/// From when on a PE is believed to be where it was seen: a look at many PEs is not one moment, and one that was seen
+/// in a barrier may be in what comes after it when the next one is looked at.
+const STANDS_NS: u64 = 100_000_000;
+
+fn stands(thread: &CurrentOp) -> bool {
+    thread.elapsed_ns.is_some_and(|ns| ns >= STANDS_NS)
+}
 
 /// What a PE waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,6 +137,26 @@ fn message(thread: &CurrentOp) -> For {
     }
 }
 
+/// Calls that a PE is in.
+fn inside(pe: &PeNow) -> Vec<CurrentOp> {
+    let live = !matches!(pe.state, State::Ended | State::Finalized | State::Absent);
+    pe.threads.iter().filter(|t| live && t.phase == Phase::Inside).cloned().collect()
+}
+
+/// The collectives among the calls of the PEs, and which PEs are in them.
+fn collectives(threads: &[Vec<CurrentOp>], counts: impl Fn(&CurrentOp) -> bool) -> BTreeMap<Meeting, Vec<usize>> {
+    let mut found: BTreeMap<Meeting, Vec<usize>> = BTreeMap::new();
+    for (index, threads) in threads.iter().enumerate() {
+        for thread in threads.iter().filter(|thread| counts(thread)) {
+            let (class, name) = row(thread);
+            if is_collective(class, name) {
+                found.entry((name, thread.team)).or_default().push(index);
+            }
+        }
+    }
+    found
+}
+
 impl Waits {
     /// Finds out.
     pub fn find(pes: &[PeNow]) -> Waits {
@@ -138,26 +165,14 @@ impl Waits {
 
     /// As [`Self::find`], with the names of static objects.
     pub fn find_at(pes: &[PeNow], symbols: &dyn Symbols) -> Waits {
-        let inside = |pe: &'_ PeNow| -> Vec<CurrentOp> {
-            let live = !matches!(pe.state, State::Ended | State::Finalized | State::Absent);
-            pe.threads.iter().filter(|t| live && t.phase == Phase::Inside).cloned().collect()
-        };
         let threads: Vec<Vec<CurrentOp>> = pes.iter().map(inside).collect();
-        let mut collectives: BTreeMap<Meeting, Vec<usize>> = BTreeMap::new();
-        for (index, threads) in threads.iter().enumerate() {
-            for thread in threads {
-                let (class, name) = row(thread);
-                if is_collective(class, name) {
-                    collectives.entry((name, thread.team)).or_default().push(index);
-                }
-            }
-        }
+        let collectives = collectives(&threads, |_| true);
         let mut holders: BTreeMap<Object, u32> = BTreeMap::new();
         for pe in pes {
             holders.extend(pe.locks.iter().filter_map(|&lock| pe.symmetric(lock)).map(|lock| (lock, pe.pe)));
         }
         let missing = missing(pes, &collectives);
-        let mut waits = Vec::new();
+        let (mut waits, mut next) = (Vec::new(), BTreeMap::new());
         for (pe, threads) in pes.iter().zip(&threads) {
             for thread in threads {
                 let (class, routine) = row(thread);
@@ -189,10 +204,14 @@ impl Waits {
                 let object = object.map(|addr| describe::object(pe, addr, symbols));
                 let condition = thread.condition.as_ref().filter(|_| class == Class::Wait);
                 let condition = condition.map(|it| it.shown(&describe::object(pe, it.addr, symbols)));
-                waits.push(Wait { pe: pe.pe, routine, object, condition, what });
+                let wait = Wait { pe: pe.pe, routine, object, condition, what };
+                if stands(thread) {
+                    next.entry(wait.pe).or_insert_with(Vec::new).extend(wait.surely());
+                }
+                waits.push(wait);
             }
         }
-        Waits { cycles: cycles(&waits), waits, different: different(pes, &collectives) }
+        Waits { cycles: cycles(next), waits, different: different(pes, &self::collectives(&threads, stands)) }
     }
 
     /// The text of a report, a line a group of PEs that wait for the same.
@@ -281,12 +300,8 @@ fn is_of_all(routine: &str) -> bool {
         }
 }
 
-/// One shortest ring for each set of PEs that all wait for each other.
-fn cycles(waits: &[Wait]) -> Vec<Vec<u32>> {
-    let mut next: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-    for wait in waits {
-        next.entry(wait.pe).or_default().extend(wait.surely());
-    }
+/// One shortest ring for each set of PEs that all wait for each other; `next`: for whom each one waits.
+fn cycles(mut next: BTreeMap<u32, Vec<u32>>) -> Vec<Vec<u32>> {
     // Who waits for nobody that waits is in no ring.
     next.retain(|_, to| !to.is_empty());
     let mut cycles: Vec<Vec<u32>> = Vec::new();

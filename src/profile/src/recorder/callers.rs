@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::hot::bump;
 use super::{claim, script, tls};
 use crate::arm;
+use crate::hash::fibonacci;
 use crate::segment::callers::{CallerRow, DEPTH, PROBES, place};
 use crate::segment::layout::Slot;
 
@@ -30,7 +31,7 @@ pub fn stack_source(stack: Stack) {
 #[inline]
 pub(super) fn sampled(slot: &Slot, key: u64, samples: u32) {
     // By a hash, so that no pattern of the program falls in step with it: with a likelihood of `WALKS` in `samples`.
-    let drawn = (key ^ u64::from(samples)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    let drawn = fibonacci(key ^ u64::from(samples)) >> 32;
     if samples > 1 && drawn * u64::from(samples) < WALKS << 32 {
         note(slot, key);
     }

@@ -11,6 +11,7 @@ use std::sync::atomic::{
 
 use super::{cold, cost, counting, recent, release, timeline, tls};
 use crate::clock::Scale;
+use crate::hash::fibonacci;
 use crate::segment::layout::{OWNER_NONE, Region, SLOT_BYTES, SLOTS, Slot};
 
 static REGION: AtomicPtr<Region> = AtomicPtr::new(std::ptr::null_mut());
@@ -209,7 +210,7 @@ fn prepare(slot: &Slot, pe: u32, first_local: u32, local_pes: u32, scale: Scale)
 }
 
 fn seed(a: u32, b: usize) -> u64 {
-    (u64::from(a) << 32 | b as u64).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1
+    fibonacci((u64::from(a) << 32 | b as u64).wrapping_add(1)) | 1
 }
 
 fn create_key() {

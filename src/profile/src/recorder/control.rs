@@ -133,6 +133,13 @@ pub fn region_end(name: Option<&str>) -> bool {
     true
 }
 
+/// The name of the region that the calling thread is in.
+pub fn innermost_region() -> Option<String> {
+    let (region, slot) = claim::own()?;
+    let top = (slot.head.region_depth.load(Relaxed) as usize).checked_sub(1)?;
+    Some(region.names.regions[slot.tables.stack[top].load(Relaxed) as usize % REGIONS].get())
+}
+
 /// Where a region or a marker that could not be kept was called from: what the call returns to. The first is kept.
 pub fn failed_at(returns_to: usize) {
     if let Some(region) = claim::region() {

@@ -161,7 +161,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// Now. Valid before [`super::attach`] too.
+    /// Now. Valid before [`super::attach()`] too.
     pub fn now() -> Stamp {
         Stamp { counter: clock::counter(), monotonic: clock::monotonic_ns() }
     }

@@ -6,6 +6,7 @@ use std::sync::atomic::{
 };
 
 use super::claim;
+use crate::hash::fibonacci;
 use crate::segment::names::Names;
 use crate::segment::tables::REGIONS;
 
@@ -62,11 +63,11 @@ fn search(names: &Names, name: &str) -> Option<usize> {
 
 /// Not for strangers' data: names are a program's own.
 fn hash(bytes: &[u8]) -> u64 {
-    let mut hash = bytes.len() as u64 ^ 0x9e37_79b9_7f4a_7c15;
+    let mut hash = bytes.len() as u64 ^ fibonacci(1);
     for part in bytes.chunks(8) {
         let mut word = [0; 8];
         word[..part.len()].copy_from_slice(part);
-        hash = (hash.rotate_left(23) ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        hash = fibonacci(hash.rotate_left(23) ^ u64::from_le_bytes(word));
     }
     // The places are the lowest bits, the best are the highest.
     (hash ^ hash >> 32) | 1 << 63

@@ -18,6 +18,7 @@ use super::hot::bump;
 use super::sites::site_key;
 use super::tls;
 use crate::clock;
+use crate::hash::fibonacci;
 use crate::op::{self, Class};
 use crate::segment::layout::{
     HEADER_BYTES, PE_ABSENT, REGION_BYTES, Region, SLOTS, STATE_DONE, STATE_INSIDE, Slot, segment_bytes, state_of,
@@ -119,7 +120,7 @@ fn waited_long(slot: &Slot, op: u16, start: u64, ticks: u64) {
         look(slot, (op, key), (start, ticks), since_look);
         waited.since_look.store(0, Relaxed);
         // At random, so that no pattern of the program falls in step with it.
-        let random = clock::counter().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        let random = fibonacci(clock::counter()) >> 32;
         waited.due.store(due / 2 + ((random * due) >> 32), Relaxed);
     }
     waited.key.store(key, Relaxed);
@@ -297,7 +298,7 @@ fn neighbour(index: u32) -> Option<&'static Region> {
 fn row(slot: &Slot, [key, by_pe, by, from]: [u64; 4]) -> &Cause {
     let causes = &slot.tables.causes;
     let mixed = [by_pe, by, from].iter().fold(key, |mixed, word| mixed.rotate_left(21) ^ word);
-    let first = (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize;
+    let first = (fibonacci(mixed) >> 32) as usize;
     let rows = (0..PROBES).map(|k| &causes[(first + k) % CAUSES]);
     for row in rows {
         let words = [&row.key, &row.by_pe, &row.by, &row.from];

@@ -1,5 +1,6 @@
 //! Which algorithms collectives took.
 
+use crate::hash::fibonacci;
 use std::sync::atomic::AtomicU64;
 
 /// Rows of the table of algorithms by operation.
@@ -31,7 +32,7 @@ pub const fn split_algorithm_key(key: u64) -> (u16, u8) {
 /// Where a key is looked for first.
 #[inline(always)]
 pub const fn algorithm_index(key: u64) -> usize {
-    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - ALGORITHMS.trailing_zeros())) as usize
+    (fibonacci(key) >> (64 - ALGORITHMS.trailing_zeros())) as usize
 }
 
 const _: () = assert!(ALGORITHMS.is_power_of_two());

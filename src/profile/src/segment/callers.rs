@@ -1,5 +1,6 @@
 //! Who calls the functions that call the library: seen at the first call from a place, and at some samples later.
 
+use crate::hash::fibonacci;
 use std::sync::atomic::AtomicU64;
 
 /// Rows of a thread; what finds no room is not kept.
@@ -26,5 +27,5 @@ pub struct CallerRow {
 /// Where the rows of a way begin.
 pub fn place(key: u64, returns: &[u64; DEPTH]) -> usize {
     let mixed = returns.iter().fold(key, |mixed, word| mixed.rotate_left(21) ^ word);
-    (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize % (CALLERS - PROBES + 1)
+    (fibonacci(mixed) >> 40) as usize % (CALLERS - PROBES + 1)
 }

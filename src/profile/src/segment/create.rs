@@ -92,8 +92,16 @@ pub fn create_with(npes: u32, job: &JobInfo, scale: Scale) -> io::Result<OwnedFd
 
 /// Shared memory of a fixed size: nobody can shrink it under a reader's feet.
 fn sealed_memory(bytes: usize) -> io::Result<OwnedFd> {
-    // SAFETY: the name is NUL-terminated.
-    let raw = unsafe { libc::memfd_create(c"pellucid-profile".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) };
+    let make = |more| {
+        let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING | more;
+        // SAFETY: the name is NUL-terminated.
+        unsafe { libc::memfd_create(c"pellucid-profile".as_ptr(), flags) }
+    };
+    let mut raw = make(0);
+    if raw < 0 && io::Error::last_os_error().raw_os_error() == Some(libc::EACCES) {
+        // See `memfd` of the core.
+        raw = make(libc::MFD_NOEXEC_SEAL);
+    }
     check(raw)?;
     // SAFETY: memfd_create just returned this descriptor; nobody else owns it.
     let fd = unsafe { OwnedFd::from_raw_fd(raw) };

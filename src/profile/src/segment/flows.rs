@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::layout::STATE_ENTERED;
 use super::sites::{KEY_REGION, key};
+use crate::hash::fibonacci;
 use crate::op::entered_for;
 use crate::size::SIZE_CLASSES;
 
@@ -75,7 +76,7 @@ pub fn is_told(peer: i32) -> bool {
 #[inline(always)]
 pub const fn place(site: u64, what: u64) -> usize {
     let bits = FLOWS.trailing_zeros() + STEP.trailing_zeros();
-    let mixed = what.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits);
+    let mixed = fibonacci(what) >> (64 - bits);
     mixed.wrapping_add(site.wrapping_mul(STEP as u64 / 4)) as usize & (FLOWS * STEP - STEP)
 }
 

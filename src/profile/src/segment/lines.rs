@@ -3,6 +3,7 @@
 //! A set of four rows holds what its hash falls to. A line that finds none takes that with least weight, and what that
 //! had as what its own may be too high by (space-saving): lines with much weight stay, and one is known not to have it.
 
+use crate::hash::fibonacci;
 use std::sync::atomic::AtomicU64;
 
 /// Rows of a set.
@@ -46,7 +47,7 @@ pub const fn peer(key: u64) -> u32 {
 
 /// First row of the set of a line and an operation.
 pub const fn set(key: u64, op: u16) -> usize {
-    let mixed = (key ^ (op as u64) << 50).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mixed = fibonacci(key ^ (op as u64) << 50);
     (mixed >> 32) as usize % (LINES / WAYS) * WAYS
 }
 

@@ -1,5 +1,6 @@
 //! Distributed locks: what each PE did with them, and by whom each was released last.
 
+use crate::hash::fibonacci;
 use std::sync::atomic::AtomicU64;
 
 /// Locks of a PE; one more stands for those that found no room.
@@ -19,7 +20,7 @@ pub const fn object(number: u64) -> (u8, u64) {
 
 /// Where a lock is looked for first.
 pub const fn place(number: u64) -> usize {
-    (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize
+    (fibonacci(number) >> 32) as usize
 }
 
 /// A lock, as one PE uses it. Only who holds it writes.

@@ -1,5 +1,6 @@
 //! Time in puts, gets, atomics and signals by routine, size class and distance: how fast they were.
 
+use crate::hash::fibonacci;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Rows of a thread; one more stands for those that found no room.
@@ -71,7 +72,7 @@ pub const fn split(key: u64) -> (u16, u8, u8) {
 
 /// Where the rows of a key begin.
 pub const fn place(key: u64) -> usize {
-    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize % (RATES - PROBES + 1)
+    (fibonacci(key) >> 40) as usize % (RATES - PROBES + 1)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use super::tables::REGIONS;
+use crate::hash::fibonacci;
 
 /// Rows of the table of call sites.
 pub const SITES: usize = 4096;
@@ -35,7 +36,7 @@ pub const fn split_key(key: u64) -> (u64, u16, u8) {
 /// Where a key is looked for first.
 #[inline(always)]
 pub const fn site_index(key: u64) -> usize {
-    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SITES.trailing_zeros())) as usize
+    (fibonacci(key) >> (64 - SITES.trailing_zeros())) as usize
 }
 
 /// Calls from one place of the program to one routine, in one region.

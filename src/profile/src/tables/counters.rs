@@ -31,7 +31,7 @@ pub struct CounterRoutine {
 /// What counters counted in a region, without inner ones, by threads that call the library.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CounterRegion {
-    /// Number of the region, an index of [`PeTables::regions`].
+    /// Number of the region, an index of [`super::PeTables::regions`].
     pub region: u8,
     /// A value of each of [`Counters::list`].
     pub values: Vec<u64>,

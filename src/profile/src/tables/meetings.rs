@@ -32,9 +32,9 @@ impl Team {
 /// One call of a barrier, sync or collective.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sync {
-    /// The team, an index of [`PeTables::teams`].
+    /// The team, an index of [`super::PeTables::teams`].
     pub team: u8,
-    /// Number of the region, an index of [`PeTables::regions`].
+    /// Number of the region, an index of [`super::PeTables::regions`].
     pub region: u8,
     /// Operation id.
     pub op: u16,

@@ -7,7 +7,7 @@ pub struct Site {
     pub address: u64,
     /// C name of the routine; empty for calls that found no room.
     pub routine: String,
-    /// Number of the region, an index of [`PeTables::regions`].
+    /// Number of the region, an index of [`super::PeTables::regions`].
     pub region: u8,
     /// Calls. Exact.
     pub calls: u64,

@@ -29,7 +29,7 @@ pub struct Cause {
     pub address: u64,
     /// C name of its routine.
     pub routine: String,
-    /// Number of its region, an index of [`PeTables::regions`].
+    /// Number of its region, an index of [`super::PeTables::regions`].
     pub region: u8,
     /// Waits that were looked at.
     pub waits: u64,

@@ -143,17 +143,18 @@ impl Fold {
     #[inline]
     pub(super) fn flush(&mut self, slot: &Slot, until: u64, mut write: impl FnMut(u16, u64, u64, u64)) {
         for row in &mut self.rows {
-            if row.inflight {
-                continue;
-            }
             let countdown = slot.cell(row.op).countdown.load(Relaxed);
-            let calls = row.pending + u64::from(since(row.base, countdown));
+            // Of the routine whose event this is, `settle` has counted what was before it.
+            let calls = row.pending + if row.inflight { 0 } else { u64::from(since(row.base, countdown)) };
             if calls == 0 {
                 continue;
             }
             let now = total(slot, row.op);
             let bytes = now.saturating_sub(row.seen) + row.bytes + op::bytes_of_calls(row.op, calls);
-            (row.base, row.pending, row.bytes, row.seen) = (countdown, 0, 0, now);
+            if !row.inflight {
+                row.base = countdown;
+            }
+            (row.pending, row.bytes, row.seen) = (0, 0, now);
             write(row.op, calls, bytes, until);
         }
     }
@@ -366,6 +367,7 @@ pub(crate) fn thread_ends(slot: &Slot) {
     if switch::is_on()
         && let Some(mut writer) = folding(slot)
     {
+        writer.fold.begin(slot, None);
         writer.flush(slot, crate::recorder::now(slot));
     }
 }

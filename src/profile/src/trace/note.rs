@@ -35,6 +35,7 @@ pub(super) fn note(kind: u16, text: &str, value: i64) {
     };
     let thread = slot.head.owner.load(Relaxed);
     if !switch::is_full() {
+        writer.fold.begin(slot, None);
         writer.flush(slot, now);
     }
     if (writer.at > writer.last || writer.thread != thread) && !writer.prepare(thread, now) {

@@ -1,6 +1,6 @@
 //! Chrome's JSON: one process a PE, one track a thread, a complete event a call, flow events from updates to waits.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use pellucid_profile::file::ReadError;
@@ -8,6 +8,7 @@ use pellucid_profile::trace::read::{Event, Facts, Trace, What};
 use serde_json::{Value, json};
 
 use super::flows::Flows;
+use super::regions::OpenRegions;
 use super::rows;
 use super::sites::Sites;
 
@@ -16,6 +17,7 @@ pub(super) fn write(trace: &Trace, problems: &mut Vec<ReadError>, out: &mut dyn 
     let (flows, sites) = (Flows::find(trace, problems), Sites::default());
     write!(out, "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
     let mut threads = BTreeSet::new();
+    let mut regions: BTreeMap<_, OpenRegions> = BTreeMap::new();
     let mut first = true;
     let mut put = |value: Value, out: &mut dyn Write| {
         let comma = if std::mem::take(&mut first) { "\n" } else { ",\n" };
@@ -34,7 +36,9 @@ pub(super) fn write(trace: &Trace, problems: &mut Vec<ReadError>, out: &mut dyn 
             if threads.insert((facts.pe, event.thread)) {
                 result = names(facts, event.thread).into_iter().try_for_each(|value| put(value, out));
             }
-            result = std::mem::replace(&mut result, Ok(())).and_then(|()| put(body(facts, event, &sites), out));
+            for _ in 0..regions.entry((facts.pe, event.thread)).or_default().note(&event.what) {
+                result = std::mem::replace(&mut result, Ok(())).and_then(|()| put(body(facts, event, &sites), out));
+            }
             let flow = |phase: &str, id: u64, ns: u64| {
                 json!({ "ph": phase, "bp": "e", "id": id, "name": "release", "cat": "flow",
                         "ts": us(ns), "pid": facts.pe, "tid": event.thread })

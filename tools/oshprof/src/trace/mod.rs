@@ -8,6 +8,7 @@ mod otf2;
 mod otlp;
 mod perfetto;
 mod protobuf;
+mod regions;
 mod rows;
 mod sites;
 mod summary;

@@ -8,6 +8,7 @@ use pellucid_profile::trace::read::{Event, Facts, Trace, What};
 
 use super::flows::Flows;
 use super::protobuf::Message;
+use super::regions::OpenRegions;
 use super::rows;
 use super::sites::Sites;
 
@@ -65,6 +66,8 @@ struct Sequence<'a> {
     names: HashMap<String, u64>,
     categories: HashMap<&'static str, u64>,
     threads: HashMap<u32, u64>,
+    /// By thread.
+    regions: HashMap<u32, OpenRegions>,
 }
 
 /// Writes the trace.
@@ -78,6 +81,7 @@ pub(super) fn write(trace: &Trace, problems: &mut Vec<ReadError>, out: &mut dyn 
             names: HashMap::new(),
             categories: HashMap::new(),
             threads: HashMap::new(),
+            regions: HashMap::new(),
         };
         let mut result = sequence.begin(out);
         let mut event_number = 0;
@@ -140,8 +144,9 @@ impl Sequence<'_> {
 
     fn event(&mut self, event: &Event, from: &[u64], to: Option<u64>, out: &mut dyn Write) -> io::Result<()> {
         let track = self.thread(event.thread, out)?;
+        let times = self.regions.entry(event.thread).or_default().note(&event.what);
         if matches!(event.what, What::RegionEnd(_)) {
-            return self.end(event.end_ns, track, out);
+            return (0..times).try_for_each(|_| self.end(event.end_ns, track, out));
         }
         let mut interned = Message::default();
         let name = rows::name(event);

@@ -171,17 +171,33 @@ fn decode(text: &str) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    fn config(text: &str) -> Result<Config, String> {
-        let name = format!("oshserve-config-{}-{:x}", std::process::id(), RandomState::new().hash_one(text));
-        let path = std::env::temp_dir().join(name);
-        std::fs::write(&path, text).unwrap();
-        Config::open(path)
+    /// A file that ends with this, also where a test fails.
+    struct Written(PathBuf);
+
+    impl Written {
+        fn new(text: &str) -> Self {
+            let name = format!("oshserve-config-{}-{:x}", std::process::id(), RandomState::new().hash_one(text));
+            let written = Self(std::env::temp_dir().join(name));
+            std::fs::write(&written.0, text).unwrap();
+            written
+        }
+
+        fn open(&self) -> Result<Config, String> {
+            Config::open(self.0.clone())
+        }
+    }
+
+    impl Drop for Written {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_file(&self.0);
+        }
     }
 
     #[test]
     fn passwords() {
         let hash = bcrypt::hash("secret", 4).unwrap();
-        let config = config(&format!("basic_auth_users:\n  ada: {hash}\n")).unwrap();
+        let file = Written::new(&format!("basic_auth_users:\n  ada: {hash}\n"));
+        let config = file.open().unwrap();
         let basic = |text: &str| {
             use base64::Engine;
             format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(text))
@@ -192,9 +208,9 @@ mod tests {
             assert!(!config.admits(Some(&basic(wrong))), "{wrong}");
         }
         assert!(!config.admits(None) && !config.admits(Some("Bearer x")) && !config.admits(Some("Basic %%%")));
-        std::fs::write(&config.path, "basic_auth_users: {}\n").unwrap();
+        std::fs::write(&file.0, "basic_auth_users: {}\n").unwrap();
         assert!(!config.admits(None), "users who are taken away do not open the door");
-        std::fs::remove_file(&config.path).unwrap();
+        std::fs::remove_file(&file.0).unwrap();
         assert!(!config.admits(Some(&basic("ada:secret"))), "nor does a file that is taken away");
     }
 
@@ -208,9 +224,9 @@ mod tests {
             ("tls_server_config:\n  cert_file: a\n  key_file: b\n  client_auth_type: Maybe\n", "`Maybe`"),
             ("basic_auth_users: [", "line"),
         ] {
-            let message = config(text).unwrap_err();
+            let message = Written::new(text).open().unwrap_err();
             assert!(message.contains(part), "{text}: {message}");
         }
-        assert!(!config("").unwrap().has_users());
+        assert!(!Written::new("").open().unwrap().has_users());
     }
 }

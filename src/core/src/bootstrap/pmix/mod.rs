@@ -17,7 +17,7 @@ use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Seconds that a server may take for what a process has published: all have before it is asked for.
 const PATIENCE: u32 = 60;
@@ -216,9 +216,12 @@ impl Wireup for Pmix {
             })
         };
         // A server on another host may answer from what it had before the fence.
+        let since = Instant::now();
         for _ in 0..RETRIES {
             match ask() {
                 Ok(value) => return Ok(value),
+                // One that does not answer does not do so later.
+                Err(fault) if since.elapsed() >= Duration::from_secs(PATIENCE.into()) => return Err(fault),
                 Err(_) => std::thread::sleep(RETRY),
             }
         }

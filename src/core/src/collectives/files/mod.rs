@@ -153,7 +153,17 @@ pub fn open(
     Ok(0)
 }
 
-/// Member 0 opens a file first, and alone creates it or cuts it off.
+/// This member's own, and what lets the others open it after the first one.
+fn open_here(path: &CStr, flags: i32, mode: u32, first: bool) -> Result<(OwnedFd, Option<os::OpenToOwner>), i32> {
+    match first {
+        _ if OPEN.is_full() => Err(os::TOO_MANY),
+        true => os::open_first(path, flags, mode),
+        false => os::open(path, flags & !os::FIRST, mode).map(|file| (file, None)),
+    }
+}
+
+/// Member 0 opens a file first, and alone creates it or cuts it off. A mode by which the others could not open it so
+/// is that of the file once they have.
 fn open_together(
     w: &'static World,
     team: Team,
@@ -177,9 +187,8 @@ fn open_together(
     let call = FlatCall::begin(w, pes.clone(), me, key, false);
     let request = call.start(|call| {
         async move {
-            let open = |flags| if OPEN.is_full() { Err(os::TOO_MANY) } else { os::open(&path, flags, mode) };
-            let mut mine = (me == 0).then(|| open(flags));
-            let error_of = |opened: &Option<Result<OwnedFd, i32>>| match opened {
+            let mut mine = (me == 0).then(|| open_here(&path, flags, mode, true));
+            let error_of = |opened: &Option<Result<_, i32>>| match opened {
                 Some(Err(error)) => *error as u64,
                 _ => 0,
             };
@@ -191,7 +200,7 @@ fn open_together(
                 return Err(fault(0, first[1]));
             }
             if me != 0 {
-                mine = Some(open(flags & !os::FIRST));
+                mine = Some(open_here(&path, flags, mode, false));
             }
             let all = call.words(1, Kind::FileOpen, &[error_of(&mine)]).await?;
             // What this member itself was told comes first.
@@ -199,7 +208,7 @@ fn open_together(
             if let Some(member) = failed {
                 return Err(fault(member, all[member]));
             }
-            *keep.lock().unwrap_or_else(PoisonError::into_inner) = mine.and_then(Result::ok);
+            *keep.lock().unwrap_or_else(PoisonError::into_inner) = mine.and_then(Result::ok).map(|(file, _)| file);
             Ok(())
         }
     })?;
@@ -212,9 +221,12 @@ fn open_together(
 /// Ends a file on all members. Operations that were begun with it go on.
 pub fn close(w: &'static World, handle: FileHandle) -> Result<i32, Fault> {
     w.map.ready()?;
-    as_one(w, handle, Kind::FileClose, 0, |_, _, _| Ok(0))?;
-    OPEN.remove(handle.0);
-    Ok(0)
+    let met = as_one(w, handle, Kind::FileClose, 0, |_, _, _| Ok(0));
+    // Where a member is lost, each of the others ends it alone.
+    if met.as_ref().err().is_none_or(Fault::is_loss) {
+        OPEN.remove(handle.0);
+    }
+    met.map(|_| 0)
 }
 
 /// Has what all members have written reach the disk.

@@ -119,8 +119,8 @@ impl Plan {
     }
 
     /// Moves all bytes, and tells what became of each part. An error ends it, and the end of the file the part that has
-    /// come to it: what another one wants may begin before that.
-    pub fn run(mut self, file: &File) -> Vec<Outcome> {
+    /// come to it: what another one wants may begin before that. `is_over`: nobody wants the rest any more.
+    pub fn run(mut self, file: &File, is_over: impl Fn() -> bool) -> Vec<Outcome> {
         let mut next: BinaryHeap<Reverse<(i64, usize)>> = BinaryHeap::new();
         let wanted = |part: &&Part| part.want.bytes() > 0;
         let parts = self.parts.iter().enumerate();
@@ -129,7 +129,7 @@ impl Plan {
         let mut goes_on = true;
         while let Some(Reverse((offset, i))) = next.pop().filter(|_| goes_on) {
             if offset != run.end || run.pieces.len() == PIECES {
-                goes_on = self.flush(file, &mut run);
+                goes_on = self.flush(file, &mut run) && !is_over();
                 (run.start, run.end) = (offset, offset);
             }
             let part = &mut self.parts[i];
@@ -146,7 +146,7 @@ impl Plan {
                 next.push(Reverse((part.want.block(part.turn).0, i)));
             }
         }
-        if goes_on {
+        if goes_on && !is_over() {
             self.flush(file, &mut run);
         }
         self.finish()

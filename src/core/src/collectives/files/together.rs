@@ -11,8 +11,9 @@ use crate::request::uses::{self, Access, Use};
 use crate::team::World;
 use crate::team::check;
 use crate::team::contribution::Kind;
+use crate::transport::EventSlot;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a call is beside the wants of its members.
 #[derive(Clone, Copy)]
@@ -78,10 +79,9 @@ async fn call(w: &'static World, call: FlatCall<'static>, file: Arc<File>, want:
         let parts = members.iter().map(|member| (file.pes.world(*member), wants[*member]));
         let plan = Plan::new(&w.map, how.direction, parts)?;
         outcomes = if how.in_background {
-            let file = file.clone();
-            background::run(move || plan.run(&file)).await
+            move_in_background(call.transfer_begins(), plan, file.clone()).await
         } else {
-            plan.run(&file)
+            plan.run(&file, || false)
         };
     }
     let told = call.hand_out(1, kind, first, &members, |i| told(&outcomes, &members, i)).await?;
@@ -100,6 +100,25 @@ async fn call(w: &'static World, call: FlatCall<'static>, file: Arc<File>, want:
         }
         (error, _) => Err(file.fault(what, Some(at), error as i32, None)),
     }
+}
+
+/// Moves bytes in the thread of the library's. Where the call ends before that, since a member is lost, the thread
+/// stops between two pieces; until then the transfer counts as under way, and so does its request.
+async fn move_in_background(transfer: Option<EventSlot>, plan: Plan, file: Arc<File>) -> Vec<Outcome> {
+    struct Call(Arc<AtomicBool>);
+    impl Drop for Call {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+    let is_over = Arc::new(AtomicBool::new(false));
+    let _call = Call(is_over.clone());
+    background::run(move || {
+        let outcomes = plan.run(&file, || is_over.load(Ordering::Relaxed));
+        transfer.inspect(|transfer| transfer.end());
+        outcomes
+    })
+    .await
 }
 
 /// What the `i`-th member of a host is told: its bytes, its error and where that was; then of the first member that has

@@ -23,7 +23,7 @@ use crate::team::finalizing::{self, Waiting};
 use crate::team::hierarchical::{Absence, Patience, Peers, Ranks, Waits};
 use crate::team::pe_list::PeList;
 use crate::transport::shm::copy::copy;
-use crate::transport::{Channel, Event};
+use crate::transport::{Channel, Event, EventSlot};
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::task::Poll;
@@ -79,6 +79,14 @@ impl<'w> FlatCall<'w> {
     pub fn begin(w: &'w World, pes: PeList, me: usize, key: u64, goes_one_way: bool) -> Self {
         let (number, meets) = w.common.begin(key, PARTS, !goes_one_way);
         Self { w, pes, me, key, number, meets, event: None, waits: Arc::default() }
+    }
+
+    /// Something of this collective's begins that uses the program's memory and is to be ended, by whomever: its
+    /// request is not complete before. None in a call that waits.
+    pub fn transfer_begins(&self) -> Option<EventSlot> {
+        let slot = self.event?.slot();
+        slot.begin();
+        Some(slot)
     }
 
     /// Advances a schedule of this collective's to its end.

@@ -5,7 +5,7 @@ use super::pages::{self, Failed, Wish};
 use super::{Group, OPEN, Open, SpaceHandle};
 use crate::base::{Cause, Fault, fault::code};
 use crate::collectives::nonblocking;
-use crate::memory::spaces::{Parts, Spaces};
+use crate::memory::spaces::{Parts, SPACES, Spaces};
 use crate::team::aset::{self, Opaque};
 use crate::team::contribution::Kind;
 use crate::team::{Handle as Team, World};
@@ -156,12 +156,13 @@ impl Making {
         let name: Arc<str> = self.name.clone().unwrap_or_else(|| format!("number {number}")).into();
         let made = self.fill(spaces, number, base, name);
         if made.is_err() {
+            self.w.map.transport.inspect(|transport| transport.deregister(SegmentId(number)));
             spaces.let_go(number);
         }
         made
     }
 
-    /// A number and an address that are free on all members.
+    /// A number and an address that are free on all members. Each of them has room for the space from now on, or none.
     fn choose(&self, spaces: &Spaces) -> Result<(u16, usize), Fault> {
         let mut hasher = DefaultHasher::new();
         (self.wish.bytes, self.wish.page, &self.name).hash(&mut hasher);
@@ -183,8 +184,8 @@ impl Making {
                 return Err(Fault::from(Cause::Mismatch { mine, theirs, pe: self.group.pes.world(member) }));
             }
             if low == 0 {
-                let what = "there are too many spaces";
-                return Err(Fault::from(Cause::NoSpace { space: "one more".into(), what, error: 0, pe: None }));
+                let member = of(1).position(|theirs| theirs == 0).filter(|_| held.is_some());
+                return Err(full(member.map(|member| self.group.pes.world(member))));
             }
             least = high as u16;
         }
@@ -214,9 +215,7 @@ impl Making {
         let told = self.tell(&name, failed, &key);
         // Others have it open by now, or there is none.
         drop(taken);
-        let keys = told.inspect_err(|_| {
-            w.map.transport.inspect(|transport| transport.deregister(SegmentId(number)));
-        })?;
+        let keys = told?;
         let pages = mapped.map_err(|failed| refused(&name, failed, None))?;
         if let Some(transport) = w.map.transport {
             for (pe, key) in pes.iter().zip(keys.as_chunks::<2>().0) {
@@ -228,10 +227,10 @@ impl Making {
         let extent = pages::extent(source, index, pages.stride);
         let (segment, size, len) = (SegmentId(number), pes.size(), self.wish.bytes);
         let space = spaces.insert(Parts { segment, name, size, has, len, pages, near });
-        let full = || Fault::from(Cause::NoSpace { space: "one more".into(), what: FULL, error: 0, pe: None });
-        let space = space.ok_or_else(full)?;
+        // Who holds a number has room.
+        let space = space.ok_or_else(|| full(None))?;
         let open = Open { space: space.clone(), group: self.group.clone(), extent };
-        let handle = OPEN.insert(Arc::new(open)).ok_or_else(full)?;
+        let handle = OPEN.insert(Arc::new(open)).ok_or_else(|| full(None))?;
         space.handle.store(handle, Ordering::Relaxed);
         Ok(SpaceHandle(handle))
     }
@@ -255,4 +254,9 @@ fn refused(name: &Arc<str>, Failed { what, error }: Failed, pe: Option<i32>) -> 
     Fault::from(Cause::NoSpace { space: name.clone(), what: what.text(), error, pe })
 }
 
-const FULL: &str = "4096 spaces exist";
+/// This PE, or another, is in as many spaces as it can be.
+fn full(pe: Option<i32>) -> Fault {
+    const { assert!(SPACES == 4096, "as the message says") };
+    let what = "a PE can be in 4096 spaces at a time, and is";
+    Fault::from(Cause::NoSpace { space: "one more".into(), what, error: 0, pe })
+}

@@ -17,7 +17,7 @@ pub use create::{SpaceConfig, create, create_aset};
 use super::inter_host::FlatCall;
 use super::nonblocking::{Members, complete};
 use crate::base::slab::Slab;
-use crate::base::{Cause, Fault};
+use crate::base::{Cause, Fault, report};
 use crate::bootstrap::job::Job;
 use crate::context::order;
 use crate::memory::allocator::GRANULE;
@@ -126,12 +126,16 @@ struct Asked {
 
 /// All members make the same call, and what they have stored before on their default contexts is there.
 fn synchronize(w: &'static World, open: &Open, asked: Asked) -> Result<(), Fault> {
-    order::quiet_default(&w.map)?;
+    let later = order::quiet_before(&w.map)?;
     let [first, second] = asked.arguments;
     let words = vec![u64::from(open.space.segment.0), first, second];
     let all = open.group.exchange(w, asked.kind, words)?;
     let mine = format!("{} of space {:?} ({first}, {second})", asked.routine, open.space.name);
-    open.group.same(&all, 3, asked.routine, &mine)
+    open.group.same(&all, 3, asked.routine, &mine)?;
+    if let Some(fault) = later {
+        report::tell(&fault);
+    }
+    Ok(())
 }
 
 /// `size` bytes at a multiple of `align`; null where there is no room. 0 bytes: null, and no meeting.
@@ -198,21 +202,25 @@ pub fn free(w: &'static World, handle: SpaceHandle, object: *mut u8) -> Result<(
 /// Ends a space on all members, with all that is allocated there.
 pub fn destroy(w: &'static World, handle: SpaceHandle) -> Result<i32, Fault> {
     let open = get(handle)?;
-    synchronize(w, &open, Asked { kind: Kind::SpaceDestroy, routine: "shmemx_space_destroy", arguments: [0; 2] })?;
-    OPEN.remove(handle.0);
-    end(w, &open);
-    Ok(0)
+    let asked = Asked { kind: Kind::SpaceDestroy, routine: "shmemx_space_destroy", arguments: [0; 2] };
+    let met = synchronize(w, &open, asked);
+    // Where a member is lost, each of the others ends it alone; its memory stays for those that still use it.
+    if met.as_ref().err().is_none_or(Fault::is_loss) {
+        OPEN.remove(handle.0);
+        end(w, &open, met.is_ok());
+    }
+    met.map(|()| 0)
 }
 
-/// Takes a space of this PE's down.
-fn end(w: &World, open: &Open) {
+/// Takes a space of this PE's down, and gives its memory back where nobody else uses it.
+fn end(w: &World, open: &Open, is_unused: bool) {
     if let Some(transport) = w.map.transport {
         transport.deregister(open.space.segment);
     }
     if let Some(spaces) = w.map.spaces {
         spaces.remove(&open.space);
     }
-    if let (Some(at), Some(job)) = (open.extent, JOB.get()) {
+    if let (Some(at), Some(job), true) = (open.extent, JOB.get(), is_unused) {
         mmap::release(job.fd().as_raw_fd(), at, open.space.pages.stride);
     }
 }
@@ -227,5 +235,5 @@ pub fn forget_all(w: &World) {
     let mut left = Vec::new();
     OPEN.for_each(|open| left.push(open.clone()));
     OPEN.clear();
-    left.iter().for_each(|open| end(w, open));
+    left.iter().for_each(|open| end(w, open, true));
 }

@@ -117,8 +117,11 @@ impl Endpoint {
 
     /// The lock.
     ///
-    /// Fault: a signal handler asks for what its own thread has.
+    /// Fault: a signal handler asks for what its own thread has, or a forked child for its parent's.
     pub fn lock(&self) -> Result<Guard<'_>, Fault> {
+        if is_child() {
+            return Err(Fault::from(Cause::Message("a forked child has no part in the job's network".into())));
+        }
         let inside = Inside::enter()?;
         let state = match self.state.try_lock() {
             Ok(state) => state,

@@ -327,6 +327,22 @@ impl EndpointState {
         }
     }
 
+    /// The provider does not take a message, whatever room it has. False: it is to be tried again.
+    #[cold]
+    fn is_refused(&mut self, kind: Kind, pe: u32, result: isize) -> bool {
+        if kind == Kind::Reply {
+            self.counters.add(Counter::lost, 1);
+        } else if self.survives {
+            self.suspect_error(kind, pe, result);
+            return false;
+        } else {
+            let why = self.domain.library.strerror(result as i64);
+            let fault = self.fault(pe, &format!("{} to", kind.text()), &why);
+            self.fail(fault);
+        }
+        true
+    }
+
     /// Posts a message; false where the provider has no room.
     fn post(&mut self, op: *mut Op) -> bool {
         // SAFETY: the record is this endpoint's and holds a complete message.
@@ -361,23 +377,13 @@ impl EndpointState {
                 fi::fi_sendmsg(self.domain.ep, &raw const message, fi::FI_COMPLETION)
             }
         };
-        if result == fi::EAGAIN {
+        // The others are of a system that is short of memory, which passes; what does not is found as with the first.
+        if [fi::EAGAIN, -(libc::ENOMEM as isize), -(libc::ENOBUFS as isize)].contains(&result) {
             self.counters.add(Counter::retries, 1);
             return false;
         }
         if result != 0 {
-            let what = format!("{} to", record.kind.text());
-            let why = self.domain.library.strerror(result as i64);
-            if record.kind == Kind::Reply {
-                self.counters.add(Counter::lost, 1);
-            } else if self.survives {
-                self.suspect_error(record.kind, pe, result);
-                return false;
-            } else {
-                let fault = self.fault(pe, &what, &why);
-                self.fail(fault);
-            }
-            return true;
+            return self.is_refused(record.kind, pe, result);
         }
         self.counters.add(Counter::bytes_out, bytes as u64);
         record.posted = true;

@@ -310,6 +310,16 @@ impl Lanes {
         self.backlog_len.store(backlog.len(), Ordering::Relaxed);
     }
 
+    /// Drops replies that are held for PEs that are lost.
+    pub fn drop_held(&self, is_lost: impl Fn(i32) -> bool) {
+        if self.backlog_len.load(Ordering::Relaxed) > 0
+            && let Ok(mut backlog) = self.backlog.try_lock()
+        {
+            backlog.retain(|(to, _)| !is_lost(*to));
+            self.backlog_len.store(backlog.len(), Ordering::Relaxed);
+        }
+    }
+
     /// Puts a message into a ring; false where there is no room.
     #[inline]
     fn put(&self, lane: Lane, to: i32, message: &Outgoing<'_>) -> bool {

@@ -143,7 +143,7 @@ fn place_cell(file: Option<(&str, u64)>, symbols: &dyn Symbols) -> Cell {
     file.map_or(Cell::Absent(NOT_KNOWN), |_| place(file, symbols).into())
 }
 
-/// As [`line`], in a table.
+/// As [`line()`], in a table.
 fn line_cell(file: Option<(&str, u64)>, symbols: &dyn Symbols) -> Cell {
     file.map_or(Cell::Absent(NOT_KNOWN), |_| line(file, symbols).into())
 }

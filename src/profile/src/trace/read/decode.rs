@@ -156,11 +156,30 @@ impl TraceFile {
         cursor.take(begin, "a chunk")?;
         let world = self.facts.has_teams.then_some((0, 0, 1, self.facts.npes as i32));
         let mut last = Last { ticks: chunk.base, thread: chunk.thread, team: world, ..Last::default() };
+        // A region's note comes before the record of the call that asked for it.
+        let mut note: Option<Event> = None;
         while cursor.position() < begin + chunk.used {
-            if let Some(event) = self.record(&mut cursor, &mut last)? {
-                visit(&event);
+            let record = self.record(&mut cursor, &mut last);
+            if let Ok(None) = record {
+                continue;
+            }
+            let before = note.take();
+            match record {
+                Ok(Some(event)) if is_of_region(&event) => {
+                    before.iter().for_each(&mut *visit);
+                    note = Some(event);
+                }
+                Ok(Some(event)) => match before {
+                    Some(note) => beside(note, &event, visit),
+                    None => visit(&event),
+                },
+                other => {
+                    before.iter().for_each(&mut *visit);
+                    other?;
+                }
             }
         }
+        note.iter().for_each(visit);
         Ok(())
     }
 
@@ -189,6 +208,7 @@ impl TraceFile {
             return Err(cursor.corrupt_at(at, format!("a note of {length} bytes, routine {op}")));
         }
         let ticks = cursor.u64("a note's time")?;
+        last.mark = last.mark.max(ticks);
         let value = cursor.u64("a note's value")? as i64;
         let text = String::from_utf8_lossy(cursor.take(length, "a note's text")?).into_owned();
         let what = match kind {
@@ -222,8 +242,14 @@ impl TraceFile {
         Ok(Some(Event { start_ns: ns, end_ns: ns, thread: last.thread, what }))
     }
 
-    fn calls(&self, op: u16, [time, count, bytes]: [u64; 3], last: &Last) -> Event {
-        let (start_ns, end_ns) = (self.facts.ns(last.ticks), self.facts.ns(last.ticks.saturating_add(time)));
+    /// Folded calls: between the last event and this one, which others may have ended at, too.
+    fn calls(&self, op: u16, [time, count, bytes]: [u64; 3], last: &mut Last) -> Event {
+        let end = last.ticks.saturating_add(time);
+        if last.folded != Some(end) {
+            last.fold_begin = last.mark.max(last.ticks).min(end);
+            (last.folded, last.mark) = (Some(end), end);
+        }
+        let (start_ns, end_ns) = (self.facts.ns(last.fold_begin), self.facts.ns(end));
         let what = What::Calls(Calls { op, count, bytes });
         Event { start_ns, end_ns: end_ns.max(start_ns), thread: last.thread, what }
     }
@@ -242,6 +268,32 @@ impl TraceFile {
         let call = Call { op, peer, addr: last.addr, bytes: last.bytes, context, team, root, site };
         let (start_ns, end_ns) = (self.facts.ns(start), self.facts.ns(end));
         Event { start_ns, end_ns: end_ns.max(start_ns), thread: last.thread, what: What::Call(call) }
+    }
+}
+
+fn is_of_region(event: &Event) -> bool {
+    matches!(event.what, What::RegionBegin(_) | What::RegionEnd(_))
+}
+
+/// A note of a region, and what was recorded after it. Where that is the call which the note was made in, the region
+/// begins behind it and ends before it, so that they do not overlap.
+fn beside(mut note: Event, next: &Event, visit: &mut impl FnMut(&Event)) {
+    let is_its_call = match &next.what {
+        What::Call(call) => op::get(call.op).is_some_and(|op| op.name() == "shmem_pcontrol"),
+        _ => false,
+    };
+    if !is_its_call || note.thread != next.thread || !(next.start_ns..=next.end_ns).contains(&note.start_ns) {
+        visit(&note);
+        return visit(next);
+    }
+    if matches!(note.what, What::RegionBegin(_)) {
+        visit(next);
+        (note.start_ns, note.end_ns) = (next.end_ns, next.end_ns);
+        visit(&note);
+    } else {
+        (note.start_ns, note.end_ns) = (next.start_ns, next.start_ns);
+        visit(&note);
+        visit(next);
     }
 }
 
@@ -267,7 +319,13 @@ fn fields<const N: usize>(cursor: &mut Cursor<'_>, lengths: u32) -> Result<[u64;
 /// What differences refer to.
 #[derive(Default)]
 struct Last {
+    /// The end of the last call.
     ticks: u64,
+    /// The last note, or the end of the last folded calls.
+    mark: u64,
+    /// The end of the last folded calls, and when they began.
+    folded: Option<u64>,
+    fold_begin: u64,
     thread: u32,
     addr: u64,
     bytes: u64,

@@ -103,7 +103,7 @@ impl Location {
     ) -> Result<(), Failure> {
         let op = rows::routine(call);
         if let Some(context) = rma::completes(call) {
-            self.complete(library, context, end)?;
+            self.complete(library, Some(context), end)?;
         }
         let (Some(transfer), Some(rank)) = (rma::transfer(op), rank) else { return Ok(()) };
         self.events += 1;

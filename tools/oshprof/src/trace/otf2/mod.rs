@@ -186,48 +186,41 @@ impl<'a> Archive<'a> {
         let site = site.map(|site| *self.places.entry(site).or_insert(next));
         let (library, attributes) = (self.library, self.attributes);
         let location = &mut self.locations[index];
-        // Folded calls of several routines lie between the same two events: here one after another.
-        let start = event.start_ns.max(location.last_ns.min(event.end_ns));
-        location.last_ns = location.last_ns.max(event.end_ns);
+        // Folded calls of several routines lie between the same two events: here one after another. And a signal
+        // handler may have made a call that was over before the one it interrupted was recorded.
+        let start = event.start_ns.max(location.last_ns);
+        let end = event.end_ns.max(start);
+        location.last_ns = end;
         location.open_window(library, WINDOW, start)?;
-        for (id, value) in (0..).zip(attribute_values(&event.what)) {
-            if let Some(value) = value {
-                // SAFETY: the list is ours; the library empties it when it writes the next event.
-                library.check("an attribute", unsafe { (library.add_u64)(attributes, id, value) })?;
-            }
-        }
-        if let Some(site) = site {
-            // SAFETY: as above; the string is defined with the others at the end.
-            library.check("an attribute", unsafe { (library.add_text)(attributes, SITE, site) })?;
-        }
+        describe(library, attributes, &event.what, site)?;
         match &event.what {
             What::Call(call) => {
                 location.enter(library, attributes, start, region)?;
                 let rank = call.peer.and_then(|peer| self.ranks.get(&peer)).copied();
                 if let Some(meeting) = meeting {
-                    location.collective(library, &meeting, (start, event.end_ns))?;
+                    location.collective(library, &meeting, (start, end))?;
                 }
-                location.communicate(library, call, rank, (start, event.end_ns))?;
-                location.leave(library, event.end_ns)
+                location.communicate(library, call, rank, (start, end))?;
+                location.leave(library, end)
             }
             What::Calls(_) => {
                 location.enter(library, attributes, start, region)?;
-                location.leave(library, event.end_ns)
+                location.leave(library, end)
             }
-            What::RegionBegin(_) => location.enter(library, std::ptr::null_mut(), event.start_ns, region),
+            What::RegionBegin(_) => location.enter(library, std::ptr::null_mut(), start, region),
             What::RegionEnd(_) => {
                 // What was begun within it ends with it.
                 if let Some(at) = location.open.iter().rposition(|&open| open == region) {
                     while location.open.len() > at {
-                        location.leave(library, event.end_ns)?;
+                        location.leave(library, end)?;
                     }
                 }
                 Ok(())
             }
             // A moment: a region without duration.
             What::Marker(..) => {
-                location.enter(library, std::ptr::null_mut(), event.start_ns, region)?;
-                location.leave(library, event.end_ns)
+                location.enter(library, std::ptr::null_mut(), start, region)?;
+                location.leave(library, end)
             }
         }
     }
@@ -325,6 +318,21 @@ fn role(op: &Op) -> u8 {
         Class::Barrier => ROLE_BARRIER,
         _ => ROLE_FUNCTION,
     }
+}
+
+/// Puts what is known of an event, and its place, into the list of attributes that the next event of the archive gets.
+fn describe(library: &Library, attributes: *mut c_void, what: &What, site: Option<u32>) -> Result<(), Failure> {
+    for (id, value) in (0..).zip(attribute_values(what)) {
+        if let Some(value) = value {
+            // SAFETY: the list is ours; the library empties it when it writes the next event.
+            library.check("an attribute", unsafe { (library.add_u64)(attributes, id, value) })?;
+        }
+    }
+    if let Some(site) = site {
+        // SAFETY: as above; the string is defined with the others at the end.
+        library.check("an attribute", unsafe { (library.add_text)(attributes, SITE, site) })?;
+    }
+    Ok(())
 }
 
 /// The attributes of an event, in the order of their ids: peer, bytes, address, calls, context.

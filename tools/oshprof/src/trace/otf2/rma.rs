@@ -66,12 +66,10 @@ pub(super) fn is_nonblocking(op: u16) -> bool {
     op::traits(op) & op::NONBLOCKING != 0
 }
 
-/// Whether the end of a call completes the nonblocking operations of its context; `Some(None)`: of all contexts.
-pub(super) fn completes(call: &Call) -> Option<Option<u64>> {
-    (op::traits(call.op) & op::COMPLETES != 0).then(|| {
-        let is_quiet = op::traits(call.op) & op::ON_CONTEXT != 0;
-        is_quiet.then(|| context(call))
-    })
+/// The context whose nonblocking operations the end of a call completes. Routines that name none complete those of the
+/// default one.
+pub(super) fn completes(call: &Call) -> Option<u64> {
+    (op::traits(call.op) & op::COMPLETES != 0).then(|| context(call))
 }
 
 /// The context of a call; 1 is the default one.
