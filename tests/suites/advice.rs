@@ -112,9 +112,14 @@ fn a_slow_algorithm_is_seen_where_this_machine_was_measured() {
     assert!(!rows.is_empty() && rows.iter().all(|row| row.len() <= 80), "{told}");
     let found = found.unwrap_or_else(|| panic!("not seen: {told}"));
     let what = found["what"].as_str().unwrap_or_default();
-    assert!(what.starts_with("shmem_long_sum_reduce takes the algorithm reduce:whole, which reduce:"), "{found}");
-    let is_followed = (0..RUNS).any(|_| said(&profile(&binary, "algorithm", "advised", 4)).is_none());
-    assert!(is_followed, "it is seen where it is followed");
+    let faster = what.strip_prefix("shmem_long_sum_reduce takes the algorithm reduce:whole, which ");
+    let faster = faster.and_then(|rest| rest.split(' ').next()).unwrap_or_default().to_owned();
+    assert!(faster.starts_with("reduce:"), "{found}");
+    // The library's own choice is one for cores that nobody shares, which may not be the best one here either.
+    let directory = tree::fresh("advice/algorithm-advised").join("profile");
+    let job = Job::oshrun(4).env("SHMEM_COLLECTIVES", &faster).args(["--heap", "300m", "--profile-dir"]);
+    job.arg(&directory).arg(&binary).args(["algorithm", "advised"]).run().expect_code(0);
+    assert_eq!(said(&directory), None, "it is seen where it is followed: {told}");
 }
 
 #[test]

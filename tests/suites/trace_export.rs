@@ -10,6 +10,7 @@ use harness::run::Job;
 use harness::tree;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use prost::Message;
+use serde_json::Value;
 
 /// Spans by name.
 fn spans(requests: &[Request]) -> BTreeMap<String, usize> {
@@ -97,4 +98,81 @@ fn events_have_the_line_that_they_were_called_at() {
         let spans = std::fs::read_to_string(folder.join("otlp")).expect("the file");
         assert!(spans.contains("shmem.site") && spans.contains(&line_of("second")), "{spans:.2000}");
     }
+}
+
+/// What a viewer makes of a trace of `programs/tools/trace_regions.c`: the slices of each thread by name, from their
+/// begin to their end, both in microseconds. A slice ends what was begun last.
+fn slices(json: &str) -> Vec<(String, f64, f64)> {
+    let trace: Value = serde_json::from_str(json).expect("JSON");
+    let mut all = Vec::new();
+    let mut events: Vec<&Value> = trace["traceEvents"].as_array().expect("events").iter().collect();
+    let time = |event: &Value| event["ts"].as_f64().unwrap_or_default();
+    events.sort_by(|a, b| time(a).total_cmp(&time(b)));
+    let mut open: BTreeMap<String, Vec<(String, f64)>> = BTreeMap::new();
+    for event in events {
+        let (name, thread) = (event["name"].as_str().unwrap_or_default(), format!("{}", event["tid"]));
+        let stack = open.entry(thread).or_default();
+        match event["ph"].as_str() {
+            Some("B") => stack.push((name.to_owned(), time(event))),
+            Some("E") => {
+                let (begun, since) = stack.pop().expect("something to end");
+                all.push((begun, since, time(event)));
+            }
+            Some("X") => {
+                all.push((name.to_owned(), time(event), time(event) + event["dur"].as_f64().unwrap_or_default()));
+            }
+            _ => {}
+        }
+    }
+    all
+}
+
+#[test]
+fn regions_are_seen_from_their_begin_to_their_end() {
+    let folder = tree::fresh("trace-regions");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let program = Build::program("tools/trace_regions.c").options(["-D_DEFAULT_SOURCE"]).build();
+    Job::oshrun(2).args(["--trace", "t"]).arg(&program).directory(&folder).run().expect_code(0);
+    let trace = |directory: &str, options: &[&str]| {
+        let job = Job::new(tree::tool("oshprof")).args(["trace", directory]).args(options).directory(&folder);
+        job.run().expect_code(0).stdout
+    };
+    let all = slices(&trace("t", &["--to", "chrome", "-o", "-"]));
+    let named = |name: &str| all.iter().filter(|slice| slice.0 == name).collect::<Vec<_>>();
+    assert_eq!((named("solve").len(), named("outer").len(), named("inner").len()), (6, 2, 0));
+    assert!(named("solve").iter().all(|slice| slice.2 - slice.1 >= 20_000.0), "{:?}", named("solve"));
+    assert!(named("outer").iter().all(|slice| slice.2 - slice.1 >= 80_000.0), "{:?}", named("outer"));
+    // Nothing lies across the begin or the end of a region.
+    for region in named("solve").into_iter().chain(named("outer")) {
+        let across = |slice: &&(String, f64, f64)| {
+            let is_across = |at: f64| slice.1 < at && at < slice.2;
+            slice.0.starts_with("shmem_") && is_across(region.1) != is_across(region.2)
+        };
+        // Another PE's slices may.
+        let mine = all.iter().filter(across).filter(|slice| slice.0 == "shmem_pcontrol").count();
+        assert_eq!(mine, 0, "{region:?}");
+    }
+    // The calls of each burst are there, where they were made.
+    let csv = trace("t", &["--to", "csv", "-o", "-"]);
+    let folded = csv.lines().filter(|line| line.starts_with("calls,shmem_long_p,"));
+    let times: Vec<(f64, f64)> = folded
+        .map(|line| {
+            let fields: Vec<&str> = line.split(',').collect();
+            (fields[6].parse().expect("a time"), fields[7].parse().expect("a time"))
+        })
+        .collect();
+    assert!(times.len() > 20, "{} rows", times.len());
+    assert!(times.iter().all(|(_, ns)| *ns < 60e6), "{times:?}");
+    // A PE that is killed loses what was since its last event.
+    let killed = Job::oshrun(2).args(["--survive", "--trace", "k"]).arg(&program).arg("kill").directory(&folder).run();
+    assert!(killed.stderr.contains("signal 9"), "{}", killed.describe());
+    let csv = trace("k", &["--to", "csv", "-o", "-"]);
+    let puts = |line: &str| {
+        let fields: Vec<&str> = line.split(',').collect();
+        let is_of = fields[1] == "shmem_long_p" && fields[3] == "1";
+        let calls = if fields[0] == "calls" { fields[12].parse().unwrap_or(0) } else { 1 };
+        if is_of { calls } else { 0_u64 }
+    };
+    let seen: u64 = csv.lines().map(puts).sum();
+    assert!((800_000..=1_000_000).contains(&seen), "{seen} of a million calls");
 }

@@ -136,6 +136,17 @@ fn a_pe_that_ended_is_waited_for() {
     assert_eq!(activity(&gone), "has ended; it was in shmem_barrier_all for 3.2 s");
 }
 
+/// PEs are looked at one after the other.
+#[test]
+fn who_has_only_just_come_is_in_no_ring() {
+    let mut pes = [pe(0, Some("shmem_barrier_all"), 0), pe(1, Some("shmem_malloc"), 0)];
+    assert_eq!((Waits::find(&pes).cycles.len(), Waits::find(&pes).different.len()), (1, 2));
+    pes[1].threads[0].elapsed_ns = Some(1_000_000);
+    let waits = Waits::find(&pes);
+    assert_eq!((waits.cycles.len(), waits.different.len()), (0, 0), "{}", waits.text());
+    assert_eq!(waits.waits.len(), 2);
+}
+
 #[test]
 fn a_quiet_waits_for_what_is_under_way() {
     let mut waits = pe(0, Some("shmem_quiet"), 0);
