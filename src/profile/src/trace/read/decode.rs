@@ -156,31 +156,17 @@ impl TraceFile {
         cursor.take(begin, "a chunk")?;
         let world = self.facts.has_teams.then_some((0, 0, 1, self.facts.npes as i32));
         let mut last = Last { ticks: chunk.base, thread: chunk.thread, team: world, ..Last::default() };
-        // A region's note comes before the record of the call that asked for it.
-        let mut note: Option<Event> = None;
-        while cursor.position() < begin + chunk.used {
-            let record = self.record(&mut cursor, &mut last);
-            if let Ok(None) = record {
-                continue;
-            }
-            let before = note.take();
-            match record {
-                Ok(Some(event)) if is_of_region(&event) => {
-                    before.iter().for_each(&mut *visit);
-                    note = Some(event);
-                }
-                Ok(Some(event)) => match before {
-                    Some(note) => beside(note, &event, visit),
-                    None => visit(&event),
-                },
-                other => {
-                    before.iter().for_each(&mut *visit);
-                    other?;
-                }
+        let mut held = Held::default();
+        let mut result = Ok(());
+        while result.is_ok() && cursor.position() < begin + chunk.used {
+            match self.record(&mut cursor, &mut last) {
+                Ok(Some(event)) => held.pass(event, visit),
+                Ok(None) => {}
+                Err(problem) => result = Err(problem),
             }
         }
-        note.iter().for_each(visit);
-        Ok(())
+        held.release(visit);
+        result
     }
 
     /// One record; `None`: one that is no event of its own.
@@ -271,30 +257,64 @@ impl TraceFile {
     }
 }
 
-fn is_of_region(event: &Event) -> bool {
-    matches!(event.what, What::RegionBegin(_) | What::RegionEnd(_))
+/// The note of a region, which comes before the record of the call that it was made in, and the folded calls that were
+/// written with it: until it is known whether that call has a record.
+#[derive(Default)]
+struct Held {
+    calls: Vec<Event>,
+    note: Option<Event>,
 }
 
-/// A note of a region, and what was recorded after it. Where that is the call which the note was made in, the region
-/// begins behind it and ends before it, so that they do not overlap.
-fn beside(mut note: Event, next: &Event, visit: &mut impl FnMut(&Event)) {
-    let is_its_call = match &next.what {
-        What::Call(call) => op::get(call.op).is_some_and(|op| op.name() == "shmem_pcontrol"),
-        _ => false,
-    };
-    if !is_its_call || note.thread != next.thread || !(next.start_ns..=next.end_ns).contains(&note.start_ns) {
-        visit(&note);
-        return visit(next);
+impl Held {
+    /// Visits an event, or holds it back.
+    fn pass(&mut self, event: Event, visit: &mut impl FnMut(&Event)) {
+        match (&event.what, self.note.take()) {
+            (What::Calls(_), None) => self.calls.push(event),
+            (What::RegionBegin(_) | What::RegionEnd(_), None) => self.note = Some(event),
+            (What::Call(call), Some(note)) if is_made_in(&note, &event, call) => self.beside(note, &event, visit),
+            (_, note @ Some(_)) => {
+                self.note = note;
+                self.release(visit);
+                self.pass(event, visit);
+            }
+            (_, None) => {
+                self.release(visit);
+                visit(&event);
+            }
+        }
     }
-    if matches!(note.what, What::RegionBegin(_)) {
-        visit(next);
-        (note.start_ns, note.end_ns) = (next.end_ns, next.end_ns);
-        visit(&note);
-    } else {
-        (note.start_ns, note.end_ns) = (next.start_ns, next.start_ns);
-        visit(&note);
-        visit(next);
+
+    /// Visits what is held.
+    fn release(&mut self, visit: &mut impl FnMut(&Event)) {
+        self.calls.drain(..).for_each(|calls| visit(&calls));
+        self.note.take().iter().for_each(visit);
     }
+
+    /// A note and the call that it was made in: the region begins behind it and ends before it, and what was folded
+    /// ends before it, so that none of them overlap.
+    fn beside(&mut self, mut note: Event, call: &Event, visit: &mut impl FnMut(&Event)) {
+        for calls in &mut self.calls {
+            calls.end_ns = calls.end_ns.min(call.start_ns);
+            calls.start_ns = calls.start_ns.min(calls.end_ns);
+        }
+        self.release(visit);
+        if matches!(note.what, What::RegionBegin(_)) {
+            visit(call);
+            (note.start_ns, note.end_ns) = (call.end_ns, call.end_ns);
+            visit(&note);
+        } else {
+            (note.start_ns, note.end_ns) = (call.start_ns, call.start_ns);
+            visit(&note);
+            visit(call);
+        }
+    }
+}
+
+/// Whether a region's note was made in this call.
+fn is_made_in(note: &Event, event: &Event, call: &Call) -> bool {
+    op::get(call.op).is_some_and(|op| op.name() == "shmem_pcontrol")
+        && note.thread == event.thread
+        && (event.start_ns..=event.end_ns).contains(&note.start_ns)
 }
 
 /// The team that a note names.
