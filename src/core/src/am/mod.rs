@@ -302,10 +302,12 @@ impl Messages {
         let Some(job) = self.job.get().filter(|_| !FORKED.load(Ordering::Relaxed)) else { return Ok(0) };
         let mut count = 0;
         if let Some(local) = job.lanes() {
+            if job.losses.is_some() {
+                local.drop_held(|pe| job.is_lost(pe));
+            }
             for lane in [Lane::Reply, Lane::Request] {
                 if job.losses.is_some() {
                     local.pass_over_lost(lane, |pe| job.is_lost(pe));
-                    local.drop_held(|pe| job.is_lost(pe));
                 }
                 if local.is_ready(lane) || local.holds() {
                     count += self.take(lane, |run| local.deliver(lane, MOST, run))?;

@@ -9,7 +9,7 @@ use super::check::{Arg, check_overlap, place};
 use super::contribution::Kind;
 use super::inter_host::FlatCall;
 use super::kernel::Kernel;
-use crate::base::{Cause, Fault, report};
+use crate::base::{Cause, Fault};
 use crate::context::nonblocking::deliver;
 use crate::context::order;
 use crate::inter_host::both;
@@ -141,8 +141,8 @@ pub type Begun = Result<Option<Request>, Fault>;
 /// All members are here; a barrier also completes what this PE has begun on the default context, before it enters.
 pub fn barrier(w: &'static World, group: Group<'_>, quiet: bool) -> Begun {
     let Some(members) = group.members(w)? else { return Ok(None) };
-    if quiet && let Some(fault) = order::quiet_before(&w.map)? {
-        report::tell(&fault);
+    if quiet {
+        order::tell(order::quiet_before(&w.map)?);
     }
     let none = (std::ptr::null_mut(), 0);
     let shown = Shown::new(&w.map, Kind::Barrier, none, (none.0, 0), (Arg::Op, 0));

@@ -5,7 +5,7 @@
 #![allow(unsafe_code)]
 
 use super::Ctx;
-use crate::base::Fault;
+use crate::base::{Fault, report};
 use crate::memory::Map;
 use crate::request::{self, uses};
 use crate::transport::shm::order;
@@ -105,6 +105,11 @@ pub fn told_later(quiet: Result<(), Fault>) -> Result<Option<Fault>, Fault> {
 #[inline(always)]
 pub fn quiet_before(m: &Map) -> Result<Option<Fault>, Fault> {
     told_later(quiet_default(m))
+}
+
+/// The end of such a call whose own result says something else: it tells beside that.
+pub fn tell(later: Option<Fault>) {
+    later.iter().for_each(|fault| _ = report::tell(fault));
 }
 
 /// The end of such a call, whose own result is the error.

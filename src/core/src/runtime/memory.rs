@@ -1,7 +1,7 @@
 //! Symmetric allocation with its barriers (Section 9.3), and queries of addresses (Sections 9.1.7 to 9.1.9).
 
 use super::{map, process, world};
-use crate::base::{Cause, Fault, report};
+use crate::base::{Cause, Fault};
 use crate::collectives::sync_unchecked;
 use crate::context::order;
 use crate::memory::Map;
@@ -53,9 +53,7 @@ fn allocate(wish: Wish) -> Result<*mut c_void, Fault> {
 fn done() -> Result<(), Fault> {
     let later = order::quiet_before(map())?;
     sync_unchecked(world())?;
-    if let Some(fault) = later {
-        report::tell(&fault);
-    }
+    order::tell(later);
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use super::{Object, PeNow, State, describe, is_collective, row};
 use crate::op::{self, Class};
 use crate::report::{NoSymbols, Symbols};
 use crate::segment::{CurrentOp, Phase};
-use crate::tables::TeamKey;
+use crate::tables::{TeamKey, place_in};
 use crate::text::pe_list;
 
 /// PEs that are listed one by one.
@@ -81,12 +81,8 @@ pub struct Wait {
 type Meeting = (&'static str, Option<TeamKey>);
 
 /// Whether a PE is in a team.
-fn is_member((_, start, stride, size): TeamKey, pe: u32) -> bool {
-    let from_first = i64::from(pe) - i64::from(start);
-    match i64::from(stride) {
-        0 => from_first == 0,
-        stride => from_first % stride == 0 && (0..i64::from(size)).contains(&(from_first / stride)),
-    }
+fn is_member(team: TeamKey, pe: u32) -> bool {
+    place_in(team, pe).is_some()
 }
 
 /// All that wait.

@@ -22,6 +22,18 @@ pub struct Team {
 /// What tells teams apart: number, first PE, stride, members.
 pub type TeamKey = (u32, i32, i32, i32);
 
+/// Which member of a team a PE is.
+pub fn place_in((_, start, stride, size): TeamKey, pe: u32) -> Option<u64> {
+    let from_first = i64::from(pe) - i64::from(start);
+    match i64::from(stride) {
+        0 => (from_first == 0).then_some(0),
+        stride => {
+            let place = from_first / stride;
+            (from_first % stride == 0 && (0..i64::from(size)).contains(&place)).then_some(place as u64)
+        }
+    }
+}
+
 impl Team {
     /// What tells teams apart.
     pub fn key(&self) -> TeamKey {

@@ -9,7 +9,7 @@ mod traffic;
 mod waits;
 
 pub use counters::{Counter, CounterRegion, CounterRoutine, Counters};
-pub use meetings::{Algorithm, LastPhase, Phase, Sync, Team, TeamKey};
+pub use meetings::{Algorithm, LastPhase, Phase, Sync, Team, TeamKey, place_in};
 pub use process::{Cost, Marker, Region, System, Timeline, Usage};
 pub use sites::{Callers, CodePlace, Module, Site};
 pub use traffic::{Context, Nbi, Peer, Rate, Requests, Traffic};

@@ -17,7 +17,7 @@ pub use create::{SpaceConfig, create, create_aset};
 use super::inter_host::FlatCall;
 use super::nonblocking::{Members, complete};
 use crate::base::slab::Slab;
-use crate::base::{Cause, Fault, report};
+use crate::base::{Cause, Fault};
 use crate::bootstrap::job::Job;
 use crate::context::order;
 use crate::memory::allocator::GRANULE;
@@ -132,9 +132,7 @@ fn synchronize(w: &'static World, open: &Open, asked: Asked) -> Result<(), Fault
     let all = open.group.exchange(w, asked.kind, words)?;
     let mine = format!("{} of space {:?} ({first}, {second})", asked.routine, open.space.name);
     open.group.same(&all, 3, asked.routine, &mine)?;
-    if let Some(fault) = later {
-        report::tell(&fault);
-    }
+    order::tell(later);
     Ok(())
 }
 

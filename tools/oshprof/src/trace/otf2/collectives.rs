@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use pellucid_profile::file::ReadError;
 use pellucid_profile::op::Op;
-use pellucid_profile::tables::TeamKey;
+use pellucid_profile::tables::{TeamKey, place_in};
 use pellucid_profile::trace::read::{Call, Trace, What};
 
 use super::super::rows;
@@ -99,17 +99,6 @@ pub(super) fn members((_, start, stride, size): TeamKey) -> impl Iterator<Item =
     (0..size).filter_map(move |member| u32::try_from(start.checked_add(stride.checked_mul(member)?)?).ok())
 }
 
-/// Which member of a team a PE is.
-fn place((_, start, stride, size): TeamKey, pe: u32) -> Option<u64> {
-    let from_first = i64::from(pe) - i64::from(start);
-    let place = match i64::from(stride) {
-        0 => from_first,
-        stride if from_first % stride == 0 => from_first / stride,
-        _ => return None,
-    };
-    (0..i64::from(size)).contains(&place).then_some(place as u64)
-}
-
 /// What all members gave to each collect of parts: known where all of them are in the trace.
 #[derive(Default)]
 pub(super) struct Parts {
@@ -149,7 +138,7 @@ impl Parts {
 
     /// Bytes that a PE sends and receives in a collective that began at `start`.
     pub(super) fn moved(&self, kind: Kind, call: &Call, team: TeamKey, pe: u32, start: u64) -> (u64, u64) {
-        let me = place(team, pe).unwrap_or(0);
+        let me = place_in(team, pe).unwrap_or(0);
         let parts = self.all.get(&(team, pe, start)).copied();
         kind.moved(call.bytes, (me, u64::from(team.3.unsigned_abs())), call.root == Some(pe), parts)
     }
@@ -200,7 +189,7 @@ mod tests {
     fn members_of_a_team() {
         assert_eq!(members((5, 1, 2, 3)).collect::<Vec<_>>(), [1, 3, 5]);
         assert_eq!(members((5, 4, -2, 3)).collect::<Vec<_>>(), [4, 2, 0]);
-        assert_eq!([4, 2, 0, 1, 6].map(|pe| place((5, 4, -2, 3), pe)), [Some(0), Some(1), Some(2), None, None]);
-        assert_eq!([1, 3, 5, 7, 2].map(|pe| place((5, 1, 2, 3), pe)), [Some(0), Some(1), Some(2), None, None]);
+        assert_eq!([4, 2, 0, 1, 6].map(|pe| place_in((5, 4, -2, 3), pe)), [Some(0), Some(1), Some(2), None, None]);
+        assert_eq!([1, 3, 5, 7, 2].map(|pe| place_in((5, 1, 2, 3), pe)), [Some(0), Some(1), Some(2), None, None]);
     }
 }
