@@ -1,11 +1,31 @@
-/* Loops of short calls that overlap in the processor: short KIND CALLS. */
+/* Loops of short calls that overlap in the processor: short KIND CALLS, or short places SECONDS, which says how many
+   calls its PEs made. */
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define WORDS (1 << 20)
-static long counter, sum;
+static long counter, sum, made;
+
+/* A quarter of the calls from one line, to the PE itself. */
+static void places(long *table, int me, int other, time_t seconds) {
+    struct timespec begin, now;
+    unsigned long x = 88172645463325252ul + me;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    do {
+        for (long i = 0; i < 1000000; i++) {
+            x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+            if (x >> 62 == 0) sum += shmem_long_g(table, me);
+            else sum -= shmem_long_g(table, other);
+        }
+        made += 1000000;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while (now.tv_sec - begin.tv_sec <= seconds);
+    shmem_long_sum_reduce(SHMEM_TEAM_WORLD, &made, &made, 1);
+    if (me == 0) printf("%ld\n", made);
+}
 
 int main(int argc, char **argv) {
     shmem_init();
@@ -15,11 +35,9 @@ int main(int argc, char **argv) {
     long *table = shmem_calloc(WORDS, sizeof(long));
     unsigned long x = 88172645463325252ul + me;
     shmem_barrier_all();
-    /* A quarter of the calls from one line, to the PE itself. */
-    for (int places = !strcmp(kind, "places"); places && calls > 0; calls--) {
-        x ^= x << 13, x ^= x >> 7, x ^= x << 17;
-        if (x >> 62 == 0) sum += shmem_long_g(table, me);
-        else sum -= shmem_long_g(table, other);
+    if (!strcmp(kind, "places")) {
+        places(table, me, other, calls);
+        calls = 0;
     }
     for (long i = 0; i < calls; i++) {
         x ^= x << 13, x ^= x >> 7, x ^= x << 17;
