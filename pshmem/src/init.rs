@@ -10,6 +10,7 @@ use pellucid_core::base::{Cause, Fault, env, report};
 use pellucid_core::bootstrap::Profiles;
 use pellucid_core::collectives::table;
 use pellucid_core::memory::heap;
+use pellucid_core::os::cgroup;
 use pellucid_core::os::crash::Crashed;
 use pellucid_core::os::python;
 use pellucid_core::runtime::{self, Level, Start};
@@ -210,6 +211,7 @@ fn profile(start: &Start) -> bool {
             let names = table::rows().into_iter().map(|row| format!("{}:{}", row.collective, row.name));
             recorder::algorithm_names(names);
             recorder::mark(Mark::Initialized);
+            recorder::set_cores(start.cores, cgroup::cpu_quota());
             true
         }
         Err(error) => {

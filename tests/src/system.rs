@@ -86,11 +86,6 @@ pub fn shared_names() -> BTreeSet<String> {
     names(Path::new("/dev/shm"))
 }
 
-/// Names in the folder for temporary files.
-pub fn temporary_names() -> BTreeSet<String> {
-    names(&std::env::temp_dir())
-}
-
 /// Names in a folder.
 pub fn entries(folder: &Path) -> BTreeSet<String> {
     names(folder)

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use harness::cgroup::MemoryLimit;
+use harness::cgroup::Limit;
 use harness::compile::Build;
 use harness::run::{Job, Outcome, at_once};
 use harness::{system, tree};
@@ -306,7 +306,7 @@ fn a_pe_that_is_gone_after_finalize_is_reported_while_others_wait_in_an_exit_han
 
 #[test]
 fn a_kill_by_the_memory_limit_is_named() {
-    let group = match MemoryLimit::new("endings", 96 << 20) {
+    let group = match Limit::memory("endings", 96 << 20) {
         Ok(group) => group,
         Err(reason) => return println!("not tested: no control group with a limit of memory can be made: {reason}"),
     };

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use harness::cgroup::Limit;
 use harness::compile::Build;
 use harness::run::Job;
 use harness::tree;
@@ -174,6 +175,24 @@ fn the_head_has_the_factors_and_the_end_the_line_that_matters() {
     let of =
         |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("no {name}: {text}"));
     assert!(of("shmem_init").ends_with('-') && of("shmem_finalize").ends_with('-'), "{text}");
+}
+
+/// As of a container that may take the time of some cores of a large host.
+#[test]
+fn a_quota_of_cpu_time_is_named() {
+    let group = match Limit::cores("insight", 1) {
+        Ok(group) => group,
+        Err(reason) => return println!("not tested: no control group with a quota can be made: {reason}"),
+    };
+    let binary = Build::program("profile/factors.c").options(["-g", "-O1"]).build();
+    let directory = tree::fresh("insight/quota").join("profile");
+    let oshrun = tree::tool("oshrun");
+    let job = Job::new("sh").args(["-c", &group.script(), "sh"]).arg(&oshrun).args(["-n", "2", "--profile-dir"]);
+    job.arg(&directory).arg(&binary).limit(60).run().expect_code(0);
+    let report = Job::new(tree::tool("oshprof")).arg("report").arg(&directory).run().expect_code(0);
+    report.expect_text(&["2 PEs on ", ", a quota of 1 core, ", ": waits include time without a core"]);
+    let advice = Job::new(tree::tool("oshprof")).arg("advise").arg(&directory).run().expect_code(0);
+    advice.expect_text(&["2 PEs share the time of 1 core", ", which is their quota"]);
 }
 
 /// Threads that wait at the same time spend more in the library together than the PE runs: shares are of the time of

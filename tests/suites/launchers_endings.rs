@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use harness::cgroup::MemoryLimit;
+use harness::cgroup::Limit;
 use harness::compile::Build;
 use harness::launchers::{self, Family, Launcher, Verdict, ensure, skip};
 use harness::run::Job;
@@ -174,7 +174,7 @@ fn waiting(launcher: &Launcher, name: &str) -> (PathBuf, PathBuf) {
 /// Whatever the launcher makes of it, and however soon it ends the others.
 fn memory_is_named(launcher: &Launcher) -> Verdict {
     let name = format!("hungry-{:?}-{}-{}", launcher.family, launcher.protocol, launcher.version());
-    let limit = match MemoryLimit::new(&name, 96 << 20) {
+    let limit = match Limit::memory(&name, 96 << 20) {
         Ok(limit) => limit,
         Err(reason) => return skip(&format!("no control group with a limit of memory can be made: {reason}")),
     };

@@ -17,7 +17,7 @@ use crate::base::{Cause, Fault};
 use crate::os::alive::Alive;
 use crate::os::crash::{Crashed, Place};
 use crate::os::other::{self, Ended};
-use crate::os::{cpu, futex, library, mmap, wait};
+use crate::os::{cgroup, cpu, futex, library, mmap, wait};
 use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
@@ -173,13 +173,15 @@ impl Job {
         Self::new(pes, npes).map_err(std::io::Error::other)
     }
 
-    /// As [`Self::create`], made by a PE: its own CPUs say nothing of what the launcher has.
+    /// As [`Self::create`], made by a PE: its own CPUs say nothing of what the launcher has, but it is in the same
+    /// control group.
     pub(crate) fn on_host(pes: Range<u32>, npes: u32) -> Result<Self, Fault> {
-        Self::with_cpus(pes, npes, u32::MAX)
+        Self::with_cpus(pes, npes, cgroup::cpu_quota().unwrap_or(u32::MAX))
     }
 
     pub(crate) fn new(pes: Range<u32>, npes: u32) -> Result<Self, Fault> {
-        Self::with_cpus(pes, npes, cpu::count(&cpu::affinity()))
+        let cpus = cpu::count(&cpu::affinity());
+        Self::with_cpus(pes, npes, cgroup::cpu_quota().map_or(cpus, |quota| cpus.min(quota)))
     }
 
     fn with_cpus(pes: Range<u32>, npes: u32, cpus: u32) -> Result<Self, Fault> {

@@ -90,6 +90,8 @@ pub struct Map {
     pub me: i32,
     /// PEs of the job; 0 while the library is not initialized.
     pub npes: i32,
+    /// Cores that PEs of this host may take between them.
+    pub cores: u32,
     /// Whether there are more PEs than cores on this host.
     pub oversubscribed: bool,
     /// Fewer PEs than cores on this host: threads of the library's have one.
@@ -123,6 +125,7 @@ impl Map {
             peers: NonNull::dangling(),
             me: 0,
             npes: 0,
+            cores: 0,
             oversubscribed: false,
             spare_cores: false,
             check: false,

@@ -11,7 +11,7 @@ use crate::base::{Cause, Fault};
 use crate::bootstrap::common::CommonSettings;
 use crate::bootstrap::job::Job;
 use crate::os::elf;
-use crate::os::{cpu, mmap, numa, pagemap};
+use crate::os::{cgroup, cpu, mmap, numa, pagemap, wait};
 use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicBool;
@@ -37,10 +37,9 @@ pub struct Segments {
     pub data: Option<elf::Range>,
     /// Address of the internal area of the host's first PE; the others follow at [`INTERNAL`] bytes.
     pub internal: *mut u8,
-    /// Whether there are more PEs than cores.
-    pub oversubscribed: bool,
-    /// Fewer PEs than cores.
-    pub spare_cores: bool,
+    /// PEs of this host, and the cores that these may take between them: those that they may run on, or fewer where
+    /// their control group has a quota.
+    pub pes_and_cores: (u32, u32),
     /// What the user may want to know (shown with `SHMEM_DEBUG`).
     pub notes: Vec<String>,
 }
@@ -132,7 +131,6 @@ pub fn establish(
             Peer::new((at(layout.heap(other), heap as usize), heap_len), (data, data_len))
         })
         .collect();
-    let (pes, cores) = pes_and_cores(job);
     Ok(Segments {
         first: job.pes().start,
         peers: peers.leak(),
@@ -140,8 +138,7 @@ pub fn establish(
         heap_len,
         data,
         internal: view.wrapping_add(layout.internal(0)),
-        oversubscribed: pes > cores,
-        spare_cores: pes < cores,
+        pes_and_cores: pes_and_cores(job),
         notes,
     })
 }
@@ -150,6 +147,7 @@ impl Segments {
     /// The translation map of PE `pe`, for a job of which `pes` are on this host and reached through their memory.
     pub fn map(&self, pe: u32, pes: Range<u32>, npes: u32, check: bool) -> Map {
         let skipped = pes.start - self.first;
+        let (all, cores) = self.pes_and_cores;
         Map {
             heap_base: self.heap_base,
             heap_len: self.heap_len,
@@ -161,8 +159,9 @@ impl Segments {
             npes: npes as i32,
             atomic_pes: pes.len() as u32,
             peers: NonNull::from(&self.peers[skipped as usize..][..pes.len()]).cast(),
-            oversubscribed: self.oversubscribed,
-            spare_cores: self.spare_cores,
+            cores,
+            oversubscribed: all > cores,
+            spare_cores: all < cores,
             check,
             alert: AtomicBool::new(check),
             transport: None,
@@ -172,7 +171,8 @@ impl Segments {
     }
 }
 
-/// PEs of this host, and cores that they may run on between them.
+/// PEs of this host, and cores that they may take between them. Where these are a quota of CPU time, whoever waits
+/// saves it.
 fn pes_and_cores(job: &Job) -> (u32, u32) {
     let mut union = [0u64; cpu::MASK_WORDS];
     for pe in job.pes() {
@@ -180,7 +180,11 @@ fn pes_and_cores(job: &Job) -> (u32, u32) {
             *all |= one;
         }
     }
-    (job.pes().len() as u32, cpu::count(&union).min(job.cpus().max(1)))
+    let (pes, cores) = (job.pes().len() as u32, cpu::count(&union).min(job.cpus().max(1)));
+    if pes > cores && cgroup::cpu_quota() == Some(cores) {
+        wait::save_cpu_time();
+    }
+    (pes, cores)
 }
 
 /// What of the executable is symmetric, as a whole and in parts.

@@ -3,6 +3,7 @@
 pub mod alive;
 pub mod ancestors;
 pub mod beside;
+pub mod cgroup;
 pub mod cpu;
 pub mod crash;
 pub mod depth;

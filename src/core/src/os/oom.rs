@@ -1,9 +1,7 @@
 //! Kills by the kernel for want of memory, as the control group of a process counts them.
 
+use super::cgroup;
 use std::path::PathBuf;
-
-/// Where control groups are mounted.
-const MOUNT: &str = "/sys/fs/cgroup";
 
 /// The count of a process's control group.
 #[derive(Debug)]
@@ -40,26 +38,17 @@ impl Kills {
     }
 }
 
-/// Where the groups of `/proc/PID/cgroup` may be found: their counters and limits. A container may see its own group as
-/// the root.
+/// Where the groups of `/proc/PID/cgroup` may be found: their counters and limits.
 fn places(groups: &str) -> Vec<(PathBuf, PathBuf)> {
-    let mut places = Vec::new();
-    for line in groups.lines() {
-        let mut fields = line.splitn(3, ':').skip(1);
-        let (Some(controllers), Some(path)) = (fields.next(), fields.next()) else { continue };
-        let (mounts, counter, limit): (&[&str], _, _) = match controllers {
-            "" => (&["", "unified"], "memory.events", "memory.max"),
-            list if list.split(',').any(|name| name == "memory") => {
-                (&["memory"], "memory.oom_control", "memory.limit_in_bytes")
-            }
-            _ => continue,
+    let groups = cgroup::groups(groups, "memory").into_iter();
+    let places = groups.flat_map(|group| {
+        let (counter, limit) = match group.is_unified {
+            true => ("memory.events", "memory.max"),
+            false => ("memory.oom_control", "memory.limit_in_bytes"),
         };
-        for (mount, path) in mounts.iter().flat_map(|mount| [(mount, path.trim_start_matches('/')), (mount, "")]) {
-            let group = PathBuf::from(MOUNT).join(mount).join(path);
-            places.push((group.join(counter), group.join(limit)));
-        }
-    }
-    places
+        group.folders.map(|folder| (folder.join(counter), folder.join(limit)))
+    });
+    places.collect()
 }
 
 /// The line `oom_kill N` of a counter's file.
@@ -72,19 +61,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_kinds_of_groups_are_found() {
-        let of = |groups| -> Vec<String> {
-            places(groups).into_iter().map(|(counter, _)| counter.display().to_string()).collect()
+    fn each_kind_of_group_has_its_files() {
+        let names = |groups| -> Vec<String> {
+            let name = |(counter, limit): (PathBuf, PathBuf)| format!("{} {}", counter.display(), limit.display());
+            places(groups).into_iter().map(name).collect()
         };
-        assert_eq!(
-            of("0::/slurm/job_1\n"),
-            ["/slurm/job_1", "", "/unified/slurm/job_1", "/unified"].map(|p| format!("{MOUNT}{p}/memory.events"))
-        );
-        assert_eq!(
-            of("8:pids:/\n4:memory:/a:b\n0::/\n")[..2],
-            ["/memory/a:b", "/memory"].map(|p| format!("{MOUNT}{p}/memory.oom_control"))
-        );
-        assert!(of("nonsense\n").is_empty());
+        assert_eq!(names("0::/a\n")[0], "/sys/fs/cgroup/a/memory.events /sys/fs/cgroup/a/memory.max");
+        let before =
+            ["memory.oom_control", "memory.limit_in_bytes"].map(|name| format!("/sys/fs/cgroup/memory/a/{name}"));
+        assert_eq!(names("4:memory:/a\n0::/\n")[0], before.join(" "));
     }
 
     #[test]

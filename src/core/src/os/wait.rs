@@ -21,6 +21,9 @@ const SPINS: u32 = 2000;
 const YIELDS: u32 = 64;
 /// A wait of this length begins to sleep: whoever waits so long has a partner that computes.
 const PATIENCE: Duration = Duration::from_millis(20);
+/// The same where a yield gives the core to nobody, and takes from the time that all PEs may have on cores: about what
+/// it takes to sleep and to wake up.
+const PATIENCE_WITH_QUOTA: Duration = Duration::from_micros(100);
 /// A yield that takes so long has given a time slice to somebody who computes, on the same core.
 const SLICE: Duration = Duration::from_micros(500);
 /// Naps in place of yields before one of these is tried again: at first, and after many that took long.
@@ -73,6 +76,15 @@ impl Naps {
             self.next.store(next / 2, Ordering::Relaxed);
         }
     }
+}
+
+/// Whether PEs use up a quota of CPU time.
+static SAVES_TIME: AtomicBool = AtomicBool::new(false);
+
+/// Has every waiter sleep soon: PEs have more cores to run on than time on them, and who waits without a sleep stops
+/// those who compute.
+pub fn save_cpu_time() {
+    SAVES_TIME.store(true, Ordering::Relaxed);
 }
 
 /// Whether waiters have a reason to look around at every yield: on a busy machine each may take long.
@@ -150,6 +162,8 @@ pub struct Backoff {
     pe: Option<u32>,
     /// Since when, whatever has moved on meanwhile.
     begun: Option<Instant>,
+    /// How long it takes so far, as of the last look at the clock.
+    waited: Duration,
     /// Once the wait is long, and has been told of.
     noted: Option<Option<Noted>>,
 }
@@ -161,12 +175,13 @@ impl Backoff {
         let spins = if oversubscribed { 1 } else { SPINS };
         let meanwhile_at = FIRST_AT.load(Ordering::Acquire);
         let (nap, rest) = (FIRST_NAP, FIRST_NAP);
-        Self { turns: 0, spins, meanwhile_at, since: None, nap, rest, pe: None, begun: None, noted: None }
+        let (since, begun, waited) = (None, None, Duration::ZERO);
+        Self { turns: 0, spins, meanwhile_at, since, nap, rest, pe: None, begun, waited, noted: None }
     }
 
     /// Whether the wait is about to be noted as a long one, and it is time for [`Self::waits_for`].
     pub fn becomes_long(&self) -> bool {
-        self.nap > FIRST_NAP && self.noted.is_none()
+        self.waited >= PATIENCE && self.nap > FIRST_NAP && self.noted.is_none()
     }
 
     /// Who has to do something, where it is known to be one PE: for whoever looks at a job that hangs.
@@ -179,7 +194,7 @@ impl Backoff {
     pub fn restart(&mut self, oversubscribed: bool) {
         self.turns = 0;
         self.spins = if oversubscribed { 1 } else { SPINS };
-        self.since = None;
+        (self.since, self.waited) = (None, Duration::ZERO);
         (self.nap, self.rest) = (FIRST_NAP, FIRST_NAP);
     }
 
@@ -255,14 +270,15 @@ impl Backoff {
         }
         let since = *self.since.get_or_insert_with(Instant::now);
         let begun = *self.begun.get_or_insert(since);
-        let waited = since.elapsed();
-        if waited < PATIENCE {
+        self.waited = since.elapsed();
+        let patience = if SAVES_TIME.load(Ordering::Relaxed) { PATIENCE_WITH_QUOTA } else { PATIENCE };
+        if self.waited < patience {
             self.give_way();
         } else {
             if self.becomes_long() {
                 self.noted = Some(Noted::since(begun, self.pe));
             }
-            // From here each turn is a nap: a twentieth of the time waited so far at most.
+            // From here each turn is a nap: a twentieth of the time waited so far at most, but for a quota.
             self.turns -= 1;
             doze(&mut self.nap);
         }

@@ -44,6 +44,8 @@ pub struct Start {
     pub first_local_pe: i32,
     /// PEs of this host.
     pub local_pes: u32,
+    /// Cores that these may take between them.
+    pub cores: u32,
     /// Profile level asked for; 0 is off.
     pub profile_level: i32,
     /// Trace asked for: directory, bytes a thread, whether it is on from the start.
@@ -74,6 +76,7 @@ pub fn init_thread(requested: i32, profiles: Profiles) -> Result<Start, Fault> {
         npes: map().npes,
         first_local_pe: map().first_pe,
         local_pes: map().local_pes,
+        cores: map().cores,
         profile_level: 0,
         trace: None,
         sampling: (1, 1),
@@ -170,10 +173,10 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
     messages::open(map, internal.wrapping_add(near.start as usize * INTERNAL).cast_mut());
     result.kept_by_launcher = launch.launched && WIREUP.get().is_none();
     result.profile_fd = launch.profile.map(IntoRawFd::into_raw_fd);
-    result.pe = map.me;
-    result.npes = map.npes;
+    (result.pe, result.npes) = (map.me, map.npes);
     result.first_local_pe = map.first_pe;
     result.local_pes = map.local_pes;
+    result.cores = map.cores;
     Ok(process)
 }
 

@@ -11,6 +11,13 @@ const WAITING: f64 = 0.10;
 /// Share of the run without a processor from which on others are to blame where there are cores for all.
 const WITHOUT: f64 = 0.15;
 
+/// What to try where the container or the job may take the time of fewer cores than there are.
+const WITH_QUOTA: &str = "start as many PEs as the quota has cores, or give the container or the job more (docker run \
+     --cpus, resources.limits.cpu): once it is used up, all PEs stand still until the next period";
+/// What to try elsewhere.
+const WITHOUT_QUOTA: &str =
+    "start as many PEs as there are cores; what a PE does more than one of the others has to wait for";
+
 /// See the module.
 pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
     let hosts = crate::report::hosts(profile);
@@ -29,27 +36,22 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
     let on_core: f64 = known().map(|pe| pe.on_core_ns() as f64).sum();
     let run = run_ns(profile);
     let pes = on(host).len();
+    let is_quota = on(host).iter().any(|pe| u64::from(pe.system.quota) == cores);
     if workers > cores {
         // With a core for each, the run takes as long as the PE that has most to do.
         let alone = on(host).into_iter().map(busy_share).fold(0.0, f64::max);
         let share =
             (waiting / run).min(taken(&on(host), cores) * (1.0 - cores as f64 / workers as f64)).min(1.0 - alone);
+        let who = if workers > pes as u64 { format!("{pes} PEs with {workers} threads") } else { format!("{pes} PEs") };
         return (share >= WAITING).then(|| Finding {
-            what: if workers > pes as u64 {
-                format!(
-                    "{pes} PEs with {workers} threads share {cores} cores on {host}: waits include time without one"
-                )
-            } else {
-                format!("{pes} PEs share {cores} cores on {host}: waits include time without a core")
-            },
+            what: format!("{who} share {}: waits include time without a core", shared(cores, host, is_quota)),
             evidence: format!(
                 "{} waiting over all PEs; {} on processors; {} times a PE had to leave its core",
                 shown_time(waiting),
                 shown_time(on_core),
                 shown_count(switches)
             ),
-            try_this: "start as many PEs as there are cores; what a PE does more than one of the others has \
-                       to wait for",
+            try_this: if is_quota { WITH_QUOTA } else { WITHOUT_QUOTA },
             share,
         });
     }
@@ -71,6 +73,11 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
         try_this: "run where nothing else runs; oshrun --bind core keeps PEs from moving",
         share: without,
     })
+}
+
+fn shared(cores: u64, host: &str, is_quota: bool) -> String {
+    let cores = if cores == 1 { "1 core".to_owned() } else { format!("{cores} cores") };
+    if is_quota { format!("the time of {cores} on {host}, which is their quota") } else { format!("{cores} on {host}") }
 }
 
 /// The part of the run in which cores were taken, as far as is known: while one is free nobody lacks any.

@@ -324,6 +324,23 @@ fn threads_share_cores_as_pes_do() {
     assert!(found[0].1.what.starts_with("4 PEs with 16 threads share 4 cores on vm"), "{:?}", found[0].1);
 }
 
+/// As many cores as there are help nobody whose container may take the time of a few.
+#[test]
+fn a_quota_is_what_pes_share() {
+    let mut few = profile(&[routine("shmem_long_wait_until", Class::Wait, 400, 0, 3000 * MS)], 0.25);
+    for pe in &mut few.pes {
+        (pe.host, pe.tables.system.cores, pe.tables.system.quota) = ("vm".into(), 2, 2);
+        pe.tables.system.usage.user_ns = 500 * MS;
+    }
+    let (name, finding) = findings(&few).into_iter().next().expect("a finding");
+    assert_eq!(name, "oversubscribed");
+    assert!(
+        finding.what.starts_with("4 PEs with 12 threads share the time of 2 cores on vm, which is their quota"),
+        "{finding:?}"
+    );
+    assert!(finding.try_this.contains("--cpus"), "{finding:?}");
+}
+
 /// More cores cannot help a program in which one PE works all the time.
 #[test]
 fn a_crowd_that_waits_for_one_that_works_has_cores_enough() {

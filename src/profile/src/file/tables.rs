@@ -11,7 +11,7 @@ use crate::tables::{
 };
 
 /// Tags of the sections, in the order in which they are written.
-pub(super) const TAGS: [u32; 28] = [
+pub(super) const TAGS: [u32; 29] = [
     TAG_COST,
     TAG_PEERS,
     TAG_MODULES,
@@ -40,6 +40,7 @@ pub(super) const TAGS: [u32; 28] = [
     TAG_ERRORS,
     TAG_QUEUED,
     TAG_BESIDE,
+    TAG_QUOTA,
 ];
 /// What recording costs, and what could not be kept.
 const TAG_COST: u32 = 4;
@@ -97,6 +98,8 @@ const TAG_ERRORS: u32 = 30;
 const TAG_QUEUED: u32 = 31;
 /// What counting takes of atomic operations and of copies; left out where that was not measured.
 const TAG_BESIDE: u32 = 32;
+/// What the control group may take of the processors, where that is limited.
+const TAG_QUOTA: u32 = 33;
 
 /// The payload of a section; `None` where there is nothing to say.
 pub(super) fn encode(tag: u32, d: &PeTables) -> Option<Vec<u8>> {
@@ -195,6 +198,8 @@ pub(super) fn encode(tag: u32, d: &PeTables) -> Option<Vec<u8>> {
         TAG_CALLERS if !d.callers.is_empty() => callers::encode(&mut out, &d.callers),
         TAG_TRACE if d.trace_dropped > 0 => out.u64(d.trace_dropped),
         TAG_QUEUED => out.u64(d.system.queued_ns?),
+        TAG_QUOTA if d.system.quota == 0 => return None,
+        TAG_QUOTA => out.u32(d.system.quota),
         TAG_BESIDE if d.cost.beside_ns == [0.0; 2] => return None,
         TAG_BESIDE => d.cost.beside_ns.into_iter().for_each(|ns| out.u64(ns.to_bits())),
         _ => return None,
@@ -230,6 +235,7 @@ fn system(c: &mut Cursor<'_>) -> Result<System, ReadError> {
     Ok(System {
         cores,
         allowed,
+        quota: 0,
         threads_ns: next()?,
         queued_ns: None,
         memory: [next()?, next()?, next()?, next()?],
@@ -368,7 +374,10 @@ pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut PeTables) -> Result<(
         }
         TAG_ERRORS => d.errors = list(c, |c| Ok((c.u32("a code")?, c.u64("errors by code")?)))?,
         TAG_COUNTERS => d.counters = counters::decode(c)?,
-        TAG_SYSTEM => d.system = System { queued_ns: d.system.queued_ns, ..system(c)? },
+        TAG_SYSTEM => {
+            d.system = System { queued_ns: d.system.queued_ns, quota: d.system.quota, ..system(c)? };
+        }
+        TAG_QUOTA => d.system.quota = c.u32("what the control group may take")?,
         TAG_QUEUED => d.system.queued_ns = Some(c.u64("how long threads stood in run queues")?),
         TAG_BESIDE => {
             let mut next = || finite(c, "what recording costs");

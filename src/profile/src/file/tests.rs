@@ -184,6 +184,7 @@ fn tables() -> PeTables {
         system: System {
             cores: 2,
             allowed: 1,
+            quota: 3,
             threads_ns: 999_980,
             queued_ns: Some(7),
             memory: [0x10_0000, 4096, 0x20_0000, 64],

@@ -4,6 +4,7 @@
 use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering::Relaxed;
 
+use super::claim;
 use super::hot::{bump, ticks};
 use crate::clock;
 use crate::segment::layout::{Region, Slot};
@@ -11,7 +12,8 @@ use crate::segment::layout::{Region, Slot};
 /// Time between two looks at the run queue, in nanoseconds: a look takes some microseconds.
 const LOOK_NS: u64 = 100_000_000;
 
-/// Notes the processors of the host, and those that this process may run on.
+/// Notes the processors of the host, which may be more than its PEs may take ([`set_cores`]), and those that this
+/// process may run on.
 pub(super) fn note_processors(region: &Region) {
     let mut set = MaybeUninit::<libc::cpu_set_t>::zeroed();
     // SAFETY: the set is as large as said, and zeroed: whatever the kernel leaves of it is valid.
@@ -23,6 +25,14 @@ pub(super) fn note_processors(region: &Region) {
     let cores = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };
     region.head.cores.store(u32::try_from(cores).unwrap_or(0), Relaxed);
     region.head.allowed.store(u32::try_from(allowed).unwrap_or(0), Relaxed);
+}
+
+/// Cores that the PEs of this host may take between them, and what their control group may take, where that is limited.
+pub fn set_cores(cores: u32, quota: Option<u32>) {
+    if let Some(region) = claim::region() {
+        region.head.cores.store(cores, Relaxed);
+        region.head.quota.store(quota.unwrap_or(0), Relaxed);
+    }
 }
 
 /// What the kernel has counted for this process or thread so far (`RUSAGE_SELF`, `RUSAGE_THREAD`).

@@ -186,8 +186,8 @@ pub struct RegionHead {
     pub copy_cost: AtomicU64,
     /// Ends of regions that were not open, begins beyond the deepest nesting, names beyond the table.
     pub region_errors: AtomicU32,
-    /// Keeps what follows aligned.
-    pub reserved: AtomicU32,
+    /// Processors' worth of time that the PE's control group may take; 0: no limit.
+    pub quota: AtomicU32,
     /// Host of the PE.
     pub host: Text<64>,
     /// First address and bytes of the symmetric heap, then of the static objects: the same object has the same offset
@@ -199,7 +199,7 @@ pub struct RegionHead {
     pub heap_most: AtomicU64,
     /// Addresses of the distributed locks that the PE holds; 0: free place.
     pub locks: [AtomicU64; LOCKS],
-    /// Processors of the host, and those that the PE may run on.
+    /// Processors that the host's PEs may take between them, and those that the PE may run on.
     pub cores: AtomicU32,
     /// See [`Self::cores`].
     pub allowed: AtomicU32,

@@ -137,6 +137,7 @@ fn system(head: &layout::RegionHead) -> System {
     System {
         cores: head.cores.load(Relaxed),
         allowed: head.allowed.load(Relaxed),
+        quota: head.quota.load(Relaxed),
         threads_ns: 0,
         queued_ns: None,
         memory: head.memory.each_ref().map(|word| word.load(Relaxed)),

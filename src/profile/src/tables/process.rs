@@ -51,10 +51,12 @@ pub struct Timeline {
 /// What the system gave the PE, and what its process took of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct System {
-    /// Processors of the host; 0 where not known, as in profiles of earlier versions.
+    /// Processors that the host's PEs may take between them; 0 where not known, as in profiles of earlier versions.
     pub cores: u32,
-    /// Those of them that the PE may run on.
+    /// Processors that the PE may run on.
     pub allowed: u32,
+    /// Processors' worth of time that its control group may take; 0: no limit, or not known.
+    pub quota: u32,
     /// Lives of the threads that call the library, between initialization and finalization, in nanoseconds.
     pub threads_ns: u64,
     /// How long these threads stood in a run queue, ready to run and without a processor, in nanoseconds; `None` where
