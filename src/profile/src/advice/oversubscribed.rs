@@ -17,6 +17,11 @@ const WITH_QUOTA: &str = "start as many PEs as the quota has cores, or give the 
 /// What to try elsewhere.
 const WITHOUT_QUOTA: &str =
     "start as many PEs as there are cores; what a PE does more than one of the others has to wait for";
+/// What to try where others take the cores.
+const OTHERS: &str = "run where nothing else runs; oshrun --bind core keeps PEs from moving";
+/// What to try where others take the cores, or a quota does.
+const THROTTLED: &str = "look at nr_throttled in the control group's cpu.stat: where it grows, start fewer threads or \
+     ask for a larger quota; else run where nothing else runs";
 
 /// See the module.
 pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
@@ -64,20 +69,29 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
         None => 0.0,
     };
     let stood = queued.map_or_else(String::new, |queued| format!("{} in line for a core, ", shown_time(queued)));
+    let quota = on(host).iter().map(|pe| pe.system.quota).max().filter(|quota| *quota > 0);
     (without >= WITHOUT).then(|| Finding {
-        what: format!(
-            "other programs take the cores of {host}: PEs had to leave theirs {} times",
-            shown_count(switches)
-        ),
+        what: format!("{}: PEs had to leave theirs {} times", taken_by(host, quota), shown_count(switches)),
         evidence: format!("{stood}{} on processors in {} of run time", shown_time(on_core), shown_time(run)),
-        try_this: "run where nothing else runs; oshrun --bind core keeps PEs from moving",
+        try_this: if quota.is_some() { THROTTLED } else { OTHERS },
         share: without,
     })
 }
 
+fn shown_cores(cores: u64) -> String {
+    if cores == 1 { "1 core".to_owned() } else { format!("{cores} cores") }
+}
+
 fn shared(cores: u64, host: &str, is_quota: bool) -> String {
-    let cores = if cores == 1 { "1 core".to_owned() } else { format!("{cores} cores") };
+    let cores = shown_cores(cores);
     if is_quota { format!("the time of {cores} on {host}, which is their quota") } else { format!("{cores} on {host}") }
+}
+
+fn taken_by(host: &str, quota: Option<u32>) -> String {
+    match quota {
+        Some(quota) => format!("a quota of {}, or other programs, take the cores of {host}", shown_cores(quota.into())),
+        None => format!("other programs take the cores of {host}"),
+    }
 }
 
 /// The part of the run in which cores were taken, as far as is known: while one is free nobody lacks any.

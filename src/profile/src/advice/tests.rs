@@ -529,6 +529,10 @@ fn programs_that_are_starved_are_told_so() {
     let found = findings(&starved);
     assert_eq!(found[0].0, "oversubscribed");
     assert!(found[0].1.evidence.contains("in line for a core"), "{:?}", found[0].1);
+    starved.pes.iter_mut().for_each(|pe| pe.tables.system.quota = 4);
+    let found = findings(&starved);
+    assert!(found[0].1.what.starts_with("a quota of 4 cores, or other programs, take the cores of vm"), "{found:?}");
+    assert!(found[0].1.try_this.contains("nr_throttled"), "{found:?}");
 }
 
 #[test]
