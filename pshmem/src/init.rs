@@ -211,7 +211,7 @@ fn profile(start: &Start) -> bool {
             let names = table::rows().into_iter().map(|row| format!("{}:{}", row.collective, row.name));
             recorder::algorithm_names(names);
             recorder::mark(Mark::Initialized);
-            recorder::set_cores(start.cores, cgroup::cpu_quota());
+            recorder::note_processors(start.cores, cgroup::cpu_quota());
             true
         }
         Err(error) => {

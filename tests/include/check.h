@@ -72,6 +72,16 @@ static int host_first(void) { return me - me % host_pes(); }
 static int host_size(void) { return npes - host_first() < host_pes() ? npes - host_first() : host_pes(); }
 static bool on_this_host(int pe) { return pe >= host_first() && pe < host_first() + host_size(); }
 
+/* The path of a temporary file: the same on all PEs, whichever hosts they are on, and this job's alone. Collective. */
+static void job_path(char *path, size_t size, const char *name) {
+    static long job;
+    const char *folder = getenv("TMPDIR");
+    if (me == 0) job = (long)getpid();
+    shmem_barrier_all();
+    job = shmem_long_g(&job, 0);
+    snprintf(path, size, "%s/pellucid-%s-%ld", folder ? folder : "/tmp", name, job);
+}
+
 /* Initializes the library and fills in `me` and `npes`. */
 static void begin(void) {
     shmem_init();

@@ -15,7 +15,6 @@ enum { BLOCK = 4096 };
 
 static unsigned char data[BLOCK];
 static char path[256];
-static long agreed;
 
 /* The last error: its code, the PE that it names, and a part of its words. */
 static void last(int code, int peer, const char *routine, const char *part) {
@@ -174,11 +173,7 @@ static void mistakes(void) {
 
 int main(void) {
     begin();
-    const char *folder = getenv("TMPDIR");
-    agreed = me == 0 ? (long)getpid() : 0;
-    shmem_barrier_all();
-    agreed = shmem_long_g(&agreed, 0);
-    snprintf(path, sizeof path, "%s/pellucid-file-errors-%ld", folder ? folder : "/tmp", agreed);
+    job_path(path, sizeof path, "file-errors");
     not_opened(path, O_RDWR, "No such file or directory");
     not_opened("/nowhere/at/all", O_RDWR | O_CREAT, "No such file or directory");
     not_opened("/", O_RDWR, "Is a directory");

@@ -13,7 +13,6 @@
 enum { BYTES = 100 };
 
 static char path[300], data[BYTES];
-static long agreed;
 
 /* To root, modes mean nothing otherwise; threads that are made later have it from this one. */
 static void as_an_owner(void) {
@@ -55,11 +54,7 @@ int main(void) {
     as_an_owner();
     umask(0022);
     begin();
-    const char *folder = getenv("TMPDIR");
-    agreed = me == 0 ? (long)getpid() : 0;
-    shmem_barrier_all();
-    agreed = shmem_long_g(&agreed, 0);
-    snprintf(path, sizeof path, "%s/pellucid-modes-%ld", folder ? folder : "/tmp", agreed);
+    job_path(path, sizeof path, "modes");
     static const int ways[] = {O_RDWR, O_WRONLY, O_RDONLY, O_RDWR | O_EXCL, O_RDWR | O_TRUNC};
     static const unsigned modes[] = {0, 0200, 0444, 0666};
     for (int way = 0; way < 5; way++)

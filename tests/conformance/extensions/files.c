@@ -14,7 +14,6 @@ enum { BLOCK = 3000, MOST = 40 };
 
 static unsigned char out[BLOCK * MOST], in[BLOCK * MOST], other[BLOCK * MOST];
 static char path[256];
-static long agreed;
 
 static unsigned char give(long at) { return (unsigned char)(at * 131 + at / 251 + 7); }
 
@@ -239,12 +238,7 @@ static void outstanding(void) {
 
 int main(void) {
     begin();
-    const char *folder = getenv("TMPDIR");
-    /* One name on all hosts, which this job alone has. */
-    agreed = me == 0 ? (long)getpid() : 0;
-    shmem_barrier_all();
-    agreed = shmem_long_g(&agreed, 0);
-    snprintf(path, sizeof path, "%s/pellucid-files-%ld", folder ? folder : "/tmp", agreed);
+    job_path(path, sizeof path, "files");
     one_by_one();
     all_at_once(SHMEM_TEAM_WORLD);
     shmem_team_t odd = SHMEM_TEAM_INVALID, backwards = SHMEM_TEAM_INVALID;

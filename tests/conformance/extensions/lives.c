@@ -87,19 +87,12 @@ static void live(int life) {
 }
 
 int main(void) {
-    static long agreed;
     for (int life = 0; life < LIVES; life++) {
         if (life % 2) start_pes(0);
         else shmem_init();
         me = shmem_my_pe();
         npes = shmem_n_pes();
-        if (life == 0) {
-            agreed = (long)getpid();
-            shmem_barrier_all();
-            agreed = shmem_long_g(&agreed, 0);
-            const char *folder = getenv("TMPDIR");
-            snprintf(path, sizeof path, "%s/pellucid-lives-%ld", folder ? folder : "/tmp", agreed);
-        }
+        if (life == 0) job_path(path, sizeof path, "lives");
         live(life);
         shmem_finalize();
         CHECK_EQ(counter, life + 1);

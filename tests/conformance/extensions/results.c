@@ -11,7 +11,7 @@
 enum { BYTES = 100 };
 
 static char path[256], data[BYTES];
-static long agreed, from_last, lock, work[SHMEM_BARRIER_SYNC_SIZE];
+static long from_last, lock, work[SHMEM_BARRIER_SYNC_SIZE];
 static shmemx_file_t empty;
 
 /* PE 0 reads from a file that has nothing. */
@@ -87,11 +87,7 @@ static void inner_finalize(void) {
 
 int main(void) {
     begin();
-    const char *folder = getenv("TMPDIR");
-    agreed = me == 0 ? (long)getpid() : 0;
-    shmem_barrier_all();
-    agreed = shmem_long_g(&agreed, 0);
-    snprintf(path, sizeof path, "%s/pellucid-results-%ld", folder ? folder : "/tmp", agreed);
+    job_path(path, sizeof path, "results");
     CHECK_EQ(shmemx_file_open(SHMEM_TEAM_WORLD, path, O_RDWR | O_CREAT | O_TRUNC, 0600, &empty), 0);
     if (me == 0) CHECK_EQ(unlink(path), 0);
     barriers();

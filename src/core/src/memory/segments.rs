@@ -37,9 +37,9 @@ pub struct Segments {
     pub data: Option<elf::Range>,
     /// Address of the internal area of the host's first PE; the others follow at [`INTERNAL`] bytes.
     pub internal: *mut u8,
-    /// PEs of this host, and the cores that these may take between them: those that they may run on, or fewer where
-    /// their control group has a quota.
-    pub pes_and_cores: (u32, u32),
+    /// Cores that the host's PEs may take between them: those that they may run on, or fewer where their control group
+    /// has a quota.
+    pub cores: u32,
     /// What the user may want to know (shown with `SHMEM_DEBUG`).
     pub notes: Vec<String>,
 }
@@ -131,6 +131,8 @@ pub fn establish(
             Peer::new((at(layout.heap(other), heap as usize), heap_len), (data, data_len))
         })
         .collect();
+    let cores = cores(job);
+    save_quota(peers.len(), cores);
     Ok(Segments {
         first: job.pes().start,
         peers: peers.leak(),
@@ -138,7 +140,7 @@ pub fn establish(
         heap_len,
         data,
         internal: view.wrapping_add(layout.internal(0)),
-        pes_and_cores: pes_and_cores(job),
+        cores,
         notes,
     })
 }
@@ -147,7 +149,7 @@ impl Segments {
     /// The translation map of PE `pe`, for a job of which `pes` are on this host and reached through their memory.
     pub fn map(&self, pe: u32, pes: Range<u32>, npes: u32, check: bool) -> Map {
         let skipped = pes.start - self.first;
-        let (all, cores) = self.pes_and_cores;
+        let (all, cores) = (self.peers.len() as u32, self.cores);
         Map {
             heap_base: self.heap_base,
             heap_len: self.heap_len,
@@ -171,20 +173,22 @@ impl Segments {
     }
 }
 
-/// PEs of this host, and cores that they may take between them. Where these are a quota of CPU time, whoever waits
-/// saves it.
-fn pes_and_cores(job: &Job) -> (u32, u32) {
+/// Cores that the PEs of this host may take between them.
+fn cores(job: &Job) -> u32 {
     let mut union = [0u64; cpu::MASK_WORDS];
     for pe in job.pes() {
         for (all, one) in union.iter_mut().zip(job.pe(pe).affinity()) {
             *all |= one;
         }
     }
-    let (pes, cores) = (job.pes().len() as u32, cpu::count(&union).min(job.cpus().max(1)));
-    if pes > cores && cgroup::cpu_quota() == Some(cores) {
+    cpu::count(&union).min(job.cpus().max(1))
+}
+
+/// Where more PEs than that share a quota of CPU time, whoever waits leaves it to others.
+fn save_quota(pes: usize, cores: u32) {
+    if pes > cores as usize && cgroup::cpu_quota() == Some(cores) {
         wait::save_cpu_time();
     }
-    (pes, cores)
 }
 
 /// What of the executable is symmetric, as a whole and in parts.

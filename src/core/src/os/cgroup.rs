@@ -1,17 +1,17 @@
 //! Control groups: what a container, or a job of a batch system, may take of its host.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Where control groups are mounted.
-pub(super) const MOUNT: &str = "/sys/fs/cgroup";
+const MOUNT: &str = "/sys/fs/cgroup";
 
-/// A group that a process is in, as a folder.
+/// A group that a process is in.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Group {
-    /// Where it may be: in the folder of its path, or in the root, as which a container may see its own group.
+    /// Where it may be: in the folder of its path, or in the root of its hierarchy, as which a container may see its
+    /// own group.
     pub folders: [PathBuf; 2],
-    /// The root of its hierarchy.
-    pub root: PathBuf,
     /// Whether it is of the unified hierarchy (version 2).
     pub is_unified: bool,
 }
@@ -31,18 +31,21 @@ pub(super) fn groups(text: &str, controller: &str) -> Vec<Group> {
         for mount in mounts {
             let root = Path::new(MOUNT).join(mount);
             let own = root.join(path.trim_start_matches('/'));
-            groups.push(Group { folders: [own, root.clone()], root, is_unified });
+            groups.push(Group { folders: [own, root], is_unified });
         }
     }
     groups
 }
 
 /// CPUs' worth of time that this process's groups may take, as docker's `--cpus` and Kubernetes' limits set it; `None`:
-/// as much as there is. A part of a CPU does not count, but for the first.
+/// as much as there is. A part of a CPU does not count, but for the first. What the process begins with counts.
 pub fn cpu_quota() -> Option<u32> {
-    let text = std::fs::read_to_string("/proc/self/cgroup").ok()?;
-    let read = |path: PathBuf| std::fs::read_to_string(path).ok();
-    groups(&text, "cpu").iter().filter_map(|group| quota(group, read)).min()
+    static QUOTA: OnceLock<Option<u32>> = OnceLock::new();
+    *QUOTA.get_or_init(|| {
+        let text = std::fs::read_to_string("/proc/self/cgroup").ok()?;
+        let read = |path: PathBuf| std::fs::read_to_string(path).ok();
+        groups(&text, "cpu").iter().filter_map(|group| quota(group, read)).min()
+    })
 }
 
 /// The least that a group and those that it is in may take.
@@ -54,10 +57,8 @@ fn quota(group: &Group, read: impl Fn(PathBuf) -> Option<String>) -> Option<u32>
             share(&format!("{} {}", quota?.trim(), period?.trim()))
         }
     };
-    let above = |folder: &Path| -> Option<u32> {
-        folder.ancestors().take_while(|folder| folder.starts_with(&group.root)).filter_map(&of).min()
-    };
-    group.folders.iter().filter_map(|folder| above(folder)).min()
+    let [own, root] = &group.folders;
+    own.ancestors().take_while(|folder| folder.starts_with(root)).filter_map(of).min()
 }
 
 /// `QUOTA PERIOD`: the time of all its processes in each period. Without a limit, the first is `max` or negative.

@@ -181,7 +181,7 @@ impl Backoff {
 
     /// Whether the wait is about to be noted as a long one, and it is time for [`Self::waits_for`].
     pub fn becomes_long(&self) -> bool {
-        self.waited >= PATIENCE && self.nap > FIRST_NAP && self.noted.is_none()
+        self.waited >= PATIENCE && self.noted.is_none()
     }
 
     /// Who has to do something, where it is known to be one PE: for whoever looks at a job that hangs.
@@ -270,12 +270,14 @@ impl Backoff {
         }
         let since = *self.since.get_or_insert_with(Instant::now);
         let begun = *self.begun.get_or_insert(since);
+        // It had time for that since the last look.
+        let becomes_long = self.becomes_long();
         self.waited = since.elapsed();
         let patience = if SAVES_TIME.load(Ordering::Relaxed) { PATIENCE_WITH_QUOTA } else { PATIENCE };
         if self.waited < patience {
             self.give_way();
         } else {
-            if self.becomes_long() {
+            if becomes_long {
                 self.noted = Some(Noted::since(begun, self.pe));
             }
             // From here each turn is a nap: a twentieth of the time waited so far at most, but for a quota.

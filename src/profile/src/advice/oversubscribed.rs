@@ -2,7 +2,7 @@
 
 use crate::merge::{Merged, PeRow};
 use crate::op::Class;
-use crate::report::{Symbols, shown_count, shown_time};
+use crate::report::{Symbols, shown_cores, shown_count, shown_time};
 
 use super::{Finding, run_ns};
 
@@ -41,7 +41,7 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
     let on_core: f64 = known().map(|pe| pe.on_core_ns() as f64).sum();
     let run = run_ns(profile);
     let pes = on(host).len();
-    let is_quota = on(host).iter().any(|pe| u64::from(pe.system.quota) == cores);
+    let is_quota = on(host).iter().any(|pe| pe.system.has_quota_of_cores());
     if workers > cores {
         // With a core for each, the run takes as long as the PE that has most to do.
         let alone = on(host).into_iter().map(busy_share).fold(0.0, f64::max);
@@ -49,7 +49,7 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
             (waiting / run).min(taken(&on(host), cores) * (1.0 - cores as f64 / workers as f64)).min(1.0 - alone);
         let who = if workers > pes as u64 { format!("{pes} PEs with {workers} threads") } else { format!("{pes} PEs") };
         return (share >= WAITING).then(|| Finding {
-            what: format!("{who} share {}: waits include time without a core", shared(cores, host, is_quota)),
+            what: format!("{who} share {}: waits include time without a core", shared(cores as u32, host, is_quota)),
             evidence: format!(
                 "{} waiting over all PEs; {} on processors; {} times a PE had to leave its core",
                 shown_time(waiting),
@@ -78,18 +78,14 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
     })
 }
 
-fn shown_cores(cores: u64) -> String {
-    if cores == 1 { "1 core".to_owned() } else { format!("{cores} cores") }
-}
-
-fn shared(cores: u64, host: &str, is_quota: bool) -> String {
+fn shared(cores: u32, host: &str, is_quota: bool) -> String {
     let cores = shown_cores(cores);
     if is_quota { format!("the time of {cores} on {host}, which is their quota") } else { format!("{cores} on {host}") }
 }
 
 fn taken_by(host: &str, quota: Option<u32>) -> String {
     match quota {
-        Some(quota) => format!("a quota of {}, or other programs, take the cores of {host}", shown_cores(quota.into())),
+        Some(quota) => format!("a quota of {}, or other programs, take the cores of {host}", shown_cores(quota)),
         None => format!("other programs take the cores of {host}"),
     }
 }

@@ -198,8 +198,7 @@ pub(super) fn encode(tag: u32, d: &PeTables) -> Option<Vec<u8>> {
         TAG_CALLERS if !d.callers.is_empty() => callers::encode(&mut out, &d.callers),
         TAG_TRACE if d.trace_dropped > 0 => out.u64(d.trace_dropped),
         TAG_QUEUED => out.u64(d.system.queued_ns?),
-        TAG_QUOTA if d.system.quota == 0 => return None,
-        TAG_QUOTA => out.u32(d.system.quota),
+        TAG_QUOTA if d.system.quota > 0 => out.u32(d.system.quota),
         TAG_BESIDE if d.cost.beside_ns == [0.0; 2] => return None,
         TAG_BESIDE => d.cost.beside_ns.into_iter().for_each(|ns| out.u64(ns.to_bits())),
         _ => return None,
@@ -228,27 +227,22 @@ fn system_words(s: &System) -> [u64; 14] {
     ]
 }
 
-fn system(c: &mut Cursor<'_>) -> Result<System, ReadError> {
+fn system(c: &mut Cursor<'_>, s: &mut System) -> Result<(), ReadError> {
     let mut next = || c.u64("what the system gave");
-    let mut small = || Ok::<u32, ReadError>(u32::try_from(next()?).unwrap_or(u32::MAX));
-    let (cores, allowed) = (small()?, small()?);
-    Ok(System {
-        cores,
-        allowed,
-        quota: 0,
-        threads_ns: next()?,
-        queued_ns: None,
-        memory: [next()?, next()?, next()?, next()?],
-        heap_used: next()?,
-        heap_most: next()?,
-        usage: Usage {
-            user_ns: next()?,
-            system_ns: next()?,
-            page_faults: next()?,
-            voluntary_switches: next()?,
-            involuntary_switches: next()?,
-        },
-    })
+    for small in [&mut s.cores, &mut s.allowed] {
+        *small = u32::try_from(next()?).unwrap_or(u32::MAX);
+    }
+    s.threads_ns = next()?;
+    s.memory = [next()?, next()?, next()?, next()?];
+    (s.heap_used, s.heap_most) = (next()?, next()?);
+    s.usage = Usage {
+        user_ns: next()?,
+        system_ns: next()?,
+        page_faults: next()?,
+        voluntary_switches: next()?,
+        involuntary_switches: next()?,
+    };
+    Ok(())
 }
 
 /// Reads a section into the tables. Sections of other tags are left alone.
@@ -374,9 +368,7 @@ pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut PeTables) -> Result<(
         }
         TAG_ERRORS => d.errors = list(c, |c| Ok((c.u32("a code")?, c.u64("errors by code")?)))?,
         TAG_COUNTERS => d.counters = counters::decode(c)?,
-        TAG_SYSTEM => {
-            d.system = System { queued_ns: d.system.queued_ns, quota: d.system.quota, ..system(c)? };
-        }
+        TAG_SYSTEM => system(c, &mut d.system)?,
         TAG_QUOTA => d.system.quota = c.u32("what the control group may take")?,
         TAG_QUEUED => d.system.queued_ns = Some(c.u64("how long threads stood in run queues")?),
         TAG_BESIDE => {

@@ -143,7 +143,6 @@ pub fn mark(mark: Mark) {
     match mark {
         Mark::Initialized => {
             super::modules::note(region);
-            super::system::note_processors(region);
             super::system::note_usage(region);
             if let Some(slot) = super::tls::slot() {
                 super::system::begin_queue(slot);

@@ -80,7 +80,7 @@ pub use meetings::{rooted, team};
 pub use nested::{enter, leave, nested, waits_on};
 pub use network::{NetworkCounters, network_source, publish_network};
 pub use script::script_source;
-pub use system::set_cores;
+pub use system::note_processors;
 pub use tls::set_site;
 
 pub use hot::{Stamp, error, record, sampled, sized, timed};

@@ -12,27 +12,19 @@ use crate::segment::layout::{Region, Slot};
 /// Time between two looks at the run queue, in nanoseconds: a look takes some microseconds.
 const LOOK_NS: u64 = 100_000_000;
 
-/// Notes the processors of the host, which may be more than its PEs may take ([`set_cores`]), and those that this
-/// process may run on.
-pub(super) fn note_processors(region: &Region) {
+/// Notes the cores that the PEs of this host may take between them, what their control group may take, where that is
+/// limited, and the processors that this process may run on.
+pub fn note_processors(cores: u32, quota: Option<u32>) {
+    let Some(region) = claim::region() else { return };
     let mut set = MaybeUninit::<libc::cpu_set_t>::zeroed();
     // SAFETY: the set is as large as said, and zeroed: whatever the kernel leaves of it is valid.
     let allowed = unsafe {
         let done = libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), set.as_mut_ptr());
         if done == 0 { libc::CPU_COUNT(set.assume_init_ref()) } else { 0 }
     };
-    // SAFETY: no precondition.
-    let cores = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };
-    region.head.cores.store(u32::try_from(cores).unwrap_or(0), Relaxed);
+    region.head.cores.store(cores, Relaxed);
+    region.head.quota.store(quota.unwrap_or(0), Relaxed);
     region.head.allowed.store(u32::try_from(allowed).unwrap_or(0), Relaxed);
-}
-
-/// Cores that the PEs of this host may take between them, and what their control group may take, where that is limited.
-pub fn set_cores(cores: u32, quota: Option<u32>) {
-    if let Some(region) = claim::region() {
-        region.head.cores.store(cores, Relaxed);
-        region.head.quota.store(quota.unwrap_or(0), Relaxed);
-    }
 }
 
 /// What the kernel has counted for this process or thread so far (`RUSAGE_SELF`, `RUSAGE_THREAD`).

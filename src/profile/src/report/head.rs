@@ -138,9 +138,9 @@ fn oversubscribed(profile: &Merged) -> Option<String> {
     let crowded = hosts.iter().filter_map(|host| excess(&on(host)).map(|(excess, cores)| (excess, cores, *host)));
     let (_, cores, host) = crowded.max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| b.2.cmp(a.2)))?;
     let pes = on(host);
-    let quota = if pes.iter().any(|pe| pe.system.quota == cores) { "a quota of " } else { "" };
+    let quota = if pes.iter().any(|pe| pe.system.has_quota_of_cores()) { "a quota of " } else { "" };
     let bound = if pes.iter().all(|pe| pe.system.allowed < cores) { "bound" } else { "not bound" };
-    let cores = if cores == 1 { "1 core".to_owned() } else { format!("{cores} cores") };
+    let cores = units::cores(cores);
     let others = if hosts.len() > 1 { ", as on other hosts" } else { "" };
     let (count, host) = (pes.len(), visible(host));
     Some(format!("{count} PEs on {host}, {quota}{cores}, {bound}{others}: waits include time without a core"))

@@ -33,7 +33,9 @@ pub use sort::SortKey;
 pub use symbols::{Frame, NoSymbols, Symbols, script_line};
 pub use table::{filled as shown_filled, set_wide, set_width};
 pub use text::text;
-pub use units::{bytes as shown_bytes, count as shown_count, date as shown_date, time as shown_time};
+pub use units::{
+    bytes as shown_bytes, cores as shown_cores, count as shown_count, date as shown_date, time as shown_time,
+};
 pub(crate) use view::is_strided;
 pub use view::{VIEWS, grids, line, place};
 

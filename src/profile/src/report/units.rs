@@ -40,6 +40,11 @@ pub fn bytes(count: u64) -> String {
     format!("{text} {}", UNITS[unit])
 }
 
+/// `1 core`, `4 cores`
+pub fn cores(cores: u32) -> String {
+    if cores == 1 { "1 core".to_owned() } else { format!("{cores} cores") }
+}
+
 /// A count: exact up to eight digits.
 pub fn count(count: u64) -> String {
     const UNITS: [(&str, f64); 4] = [("M", 1e6), ("G", 1e9), ("T", 1e12), ("P", 1e15)];

@@ -72,6 +72,13 @@ pub struct System {
     pub usage: Usage,
 }
 
+impl System {
+    /// Whether the PE's host has no more cores for it and the others because their control group may not take more.
+    pub fn has_quota_of_cores(&self) -> bool {
+        self.quota > 0 && self.quota == self.cores
+    }
+}
+
 /// What the kernel counted for a process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
