@@ -1,7 +1,8 @@
 //! Barriers and collectives that wait for one PE, which is always the same.
 
-use crate::merge::{Late, Merged};
-use crate::report::{Symbols, place, shown_time};
+use crate::merge::{Late, Merged, PeRow};
+use crate::op::Class;
+use crate::report::{Symbols, late_by_line, place, shown_time};
 
 use super::{Finding, run_ns};
 
@@ -13,32 +14,57 @@ const ONE_PE: f64 = 0.7;
 const MEETINGS: u64 = 5;
 
 /// The PE that is late, where the rule speaks: what it does more then is done a bit at a time.
-pub(super) fn late_pe(profile: &Merged) -> Option<u32> {
-    late(profile).map(|(_, (pe, ..), _)| pe)
+pub(super) fn late_pe(profile: &Merged, symbols: &dyn Symbols) -> Option<u32> {
+    late(profile, symbols).map(|found| found.pe)
 }
 
-/// The meetings, the PE that comes late with how often and what it cost, and the share of the run.
-fn late(profile: &Merged) -> Option<(&Late, (u32, u64, u64), f64)> {
-    let worst = profile.late.iter().find(|late| late.meetings >= MEETINGS)?;
-    let (pe, times, lost) = worst.worst()?;
-    let share = worst.lost_ns as f64 / run_ns(profile);
+/// Meetings at one line, and who comes late to them.
+struct Found {
+    line: Late,
+    pe: u32,
+    /// How often it came last.
+    times: u64,
+    /// What the others lost by it.
+    lost: u64,
+    /// Share of the run that is lost in these meetings.
+    share: f64,
+}
+
+fn late(profile: &Merged, symbols: &dyn Symbols) -> Option<Found> {
+    let (_, line) = late_by_line(profile, symbols).into_iter().find(|(_, late)| late.meetings >= MEETINGS)?;
+    let (pe, times, lost) = line.worst()?;
+    let share = line.lost_ns as f64 / run_ns(profile);
     // With two PEs one of both is always the last: it has to be the same one nearly always.
-    let often = times as f64 >= 0.8 * worst.meetings as f64;
-    let is_one = lost as f64 >= ONE_PE * worst.lost_ns as f64;
-    (share >= LOST && is_one && often).then_some((worst, (pe, times, lost), share))
+    let often = times as f64 >= 0.8 * line.meetings_of(pe) as f64;
+    let is_one = lost as f64 >= ONE_PE * line.lost_ns as f64;
+    let is_late = share >= LOST && is_one && often && !waits_itself(profile, &line, pe);
+    is_late.then_some(Found { line, pe, times, lost, share })
+}
+
+/// Whether a PE comes last to meetings since it waits for another one before: for flags, signals or locks, and by as
+/// much more than the others as a good part of what those lose.
+pub(crate) fn waits_itself(profile: &Merged, line: &Late, pe: u32) -> bool {
+    let waits = |row: &PeRow| row.time_ns(|class| matches!(class, Class::Wait | Class::Lock)) as f64;
+    let Some(own) = profile.pes.iter().find(|row| row.pe == pe).map(waits) else { return false };
+    let others = profile.pes.iter().filter(|row| row.pe != pe);
+    let mean = others.map(waits).sum::<f64>() / (profile.pes.len() as f64 - 1.0).max(1.0);
+    let lost = line.by_pe.get(&pe).map_or(0, |(_, lost)| *lost) as f64;
+    let each = lost / f64::from(line.members_with(pe).saturating_sub(1).max(1));
+    own - mean > each / 2.0
 }
 
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
-    let (worst, (pe, times, lost), share) = late(profile)?;
-    let site = worst.place().map_or(String::new(), |site| format!("; most at {}", place(Some(site), symbols)));
-    let region = if worst.region.is_empty() { String::new() } else { format!(" in region {}", worst.region) };
+    let Found { line, pe, times, lost, share } = late(profile, symbols)?;
+    let site = line.place().map_or(String::new(), |site| format!("; most at {}", place(Some(site), symbols)));
+    let region = if line.region.is_empty() { String::new() } else { format!(" in region {}", line.region) };
+    let meetings = line.meetings_of(pe);
     Some(Finding {
-        what: format!("{}{region} waits for PE {pe}: it was last {times} of {} times", worst.routine, worst.meetings),
+        what: format!("{}{region} waits for PE {pe}: it was last {times} of {meetings} times", line.routine),
         evidence: format!(
             "the others lost {} by it, up to {} at a time{}",
             shown_time(lost as f64),
-            shown_time(worst.max_skew_ns as f64),
+            shown_time(line.max_skew_ns as f64),
             site
         ),
         try_this: "give that PE less work, or the others something to do: a signal to those who need its \

@@ -18,6 +18,12 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let (barriers, ns) = sum(profile, |r| r.class == Class::Barrier);
     let pes = (profile.pes.len() as u64).max(1);
     let bytes = profile.routines.iter().map(|r| r.traffic_bytes()).fold(0, u64::saturating_add);
+    // What is waited for PEs that come late is waited without barriers, too.
+    let is_barrier = |routine: &str| {
+        crate::op::lookup(routine).and_then(crate::op::get).is_some_and(|row| row.class == Class::Barrier)
+    };
+    let late: f64 = profile.late.iter().filter(|late| is_barrier(&late.routine)).map(|late| late.lost_ns as f64).sum();
+    let ns = (ns - late).max(0.0);
     let share = ns / run_ns(profile);
     let each = bytes / barriers.max(1);
     if pes < 2 || barriers / pes < MANY || share < DOMINATES || each >= FEW_BYTES {
@@ -34,7 +40,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             shown_bytes(each)
         ),
         evidence: format!(
-            "{} in barriers over all PEs{}",
+            "{} in barriers over all PEs, without waiting for those that come late{}",
             shown_time(ns),
             costliest(profile, symbols, |name| name.contains("barrier") || name.contains("sync"))
         ),

@@ -12,7 +12,7 @@ const MANY: u64 = 1000;
 /// Share of the run that both have to take.
 const DOMINATES: f64 = 0.10;
 
-fn is_swap(name: &str) -> bool {
+pub(super) fn is_swap(name: &str) -> bool {
     name.contains("_compare_swap") || name.ends_with("_cswap")
 }
 
@@ -27,11 +27,16 @@ pub(super) fn is_fed_by(profile: &Merged, reads: u64) -> bool {
     swaps > 0 && (0.5..=2.0).contains(&(reads as f64 / swaps as f64))
 }
 
+/// Whether about as many values are read as are swapped.
+pub(super) fn are_fed(profile: &Merged) -> bool {
+    is_fed_by(profile, sum(profile, is_read).0)
+}
+
 /// Whether swaps, and what they are of, are most of so many transfers.
 pub(super) fn are_most(profile: &Merged, transfers: u64) -> bool {
     let (swaps, _) = sum(profile, |r| is_swap(&r.name));
     let (reads, _) = sum(profile, is_read);
-    is_fed_by(profile, reads) && 2 * (swaps + reads) >= transfers
+    are_fed(profile) && 2 * (swaps + reads) >= transfers
 }
 
 /// See the module.

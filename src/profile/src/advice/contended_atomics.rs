@@ -6,7 +6,7 @@ use crate::merge::{Merged, is_ask};
 use crate::op::Class;
 use crate::report::{Symbols, shown_count, shown_time};
 
-use super::{Finding, core_ns, costliest, sum};
+use super::{Finding, core_ns, costliest, polling, sum};
 
 /// Share of the atomics that have to go to one PE.
 const MOST: f64 = 0.9;
@@ -36,7 +36,13 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let mean = ns / calls.max(1) as f64;
     let many = calls / (profile.pes.len() as u64).max(1) >= MANY;
     // Those who ask for a value again and again are another rule's, and what makes its line move.
-    if asks >= calls || from < 2 || !many || (most as f64) < MOST * calls as f64 || share < DOMINATES || mean < LONG_NS
+    if asks >= calls
+        || polling::is_most(profile)
+        || from < 2
+        || !many
+        || (most as f64) < MOST * calls as f64
+        || share < DOMINATES
+        || mean < LONG_NS
     {
         return None;
     }

@@ -6,7 +6,7 @@ use crate::merge::Merged;
 use crate::op::Class;
 use crate::report::{Symbols, shown_bytes, shown_count, shown_time};
 
-use super::{Finding, core_ns, sum};
+use super::{Finding, core_ns, polling, sum};
 
 /// Share of the traffic of others that has to meet at one PE.
 const MOST: f64 = 0.6;
@@ -35,7 +35,13 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
     let (calls, bytes) = of.values().fold((0_u64, 0_u64), |sum, of| (sum.0 + of.0, sum.1.saturating_add(of.1)));
     let (&pe, &(its_calls, its_bytes, from)) = of.iter().max_by_key(|(pe, of)| (of.0, std::cmp::Reverse(**pe)))?;
     let share = (ns / core_ns(profile)).min(1.0);
-    if calls < MANY || from < 3 || (its_calls as f64) < MOST * calls as f64 || share < DOMINATES {
+    // A word that is asked for again and again is another rule's.
+    if polling::is_most(profile)
+        || calls < MANY
+        || from < 3
+        || (its_calls as f64) < MOST * calls as f64
+        || share < DOMINATES
+    {
         return None;
     }
     Some(Finding {

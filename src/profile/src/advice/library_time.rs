@@ -13,7 +13,7 @@ const MUCH: f64 = 0.20;
 type Kind = (&'static str, fn(Class) -> bool, &'static str);
 
 /// Kinds of routines.
-const KINDS: [Kind; 8] = [
+const KINDS: [Kind; 9] = [
     (
         "barriers",
         |c| c == Class::Barrier,
@@ -47,9 +47,10 @@ const KINDS: [Kind; 8] = [
         "larger calls, calls of all members (_at_all) in the place of those of one, and handles (_nb) while the \
          program computes",
     ),
+    ("tests", |c| c == Class::Test, "shmem_wait_until and its _some and _any forms wait without being asked again"),
     (
         "other routines",
-        |c| matches!(c, Class::Memory | Class::Team | Class::Context | Class::Test | Class::Query | Class::Control),
+        |c| matches!(c, Class::Memory | Class::Team | Class::Context | Class::Query | Class::Control),
         "--view callsites says where they are called",
     ),
 ];

@@ -6,6 +6,7 @@ mod barrier_late;
 mod barriers_per_byte;
 mod compare_and_swap;
 mod contended_atomics;
+mod ends;
 mod first_touch;
 mod get_and_wait;
 mod heap;
@@ -32,6 +33,8 @@ mod waits_for;
 
 use std::collections::BTreeMap;
 
+pub(crate) use self::barrier_late::waits_itself;
+pub(crate) use self::ends::late as late_end;
 use crate::merge::{Merged, PeRow};
 use crate::model::Routine;
 use crate::op::Class;
@@ -85,6 +88,7 @@ pub const RULES: &[Rule] = &[
     Rule { name: "network-full", find: network_full::find },
     Rule { name: "first-touch", find: first_touch::find },
     Rule { name: "algorithm", find: algorithm::find },
+    Rule { name: "start-and-end", find: ends::find },
 ];
 
 /// Where the time goes, for programs that no rule explains.
@@ -151,6 +155,16 @@ fn costliest(profile: &Merged, symbols: &dyn Symbols, of: impl Fn(&str) -> bool)
     let cell = |row: &[crate::report::grid::Cell], at: usize| row[at].shown(crate::report::grid::Kind::Text);
     let found = grids.iter().flat_map(|grid| &grid.rows).find(|row| of(&cell(row, 1)));
     found.map_or(String::new(), |row| format!("; most at {}", cell(row, 0)))
+}
+
+/// The share of the run that the PE which waits least spends otherwise: however little the others wait, the run takes
+/// as long.
+fn busiest_share(profile: &Merged) -> f64 {
+    let busy = profile.pes.iter().map(|pe| {
+        let waits = pe.time_ns(Class::waits) as f64;
+        1.0 - waits / pe.run_ns().max(1) as f64
+    });
+    busy.fold(0.0, f64::max)
 }
 
 /// PEs by what `of` gives, and their sum.

@@ -8,6 +8,13 @@ use super::{Finding, run_ns};
 
 /// Share of the run that has to be spent waiting.
 const WAITING: f64 = 0.10;
+/// Time between two waits in which whoever is waited for gets a core, in nanoseconds: where PEs work longer, lacking one
+/// is not what they wait for.
+const HANDED_OVER_NS: f64 = 500e3;
+/// Mean length of waits from which on threads do nothing but wait, in nanoseconds.
+const PARKED_NS: u64 = 100_000_000;
+/// Cores' worth of work of all PEs that those who work one after another have, and no less where most is lost otherwise.
+const IN_TURN: std::ops::Range<f64> = 0.6..1.25;
 /// Share of the run without a processor from which on others are to blame where there are cores for all.
 const WITHOUT: f64 = 0.15;
 
@@ -43,6 +50,10 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
     let pes = on(host).len();
     let is_quota = on(host).iter().any(|pe| pe.system.has_quota_of_cores());
     if workers > cores {
+        // One works, and the others have nothing to do.
+        if is_in_turn(&on(host)) {
+            return None;
+        }
         // With a core for each, the run takes as long as the PE that has most to do.
         let alone = on(host).into_iter().map(busy_share).fold(0.0, f64::max);
         let share =
@@ -97,14 +108,36 @@ fn taken(pes: &[&PeRow], cores: u64) -> f64 {
     if on_core == 0 { 1.0 } else { (on_core as f64 / cores as f64 / elapsed as f64).min(1.0) }
 }
 
-/// How many threads of a PE ran at a time, in the mean.
+/// How many threads of a PE ran at a time, in the mean, but for those that do nothing but wait for a variable.
 fn threads(pe: &PeRow) -> u64 {
-    ((pe.run_ns() as f64 / pe.main_ns().max(1) as f64).round() as u64).max(1)
+    let main = pe.main_ns().max(1) as f64;
+    let all = (pe.run_ns() as f64 / main).round();
+    let waits = pe.time_ns(|class| class == Class::Wait);
+    // What lasts longer than others have the core for is no matter of cores.
+    let is_long = waits >= PARKED_NS.saturating_mul(pe.calls_of(Class::Wait));
+    let parked = if is_long { (waits as f64 / main + 0.1).floor() } else { 0.0 };
+    (all - parked).max(1.0) as u64
 }
 
-/// The part of its run in which a PE was on a core and did not wait.
+/// What a PE has to do of its own: outside of waits.
+fn own_ns(pe: &PeRow) -> u64 {
+    pe.run_ns().saturating_sub(pe.time_ns(Class::waits))
+}
+
+/// The part of its run in which a PE did not wait, and was on a core or on none without standing in line for one.
 fn busy_share(pe: &PeRow) -> f64 {
-    let on_core = pe.on_core_ns();
-    let own = pe.run_ns().saturating_sub(pe.time_ns(Class::waits));
-    (own.min(on_core) as f64 / pe.run_ns().max(1) as f64).min(1.0)
+    let off_line = pe.queued_ns().map_or(0, |queued| own_ns(pe).saturating_sub(queued));
+    let busy = own_ns(pe).min(pe.on_core_ns()).max(off_line);
+    (busy as f64 / pe.run_ns().max(1) as f64).min(1.0)
+}
+
+/// Whether the PEs work about as long together as the run takes, and longer between two waits than it takes to get a
+/// core: so it is where one works at a time, in turn, and the others wait for it.
+fn is_in_turn(pes: &[&PeRow]) -> bool {
+    let own: f64 = pes.iter().map(|pe| own_ns(pe) as f64).sum();
+    let elapsed = pes.iter().map(|pe| pe.main_ns()).max().unwrap_or(0).max(1);
+    let waits =
+        |pe: &PeRow| Class::ALL.iter().filter(|class| class.waits()).map(|class| pe.calls_of(*class)).sum::<u64>();
+    let calls: u64 = pes.iter().map(|pe| waits(pe)).sum();
+    IN_TURN.contains(&(own / elapsed as f64)) && own / calls.max(1) as f64 >= HANDED_OVER_NS
 }

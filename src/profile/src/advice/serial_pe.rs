@@ -26,7 +26,9 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let work = |pe: &PeRow| work_ns(pe, crowds.contains_key(&*pe.host));
     let one = profile.pes.iter().max_by_key(|pe| (work(pe), std::cmp::Reverse(pe.pe)))?;
     let others = || profile.pes.iter().filter(|pe| pe.pe != one.pe);
-    let mean = others().map(|pe| work(pe) as f64).sum::<f64>() / (profile.pes.len() - 1) as f64;
+    // What is known of the others is no more than that.
+    let most = |pe: &PeRow| if pe.queued_ns().is_some() { outside_ns(pe) } else { work(pe) };
+    let mean = others().map(|pe| most(pe) as f64).sum::<f64>() / (profile.pes.len() - 1) as f64;
     let excess = work(one) as f64 - mean;
     let waiting: f64 = others().map(|pe| pe.time_ns(Class::waits) as f64).sum();
     // Spread evenly, all PEs would end earlier by what is left of the excess, as far as there are cores for it.
@@ -39,7 +41,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         false => (LOST, was_without_core(one, excess)),
     };
     // Who has a bit more to do before each meeting is what another rule is for.
-    let is_habit = super::barrier_late::late_pe(profile) == Some(one.pe);
+    let is_habit = super::barrier_late::late_pe(profile, symbols) == Some(one.pe);
     if (work(one) as f64) < MORE * mean || excess < LEAST_NS || share < least || stood || is_habit {
         return None;
     }
@@ -88,14 +90,25 @@ fn crowds(profile: &Merged) -> BTreeMap<&str, u32> {
     crowds.map(|(host, (_, cores))| (host, cores)).collect()
 }
 
-/// What a PE worked outside of the library. Where PEs share cores, most of the time there is standing in line: then no
-/// more than it was on a processor for.
+/// Time of a PE outside of the library.
+fn outside_ns(pe: &PeRow) -> u64 {
+    pe.main_ns().saturating_sub(pe.library_ns())
+}
+
+/// What a PE worked outside of the library at least. Where PEs share cores, a part of the time there is standing in line: what it
+/// has stood at all counts as such. Where that is not known, no more than it was on a processor for.
 fn work_ns(pe: &PeRow, is_crowded: bool) -> u64 {
-    let outside = pe.main_ns().saturating_sub(pe.library_ns());
+    let outside = outside_ns(pe);
+    if !is_crowded {
+        return outside;
+    }
+    if let Some(queued) = pe.queued_ns() {
+        return outside.saturating_sub(queued);
+    }
     let on_core = pe.on_core_ns();
     // Calls that do not wait are on it, too.
     let calls = pe.time_ns(|class| class.is_library_time() && !class.waits());
-    if is_crowded && on_core > 0 { outside.min(on_core.saturating_sub(calls)) } else { outside }
+    if on_core > 0 { outside.min(on_core.saturating_sub(calls)) } else { outside }
 }
 
 /// Whether the PE stood in line for a processor for a good part of what it seems to have worked more. Where that is not

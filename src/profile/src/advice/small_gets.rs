@@ -4,7 +4,7 @@ use crate::merge::Merged;
 use crate::op::Class;
 use crate::report::{Symbols, shown_bytes, shown_count, shown_time};
 
-use super::{Finding, WORTH, compare_and_swap, core_ns, costliest, sum};
+use super::{Finding, WORTH, compare_and_swap, core_ns, costliest, polling, sum};
 
 /// Calls of a PE before they are many.
 const MANY: u64 = 10_000;
@@ -24,8 +24,8 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     if profile.pes.len() < 2 || a_pe < MANY || each >= SMALL || share < 5.0 * WORTH {
         return None;
     }
-    // What each compare-and-swap needs cannot be fetched with others.
-    if compare_and_swap::is_fed_by(profile, calls) {
+    // What each compare-and-swap needs cannot be fetched with others, nor what one waits for.
+    if compare_and_swap::is_fed_by(profile, calls) || polling::is_most(profile) {
         return None;
     }
     Some(Finding {

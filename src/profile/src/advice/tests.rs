@@ -6,7 +6,7 @@ use crate::model::{Job, Pe, Profile, Progress, Routine, SizeCount};
 use crate::op::{Class, find as op};
 use crate::report::NoSymbols;
 use crate::size::size_class;
-use crate::tables::{Algorithm, Cause, CodePlace, PeTables, Peer, Rate, Releaser, Sync, Team, Traffic};
+use crate::tables::{Algorithm, Cause, CodePlace, HotLine, PeTables, Peer, Rate, Releaser, Sync, Team, Traffic};
 
 use super::{Finding, RULES};
 
@@ -239,6 +239,11 @@ fn each_rule_fires_on_what_it_is_for() {
             first
         }),
         ("algorithm", reductions(1 << 20, "reduce:slow")),
+        ("start-and-end", {
+            let mut late = profile(&[], 0.25);
+            late.pes.iter_mut().for_each(|pe| pe.finalize_ns = if pe.pe == 1 { 1000 * MS } else { 500 * MS });
+            late
+        }),
     ];
     assert_eq!(cases.len(), RULES.len(), "a rule without a test");
     for (name, profile) in cases {
@@ -294,6 +299,127 @@ fn uneven(first: u64, others: u64) -> Profile {
         pe.routines = vec![routine("shmem_barrier_all", Class::Barrier, 10, 0, wait)];
     }
     profile
+}
+
+/// A PE that comes last to the meetings of its own team is late as often as it can be.
+#[test]
+fn who_is_late_in_its_own_team_is_late() {
+    let mut teams = with_barriers(profile(&[], 0.25), Some(1));
+    for pe in &mut teams.pes {
+        let start = (pe.pe & 2) as i32;
+        pe.tables.teams = vec![Team { id: 3, start, stride: 1, size: 2, calls: 10, ..Team::default() }];
+    }
+    let found = findings(&teams);
+    assert!(found.iter().any(|(name, _)| *name == "barrier-late"), "{found:?}");
+    assert!(found[0].1.what.ends_with("waits for PE 1: it was last 10 of 10 times"), "{found:?}");
+}
+
+/// A PE that waits for the flag of another before it comes is not the one to have less work.
+#[test]
+fn who_waits_itself_before_a_barrier_is_not_blamed_for_it() {
+    let mut late = with_barriers(profile(&[], 0.25), Some(2));
+    late.pes[2].routines = vec![routine("shmem_long_wait_until", Class::Wait, 10, 0, 550 * MS)];
+    assert!(!names(&late).contains(&"barrier-late"), "{:?}", findings(&late));
+    // As the others do.
+    let wait = late.pes[2].routines.clone();
+    late.pes.iter_mut().for_each(|pe| pe.routines = wait.clone());
+    assert!(names(&late).contains(&"barrier-late"), "{:?}", findings(&late));
+}
+
+/// A meeting of fewer PEs saves nothing while one of them has all the time something to do.
+#[test]
+fn no_smaller_team_is_faster_than_its_busiest_pe() {
+    let barrier = |ns| routine("shmem_barrier_all", Class::Barrier, 500, 0, ns);
+    let mut pairs = in_pairs(profile(&[routine("shmem_putmem", Class::Put, 500, 4096, 20 * MS)], 0.25), |pe| pe ^ 1);
+    pairs.pes.iter_mut().for_each(|pe| pe.routines.push(barrier(if pe.pe == 3 { 5 * MS } else { 600 * MS })));
+    assert!(!names(&pairs).contains(&"larger-team"), "{:?}", findings(&pairs));
+}
+
+/// What is waited for others at barriers is waited elsewhere without them.
+#[test]
+fn barriers_do_not_cost_what_late_pes_do() {
+    let barrier = routine("shmem_barrier_all", Class::Barrier, 5000, 0, 500 * MS);
+    let all = with_barriers(profile(&[barrier], 0.25), None);
+    // Four PEs, 500 ms each; of these 10 times 180 ms for one that comes late.
+    let merged: Merged = (&all).into();
+    assert_eq!(merged.late.iter().map(|late| late.lost_ns).sum::<u64>(), 1800 * MS);
+    assert!(!names(&all).contains(&"barriers-per-byte"), "{:?}", findings(&all));
+}
+
+/// On one host a put has copied all when it returns, and a quiet has nothing to wait for.
+#[test]
+fn a_quiet_after_large_puts_costs_what_the_quiet_takes() {
+    let put = routine("shmem_putmem", Class::Put, 5000, 1 << 18, 600 * MS);
+    let quiet = routine("shmem_quiet", Class::Order, 5000, 0, MS);
+    let on_host = profile(&[put, quiet], 0.25);
+    assert!(!names(&on_host).contains(&"quiet-often"), "{:?}", findings(&on_host));
+    let far = on_network(on_host, &[("writes", 5000)]);
+    assert!(names(&far).contains(&"quiet-often"), "{:?}", findings(&far));
+}
+
+/// Calls of a routine that all go to one word of PE 0, in each PE but that.
+fn of_one_word(routines: &[Routine], which: &str) -> Profile {
+    let mut all = profile(routines, 0.25);
+    for pe in &mut all.pes[1..] {
+        let line = HotLine { peer: 0, object: (1, 64), routine: which.into(), calls: 1_000_000, ns: 200 * MS };
+        pe.tables.lines = vec![line];
+        let traffic = Traffic { calls: 1_000_000, bytes: 8_000_000 };
+        pe.tables.peers = vec![Peer { pe: Some(0), get: traffic, amo: traffic, ..Peer::default() }];
+    }
+    all
+}
+
+/// A loop that gets one word, or tries to swap it, waits for somebody else to change it.
+#[test]
+fn asking_by_gets_or_swaps_is_polling() {
+    let get = routine("shmem_long_g", Class::Get, 1_000_000, 8, 200 * MS);
+    assert_eq!(names(&of_one_word(std::slice::from_ref(&get), "shmem_long_g")), ["polling"]);
+    // Of many words it is not.
+    assert!(!names(&profile(&[get], 0.25)).contains(&"polling"));
+    let swap = routine("shmem_long_atomic_compare_swap", Class::Amo, 1_000_000, 8, 200 * MS);
+    let set = |calls| routine("shmem_long_atomic_set", Class::Amo, calls, 8, MS);
+    let of_swaps = |sets| names(&of_one_word(&[swap.clone(), set(sets)], "shmem_long_atomic_compare_swap"));
+    assert_eq!(of_swaps(1000), ["polling"]);
+    assert!(!of_swaps(900_000).contains(&"polling"));
+}
+
+/// More PEs than cores, of which one works at a time: more cores do not help.
+#[test]
+fn turns_in_which_one_works_do_not_lack_cores() {
+    let in_turn = |calls| {
+        let mut crowd = profile(&[routine("shmem_long_wait_until", Class::Wait, calls, 0, 760 * MS)], 0.25);
+        crowd.pes.iter_mut().for_each(|pe| (pe.host, pe.tables.system.cores) = ("vm".into(), 2));
+        names(&crowd)
+    };
+    assert_eq!(in_turn(100), ["library-time"]);
+    // Turns of microseconds are lost while whoever has the next one stands in line.
+    assert_eq!(in_turn(20_000), ["oversubscribed"]);
+}
+
+/// A thread that does nothing but wait wants no core.
+#[test]
+fn threads_that_only_wait_do_not_count() {
+    let mut service = profile(&[routine("shmem_long_wait_until", Class::Wait, 1, 0, 999 * MS)], 0.25);
+    for pe in &mut service.pes {
+        (pe.host, pe.tables.system.cores) = ("vm".into(), 4);
+        pe.tables.system.threads_ns = 2000 * MS;
+        pe.tables.system.usage.user_ns = 1000 * MS;
+    }
+    assert!(!names(&service).contains(&"oversubscribed"), "{:?}", findings(&service));
+}
+
+/// A PE that sleeps or reads while the others stand in line for what cores there are is on none, and works alone.
+#[test]
+fn one_pe_that_is_on_no_core_works_alone_in_a_crowd() {
+    let mut crowd = uneven(900 * MS, 100 * MS);
+    for pe in &mut crowd.pes {
+        (pe.host, pe.tables.system.cores) = ("vm".into(), 2);
+        let (on_core, queued) = if pe.pe == 0 { (20, 10) } else { (500, 400) };
+        (pe.tables.system.usage.user_ns, pe.tables.system.queued_ns) = (on_core * MS, Some(queued * MS));
+    }
+    let found = findings(&crowd);
+    assert_eq!(found[0].0, "serial-pe", "{found:?}");
+    assert!(found[0].1.what.starts_with("PE 0 is outside of the library alone for 790 ms"), "{found:?}");
 }
 
 /// Where PEs stand in line for cores, what one was on a processor for says that it works alone.

@@ -38,15 +38,15 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let (&late, Late { ns: lost, longest }) = of.iter().max_by_key(|(pe, late)| (late.ns, std::cmp::Reverse(**pe)))?;
     let lost = *lost;
     let share = lost as f64 / run_ns(profile);
-    let works = |row: &&&Cause| {
+    let works = |row: &&Cause| {
         let is_it = row.by.as_ref().is_some_and(|by| by.pe == late);
         is_it && matches!(row.because, Because::Worked(_) | Because::More(..) | Because::Library(_))
     };
-    let row = *rows.iter().filter(works).max_by_key(|row| row.ns)?;
     if share < DOMINATES || (lost as f64) < ONE_PE * all as f64 {
         return None;
     }
-    let (place, because) = shown(profile, symbols, row)?;
+    let its: Vec<&Cause> = rows.iter().copied().filter(works).collect();
+    let (place, because) = costliest(profile, symbols, &its)?;
     let others: Vec<String> = longest.iter().rev().take(LONGEST).map(|pe| format!("PE {pe}")).collect();
     let line = if others.len() > 2 { format!("; in line: {}", others.join(" before ")) } else { String::new() };
     Some(Finding {
@@ -100,14 +100,31 @@ impl Lines {
     }
 }
 
-/// Where a row of the view is waited, and because of what, in its words.
-fn shown(profile: &Merged, symbols: &dyn Symbols, row: &Cause) -> Option<(String, String)> {
-    let at = profile.causes.rows.iter().position(|other| std::ptr::eq(other, row))?;
+/// The line at which most of these is waited, and because of what the longest of them there is, in the view's words.
+fn costliest(profile: &Merged, symbols: &dyn Symbols, its: &[&Cause]) -> Option<(String, String)> {
     let tables = grids(View::Causes, profile, &Options::default(), symbols);
     let table = tables.first()?;
-    let cell = |name: &str| {
-        let column = table.columns.iter().position(|column| column.name == name)?;
-        Some(table.rows.get(at)?.get(column)?.shown(Kind::Text))
-    };
-    Some((cell("site")?, cell("because")?))
+    let column = |name: &str| table.columns.iter().position(|column| column.name == name);
+    let (site, because, pe) = (column("site")?, column("because")?, column("pe")?);
+    let mut lines: BTreeMap<String, (u64, u64, String)> = BTreeMap::new();
+    for (row, cells) in profile.causes.rows.iter().zip(&table.rows) {
+        if !its.iter().any(|other| std::ptr::eq(*other, row)) {
+            continue;
+        }
+        let shown = |at: usize| cells[at].shown(Kind::Text);
+        let line = lines.entry(shown(site)).or_default();
+        line.0 = line.0.saturating_add(row.ns);
+        if row.ns > line.1 {
+            let whose = format!(
+                "{} of it PE {} waits at {}: {}",
+                shown_time(row.ns as f64),
+                shown(pe),
+                shown(site),
+                shown(because)
+            );
+            (line.1, line.2) = (row.ns, whose);
+        }
+    }
+    let (site, (_, _, because)) = lines.into_iter().max_by(|a, b| a.1.0.cmp(&b.1.0).then_with(|| b.0.cmp(&a.0)))?;
+    Some((site, because))
 }

@@ -11,7 +11,7 @@ use super::plan::Plan;
 use super::pool::Pool;
 use crate::model::{Pe, Progress, Routine};
 use crate::op;
-use crate::tables::TeamKey;
+use crate::tables::{TeamKey, place_in};
 
 /// Meetings that are followed at the same time while not every arrival is known.
 const MOST_OPEN: usize = 1 << 14;
@@ -34,6 +34,8 @@ pub struct Late {
     pub max_skew_ns: u64,
     /// By PE that came last: how often, and what the others lost by it.
     pub by_pe: BTreeMap<u32, (u64, u64)>,
+    /// Meetings by team.
+    pub teams: BTreeMap<TeamKey, u64>,
 }
 
 impl Late {
@@ -51,6 +53,26 @@ impl Late {
             let of = self.by_pe.entry(*pe).or_default();
             *of = (of.0.saturating_add(*times), of.1.saturating_add(*lost));
         }
+        for (team, meetings) in &other.teams {
+            let of = self.teams.entry(*team).or_default();
+            *of = of.saturating_add(*meetings);
+        }
+    }
+
+    /// Meetings of the teams that a PE is a member of: those in which it could come last.
+    pub fn meetings_of(&self, pe: u32) -> u64 {
+        let own = self.teams.iter().filter(|(team, _)| place_in(**team, pe).is_some());
+        own.fold(0, |sum, (_, meetings)| sum.saturating_add(*meetings))
+    }
+
+    /// Members of the largest team that a PE is a member of.
+    pub fn members_with(&self, pe: u32) -> u32 {
+        self.teams
+            .keys()
+            .filter(|team| place_in(**team, pe).is_some())
+            .map(|(.., size)| *size as u32)
+            .max()
+            .unwrap_or(0)
     }
 
     /// File and address in it of the place that the last PE came from, where known.
@@ -266,6 +288,8 @@ impl Meetings {
             let sum = sums.entry((arrivals.from.routine, self.pool.text(arrivals.from.region), site)).or_default();
             let lost = arrivals.lost().saturating_mul(weight);
             sum.meetings = sum.meetings.saturating_add(weight);
+            let of_team = sum.teams.entry(meeting.0).or_default();
+            *of_team = of_team.saturating_add(weight);
             sum.lost_ns = sum.lost_ns.saturating_add(lost);
             sum.max_skew_ns = sum.max_skew_ns.max(arrivals.last - arrivals.first);
             let of = sum.by_pe.entry(arrivals.from.pe).or_default();

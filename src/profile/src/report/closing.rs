@@ -3,7 +3,7 @@
 use super::balance::balance;
 use super::symbols::Symbols;
 use super::{table, view};
-use crate::advice::run_ns;
+use crate::advice::{late_end, run_ns, waits_itself};
 use crate::merge::{Late, Merged, SiteRow};
 use crate::model::Routine;
 use crate::op::{self, Class};
@@ -24,6 +24,7 @@ pub(super) fn text(profile: &Merged, symbols: &dyn Symbols) -> String {
         .into_iter()
         .chain(moving(profile, run, symbols))
         .chain(outside(profile, run))
+        .chain(at_an_end(profile))
         .max_by(|a, b| a.0.total_cmp(&b.0));
     line.filter(|(share, _)| *share >= WORTH).map_or_else(String::new, |(_, line)| table::filled(&visible(&line)))
 }
@@ -38,27 +39,37 @@ fn percent(share: f64) -> String {
 /// Where most is lost by waiting: in a barrier or collective for the PE that comes last, or in a wait or lock.
 fn waiting(profile: &Merged, run: f64, symbols: &dyn Symbols) -> Option<Line> {
     let late = view::late_by_line(profile, symbols).into_iter().next().map(|(_, late)| (late.lost_ns, late));
-    let waits = profile
-        .sites
-        .iter()
-        .filter(|row| matches!(class_of(&row.routine), Some(Class::Wait | Class::Lock)) && row.place().is_some());
-    let wait = waits.max_by(|a, b| a.sum.known_ns.cmp(&b.sum.known_ns).then_with(|| b.address.cmp(&a.address)));
+    let is_wait = |row: &SiteRow| matches!(class_of(&row.routine), Some(Class::Wait | Class::Lock));
+    let wait = costliest(profile, symbols, is_wait);
     match (late, wait) {
-        (Some((lost, late)), wait) if wait.is_none_or(|wait| lost >= wait.sum.known_ns) => {
-            Some((lost as f64 / run, late_line(&late, lost as f64 / run, symbols)))
+        (Some((lost, late)), wait) if wait.is_none_or(|(_, ns)| lost >= ns) => {
+            Some((lost as f64 / run, late_line(profile, &late, lost as f64 / run, symbols)))
         }
-        (_, Some(wait)) => {
-            let share = wait.sum.known_ns as f64 / run;
+        (_, Some((wait, ns))) => {
+            let share = ns as f64 / run;
             Some((share, format!("{} waits in {}; see --view waits", percent(share), site(wait, symbols))))
         }
         _ => None,
     }
 }
 
-fn late_line(late: &Late, share: f64, symbols: &dyn Symbols) -> String {
+/// The line at which the calls that `of` picks take most time, by one of its places, and that time.
+fn costliest<'a>(
+    profile: &'a Merged,
+    symbols: &dyn Symbols,
+    of: impl Fn(&SiteRow) -> bool,
+) -> Option<(&'a SiteRow, u64)> {
+    let lines = view::lines(profile, symbols, |row| of(row) && row.place().is_some());
+    let most = lines.into_iter().max_by_key(|line| (line.sum.known_ns, std::cmp::Reverse(line.first.address)))?;
+    Some((most.first, most.sum.known_ns))
+}
+
+fn late_line(profile: &Merged, late: &Late, share: f64, symbols: &dyn Symbols) -> String {
     let place = late.place().map(|place| view::place(Some(place), symbols));
     let place = place.map_or_else(|| late.routine.clone(), |place| format!("{} at {place}", late.routine));
-    let worst = late.worst().filter(|(_, _, lost)| *lost as f64 >= ONE_PE * late.lost_ns as f64);
+    // Who waits for another one before is not the reason.
+    let is_one = |pe: u32, lost: u64| lost as f64 >= ONE_PE * late.lost_ns as f64 && !waits_itself(profile, late, pe);
+    let worst = late.worst().filter(|(pe, _, lost)| is_one(*pe, *lost));
     let whom = worst.map(|(pe, ..)| format!(" for PE {pe}")).unwrap_or_default();
     format!("{} waits in {place}{whom}; see --view imbalance", percent(share))
 }
@@ -68,9 +79,8 @@ fn moving(profile: &Merged, run: f64, symbols: &dyn Symbols) -> Option<Line> {
     let moves = |r: &&Routine| !r.class.waits() && r.class != Class::Setup;
     let routine = profile.routines.iter().filter(moves).max_by_key(|r| r.spent_ns())?;
     let share = routine.spent_ns() as f64 / run;
-    let of = |row: &&SiteRow| *row.routine == *routine.name && row.place().is_some();
-    let most = profile.sites.iter().filter(of).max_by_key(|row| (row.sum.known_ns, std::cmp::Reverse(row.address)));
-    let place = most.map(|row| format!(", most at {}", view::place(row.place(), symbols))).unwrap_or_default();
+    let most = costliest(profile, symbols, |row| *row.routine == *routine.name);
+    let place = most.map(|(row, _)| format!(", most at {}", view::place(row.place(), symbols))).unwrap_or_default();
     Some((share, format!("{} is in {}{place}; see --view callsites", percent(share), routine.name)))
 }
 
@@ -80,9 +90,16 @@ fn outside(profile: &Merged, run: f64) -> Option<Line> {
     let outside = all.iter().find(|b| b.what == "outside the library").filter(|_| profile.pes.len() > 1)?;
     let share = (outside.max.1 as f64 - outside.mean_ns) * profile.pes.len() as f64 / run;
     // A PE that computes longer has the others wait: where they do is told before, unless nobody knows.
-    let known = profile.late.iter().any(|late| late.lost_ns as f64 > 0.0);
+    let known = profile.late.iter().any(|late| late.lost_ns as f64 > 0.0) || late_end(profile).is_some();
     let text = format!("{} is lost because PE {} computes longest; see --view pe", percent(share), outside.max.0);
     (!known).then_some((share, text))
+}
+
+/// Where the others wait for one PE to begin or to end.
+fn at_an_end(profile: &Merged) -> Option<Line> {
+    let late = late_end(profile)?;
+    let text = format!("{} waits in {} for PE {}; see --view efficiency", percent(late.share), late.routine, late.pe);
+    Some((late.share, text))
 }
 
 fn class_of(routine: &str) -> Option<Class> {

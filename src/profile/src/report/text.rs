@@ -296,8 +296,8 @@ fn waits_least(pes: &[PeRow]) -> Option<&PeRow> {
     let others = || pes.iter().filter(|pe| pe.pe != least.pe).map(total);
     let next = others().min()?;
     let mean = others().fold(0, u64::saturating_add) / (pes.len() as u64 - 1);
-    let differ =
-        total(least) < mean / 2 && mean - total(least) > least.main_ns() / 50 && next - total(least) > mean / 50;
+    let run = pes.iter().map(PeRow::main_ns).max()?;
+    let differ = total(least) < mean / 2 && mean - total(least) > run / 50 && next - total(least) > mean / 50;
     differ.then_some(least)
 }
 

@@ -29,10 +29,10 @@ const COLUMNS: [Column; 13] = [
 
 /// Calls of a routine from one line in one region: instructions of a loop that was unrolled, or inlined at several
 /// places, are one row.
-pub(super) struct Line<'a> {
+pub(in crate::report) struct Line<'a> {
     pub(super) place: Cell,
-    pub(super) first: &'a SiteRow,
-    pub(super) sum: SiteSum,
+    pub(in crate::report) first: &'a SiteRow,
+    pub(in crate::report) sum: SiteSum,
     /// Who called the function that it is in, and how often that was seen.
     callers: BTreeMap<String, u64>,
     /// From how many addresses.
@@ -111,7 +111,11 @@ fn numbers(sum: &SiteSum, run: f64, is_setup: bool) -> [Cell; 7] {
 }
 
 /// Those of the call sites that `of` picks.
-pub(super) fn lines<'a>(profile: &'a Merged, symbols: &dyn Symbols, of: impl Fn(&SiteRow) -> bool) -> Vec<Line<'a>> {
+pub(in crate::report) fn lines<'a>(
+    profile: &'a Merged,
+    symbols: &dyn Symbols,
+    of: impl Fn(&SiteRow) -> bool,
+) -> Vec<Line<'a>> {
     let mut lines: Vec<Line<'a>> = Vec::new();
     let mut known: HashMap<(String, &str, &str), usize> = HashMap::new();
     for row in profile.sites.iter().filter(|row| of(row)) {

@@ -19,6 +19,7 @@ mod routines;
 mod sizes;
 mod timeline;
 
+pub(super) use callsites::lines;
 pub(crate) use imbalance::late_by_line;
 pub(crate) use matrix::text as matrix_text;
 pub(crate) use rates::is_strided;

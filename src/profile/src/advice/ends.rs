@@ -1,0 +1,101 @@
+//! One PE that comes late to initialization, or to finalization: the others wait for it there.
+
+use std::cmp::Reverse;
+
+use crate::merge::{Merged, PeRow};
+use crate::model::Progress;
+use crate::report::{Symbols, shown_time};
+
+use super::{Finding, run_ns};
+
+/// Share of all time, what is lost included, that has to be lost.
+const LOST: f64 = 0.10;
+/// Share of what is lost that has to be due to the last PE alone.
+const ONE_PE: f64 = 0.5;
+/// What the last one has to be behind the mean of the others, in nanoseconds: starting processes takes some.
+const LEAST_NS: u64 = 20_000_000;
+
+/// Where PEs wait for one that comes late.
+pub(crate) struct LateEnd {
+    /// C name of the routine that the others wait in.
+    pub(crate) routine: &'static str,
+    pub(crate) pe: u32,
+    /// What the others lost by it together, in nanoseconds.
+    pub(crate) lost_ns: u64,
+    /// Share of the time of all PEs, what is lost included.
+    pub(crate) share: f64,
+}
+
+/// The end of the run at which more is lost by one PE, if it is worth a word.
+pub(crate) fn late(profile: &Merged) -> Option<LateEnd> {
+    let pes = &profile.pes;
+    let has_ended = !pes.is_empty() && pes.iter().all(|pe| pe.progress == Progress::Finalized);
+    let of = |routine, moment: fn(&PeRow) -> u64| {
+        let last = pes.iter().max_by_key(|pe| (moment(pe), Reverse(pe.pe)))?;
+        let others = || pes.iter().filter(|pe| pe.pe != last.pe).map(moment);
+        let next = others().max()?;
+        let lost_ns = others().map(|ns| moment(last) - ns).fold(0, u64::saturating_add);
+        // What is lost until the one before it comes is not its own.
+        let own = (moment(last) - next).saturating_mul(pes.len() as u64 - 1);
+        let share = lost_ns as f64 / (run_ns(profile) + lost_ns as f64);
+        let is_one = own as f64 >= ONE_PE * lost_ns as f64 && lost_ns / (pes.len() as u64 - 1) >= LEAST_NS;
+        (is_one && share >= LOST).then_some(LateEnd { routine, pe: last.pe, lost_ns, share })
+    };
+    let begin = has_ended.then(|| of("shmem_init", |pe| pe.start_ns)).flatten();
+    let end = has_ended.then(|| of("shmem_finalize", |pe| pe.finalize_ns)).flatten();
+    begin.into_iter().chain(end).max_by_key(|late| late.lost_ns)
+}
+
+/// See the module.
+pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
+    let LateEnd { routine, pe, lost_ns, share } = late(profile)?;
+    let each = lost_ns as f64 / (profile.pes.len() as f64 - 1.0);
+    Some(Finding {
+        what: format!("{routine} waits for PE {pe}: it comes {} after the others in the mean", shown_time(each)),
+        evidence: format!("the others lost {} by it together", shown_time(lost_ns as f64)),
+        try_this: if routine == "shmem_init" {
+            "what that PE does before shmem_init can be done after it, while the others go on, or by each for itself"
+        } else {
+            "what that PE does at the end can be shared out, or done while the others still work"
+        },
+        share,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Pe, Profile};
+    use crate::report::NoSymbols;
+
+    const MS: u64 = 1_000_000;
+
+    fn profile(moments: &[(u64, u64)]) -> Merged {
+        let last = moments.iter().map(|(_, end)| *end).max().unwrap_or(0);
+        let pe = |(number, (start, end)): (usize, &(u64, u64))| Pe {
+            pe: number as u32,
+            progress: Progress::Finalized,
+            start_ns: start * MS,
+            init_ns: 600 * MS,
+            finalize_ns: end * MS,
+            end_ns: last * MS,
+            ..Pe::default()
+        };
+        Merged::from(&Profile { pes: moments.iter().enumerate().map(pe).collect(), ..Profile::default() })
+    }
+
+    #[test]
+    fn who_comes_late_to_an_end_is_named() {
+        let found = |moments: &[(u64, u64)]| find(&profile(moments), &NoSymbols).map(|found| (found.what, found.share));
+        let (what, share) = found(&[(0, 700), (0, 1200), (0, 700)]).unwrap();
+        assert_eq!(what, "shmem_finalize waits for PE 1: it comes 500 ms after the others in the mean");
+        // 1 s is lost beside 100, 600 and 100 ms.
+        assert!((share - 1000.0 / 1800.0).abs() < 1e-9, "{share}");
+        let (what, _) = found(&[(0, 700), (0, 700), (550, 700)]).unwrap();
+        assert_eq!(what, "shmem_init waits for PE 2: it comes 550 ms after the others in the mean");
+        // As one after another is started; where several are late; and alone.
+        assert_eq!(found(&[(0, 700), (5, 700), (10, 700)]), None);
+        assert_eq!(found(&[(0, 700), (0, 1190), (0, 1200)]), None);
+        assert_eq!(found(&[(0, 700)]), None);
+    }
+}
