@@ -41,6 +41,10 @@ pub fn finalize() -> Result<bool, Fault> {
         return Ok(false);
     }
     finish(process)?;
+    // A network card may have registered it, and would go on with the pages that it knows.
+    if NETWORK.get().is_none() {
+        process.heap.close();
+    }
     Ok(true)
 }
 

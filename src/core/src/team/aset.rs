@@ -70,8 +70,8 @@ pub fn create_custom(
 /// The PEs of a list.
 #[allow(unsafe_code)]
 pub fn create_generic(w: &World, list: *const i32, size: i32) -> Result<*mut Opaque, Fault> {
-    if list.is_null() {
-        return Err(Fault::from(Cause::Null { arg: "PE_list", bytes: size.max(0) as usize * 4 }));
+    if list.is_null() && size > 0 {
+        return Err(Fault::from(Cause::Null { arg: "PE_list", bytes: size as usize * 4 }));
     }
     // SAFETY: the caller vouches for `size` entries.
     create(w, size, |i| Some(i64::from(unsafe { list.add(i as usize).read_unaligned() })))
