@@ -88,7 +88,7 @@ impl Allocator {
     }
 
     /// Bytes of the range.
-    pub fn len(&self) -> usize {
+    pub fn capacity(&self) -> usize {
         self.len
     }
 

@@ -116,7 +116,7 @@ impl Heap {
     pub fn close(&self) {
         let mut books = self.books();
         // Whole pages, as large as files have them as a rule, no further than what is mapped.
-        let mapped = mmap::round_up(books.len() + BEHIND, mmap::PAGE);
+        let mapped = mmap::round_up(books.capacity() + BEHIND, mmap::PAGE);
         let len = mmap::round_up(books.touched(), HUGE_PAGE).min(mapped);
         // SAFETY: the heap's mapping; nobody has a use for what is in it.
         if len > 0 && unsafe { mmap::give_back(self.base, len) } {

@@ -220,8 +220,8 @@ pub fn release(fd: RawFd, offset: usize, len: usize) {
     unsafe { libc::fallocate(fd, mode, offset as libc::off_t, len as libc::off_t) };
 }
 
-/// Gives the pages of shared memory back to the system, and takes away the right to use them: whoever still does is ended
-/// by a signal at the instruction that does. Whether that was possible: memory that is locked stays as it is.
+/// Gives the pages of shared memory back to the system, and takes away the right to use them: whoever still does is
+/// ended by a signal at the instruction that does. Whether that was possible: memory that is locked stays as it is.
 ///
 /// # Safety
 /// It is of one of this module's shared mappings, and no process has a use for what is in it.

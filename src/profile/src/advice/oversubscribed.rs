@@ -8,13 +8,14 @@ use super::{Finding, run_ns};
 
 /// Share of the run that has to be spent waiting.
 const WAITING: f64 = 0.10;
-/// Time between two waits in which whoever is waited for gets a core, in nanoseconds: where PEs work longer, lacking one
-/// is not what they wait for.
+/// Time between two waits in which whoever is waited for gets a core, in nanoseconds: where PEs work longer, lacking
+/// one is not what they wait for.
 const HANDED_OVER_NS: f64 = 500e3;
 /// Mean length of waits from which on threads do nothing but wait, in nanoseconds.
 const PARKED_NS: u64 = 100_000_000;
-/// Cores' worth of work of all PEs that those who work one after another have, and no less where most is lost otherwise.
-const IN_TURN: std::ops::Range<f64> = 0.6..1.25;
+/// The work of all PEs together, over the length of the run, where they work one after another. With less of it most of
+/// the time is lost otherwise.
+const ONE_AT_A_TIME: std::ops::Range<f64> = 0.6..1.25;
 /// Share of the run without a processor from which on others are to blame where there are cores for all.
 const WITHOUT: f64 = 0.15;
 
@@ -51,7 +52,7 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
     let is_quota = on(host).iter().any(|pe| pe.system.has_quota_of_cores());
     if workers > cores {
         // One works, and the others have nothing to do.
-        if is_in_turn(&on(host)) {
+        if work_one_at_a_time(&on(host)) {
             return None;
         }
         // With a core for each, the run takes as long as the PE that has most to do.
@@ -133,11 +134,11 @@ fn busy_share(pe: &PeRow) -> f64 {
 
 /// Whether the PEs work about as long together as the run takes, and longer between two waits than it takes to get a
 /// core: so it is where one works at a time, in turn, and the others wait for it.
-fn is_in_turn(pes: &[&PeRow]) -> bool {
+fn work_one_at_a_time(pes: &[&PeRow]) -> bool {
     let own: f64 = pes.iter().map(|pe| own_ns(pe) as f64).sum();
     let elapsed = pes.iter().map(|pe| pe.main_ns()).max().unwrap_or(0).max(1);
     let waits =
         |pe: &PeRow| Class::ALL.iter().filter(|class| class.waits()).map(|class| pe.calls_of(*class)).sum::<u64>();
     let calls: u64 = pes.iter().map(|pe| waits(pe)).sum();
-    IN_TURN.contains(&(own / elapsed as f64)) && own / calls.max(1) as f64 >= HANDED_OVER_NS
+    ONE_AT_A_TIME.contains(&(own / elapsed as f64)) && own / calls.max(1) as f64 >= HANDED_OVER_NS
 }

@@ -26,8 +26,8 @@ fn is_get_of_one_word(profile: &Merged, r: &Routine) -> bool {
     r.name.ends_with("_g") && r.all_calls() >= MANY && is_of_one_word(profile, r)
 }
 
-/// Compare-and-swaps of one word, hardly one of which can succeed: so few stores are made that let it. What they replace
-/// was not read before.
+/// Compare-and-swaps of one word, hardly one of which can succeed: so few stores are made that let it. What they
+/// replace was not read before.
 fn is_failing_swap(profile: &Merged, r: &Routine) -> bool {
     if !compare_and_swap::is_swap(&r.name) || r.all_calls() < MANY || !is_of_one_word(profile, r) {
         return false;
@@ -38,8 +38,8 @@ fn is_failing_swap(profile: &Merged, r: &Routine) -> bool {
     stores > 0 && stores.saturating_mul(FAILED) <= r.all_calls() && !compare_and_swap::are_fed(profile)
 }
 
-/// Whether most of the gets and atomic operations ask for one word again and again: what is said of others does not help
-/// these.
+/// Whether most of the gets and atomic operations ask for one word again and again: what is said of others does not
+/// help these.
 pub(super) fn is_most(profile: &Merged) -> bool {
     let moves = |r: &Routine| matches!(r.class, crate::op::Class::Get | crate::op::Class::Amo);
     let (all, _) = sum(profile, moves);

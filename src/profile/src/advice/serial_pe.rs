@@ -95,8 +95,8 @@ fn outside_ns(pe: &PeRow) -> u64 {
     pe.main_ns().saturating_sub(pe.library_ns())
 }
 
-/// What a PE worked outside of the library at least. Where PEs share cores, a part of the time there is standing in line: what it
-/// has stood at all counts as such. Where that is not known, no more than it was on a processor for.
+/// What a PE worked outside of the library at least. Where PEs share cores, a part of the time there is standing in
+/// line: what it has stood at all counts as such. Where that is not known, no more than it was on a processor for.
 fn work_ns(pe: &PeRow, is_crowded: bool) -> u64 {
     let outside = outside_ns(pe);
     if !is_crowded {
