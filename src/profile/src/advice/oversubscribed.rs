@@ -51,8 +51,9 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
     let pes = on(host).len();
     let is_quota = on(host).iter().any(|pe| pe.system.has_quota_of_cores());
     if workers > cores {
-        // One works, and the others have nothing to do.
-        if work_one_at_a_time(&on(host)) {
+        // One works, and the others have nothing to do. On a single core it is always one, and of a quota those who
+        // wait take a part.
+        if cores > 1 && !is_quota && work_one_at_a_time(&on(host)) {
             return None;
         }
         // With a core for each, the run takes as long as the PE that has most to do.

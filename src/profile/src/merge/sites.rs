@@ -66,7 +66,7 @@ impl SiteSum {
     }
 
     /// Adds what the same PE did there.
-    fn add_same(&mut self, other: &SiteSum) {
+    pub(crate) fn add_same(&mut self, other: &SiteSum) {
         let most = (self.most.0.saturating_add(other.most.0), self.most.1);
         self.add(&SiteSum { pes: 0, ..*other });
         self.most = most;

@@ -123,7 +123,12 @@ pub(in crate::report) fn lines<'a>(
         match known.entry((place.shown(Kind::Text), &*row.routine, &*row.region)) {
             Entry::Occupied(at) => {
                 let line = &mut lines[*at.get()];
-                line.sum.add(&row.sum);
+                let is_same = (line.sum.pes, row.sum.pes) == (1, 1) && line.sum.most.1 == row.sum.most.1;
+                if is_same {
+                    line.sum.add_same(&row.sum)
+                } else {
+                    line.sum.add(&row.sum)
+                }
                 callers(profile, row, symbols, &mut line.callers);
                 line.addresses += 1;
             }

@@ -106,8 +106,8 @@ fn waits(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Grid {
     rows.sort_by_cached_key(|row| (std::cmp::Reverse(row.sum.known_ns), name(row.first)));
     let mut grid = Grid::new("waits", "Waits and locks", &WAITS, "no wait and no lock was recorded");
     for Line { place, first, sum, addresses, .. } in rows {
-        // Places of one line may have PEs in common.
-        let of_pes = addresses == 1;
+        // Places of one line may have PEs in common, and are known to where it is one PE.
+        let of_pes = addresses == 1 || sum.pes == 1;
         grid.row([
             place,
             (&*first.routine).into(),
