@@ -232,6 +232,7 @@ impl Transport for Fabric {
         // The thread looks at the flag behind the lock: from here on it does not enter libfabric any more, whose exit
         // handlers would fail under it.
         drop(self.endpoint.lock());
+        self.thread.join();
         self.endpoint.wait_for_helper();
     }
 

@@ -13,7 +13,7 @@ use crate::os::{beside, cpu, thread, wait};
 use libfabric_sys as fi;
 use std::os::fd::RawFd;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Naps while somebody else looks after the queue: the first, the longest, and the longest where PEs share cores.
@@ -36,6 +36,7 @@ const LOOKS: u32 = 16;
 /// The running thread.
 pub(super) struct Thread {
     id: libc::pthread_t,
+    is_joined: AtomicBool,
 }
 
 impl Thread {
@@ -48,7 +49,8 @@ impl Thread {
         };
         beside::serve();
         let id = thread::spawn(c"pellucid-ofi", run);
-        id.map(|id| Self { id }).map_err(|error| Fault::from(Cause::Os { what: "starting the progress thread", error }))
+        let thread = id.map(|id| Self { id, is_joined: AtomicBool::new(false) });
+        thread.map_err(|error| Fault::from(Cause::Os { what: "starting the progress thread", error }))
     }
 
     /// Ends it at its next look at the state, and wakes it for that.
@@ -57,10 +59,12 @@ impl Thread {
         endpoint.wakeup.signal();
     }
 
-    /// Waits for its end.
+    /// Waits for its end, which has been asked for. Not where the thread itself ends the process.
     pub fn join(&self) {
-        // SAFETY: joined once, by the owner of the fabric as it goes.
-        unsafe { libc::pthread_join(self.id, std::ptr::null_mut()) };
+        if !self.is_joined.swap(true, Ordering::AcqRel) {
+            // SAFETY: joined once. A thread that waits for itself gets an error.
+            unsafe { libc::pthread_join(self.id, std::ptr::null_mut()) };
+        }
     }
 }
 
