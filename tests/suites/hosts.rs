@@ -41,6 +41,25 @@ fn every_pe_runs_once_on_its_host() {
     }
 }
 
+/// A host that has another build of the program is named, before anything is written to the wrong place.
+#[test]
+fn executables_of_hosts_are_compared() {
+    let Some(net) = Hosts::new(2) else { return };
+    let build = |name: &str, options: &[&str]| Build::program("launcher/build.c").named(name).options(options).build();
+    let (one, other) = (build("build-one", &[]), build("build-other", &["-DPAD=4"]));
+    let script = format!("test $PMI_RANK = 0 && exec {}; exec {}", one.display(), other.display());
+    let outcome = net.oshrun(1).args(["sh", "-c", &script]).limit(30).run().expect_failure();
+    let names = net.names();
+    let words = ["the executable has a build ID", &names[0], &names[1], "all PEs need the same executable"];
+    outcome.expect_text(&words);
+    // The same one, under another name.
+    let copy = tree::scratch("hosts").join("build-copy");
+    std::fs::copy(&one, &copy).expect("copied");
+    let script = format!("test $PMI_RANK = 0 && exec {}; exec {}", one.display(), copy.display());
+    let outcome = net.oshrun(1).args(["sh", "-c", &script]).limit(30).run().expect_code(0);
+    assert_eq!(outcome.stdout, "99 6\n");
+}
+
 #[test]
 fn hosts_are_filled_as_asked() {
     let agent = here("filled");

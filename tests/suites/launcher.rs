@@ -1,5 +1,6 @@
 //! `oshrun` with programs of the library: output, input, environment, statuses, signals, and what is left behind.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -53,6 +54,50 @@ fn arguments_arrive_unchanged() {
 fn labels_name_the_pe() {
     let outcome = say(3, &["--label"], &["numbers"]).expect_code(0);
     assert_eq!(sorted(&outcome.stdout), ["[0] PE 0 of 3", "[1] PE 1 of 3", "[2] PE 2 of 3"]);
+}
+
+/// However long they are, lines of PEs do not get into each other.
+#[test]
+fn long_lines_stay_whole() {
+    let script = "head -c 300000 /dev/zero | tr '\\0' $PMI_RANK; echo";
+    for (options, label) in [(&[][..], ""), (&["--label"][..], "[2] ")] {
+        let job = Job::new(tree::tool("oshrun")).args(["-n", "4"]).args(options).args(["sh", "-c", script]);
+        let outcome = job.limit(60).run().expect_code(0);
+        let lines = sorted(&outcome.stdout);
+        assert_eq!(lines.len(), 4);
+        assert_eq!(lines[2], format!("{label}{}", "2".repeat(300_000)));
+    }
+}
+
+/// A file that the kernel does not execute is not read as a script.
+#[test]
+fn what_is_no_program_of_this_machine_is_not_run() {
+    let folder = tree::fresh("launcher/formats");
+    let whole = std::fs::read("/bin/true").expect("a program");
+    let mut foreign = whole.clone();
+    foreign[18] = 8;
+    for (name, bytes, why) in [
+        ("foreign", foreign.as_slice(), "another kind of machine"),
+        ("cut", &whole[..100], "damaged"),
+        ("data", b"\0\x01\0\xff".as_slice(), "neither a program nor a script"),
+    ] {
+        let file = folder.join(name);
+        std::fs::write(&file, bytes).expect("written");
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).expect("executable");
+        let job = Job::new(tree::tool("oshrun")).args(["-n", "2"]).arg(&file);
+        job.run().expect_code(126).expect_text(&[name, why]);
+    }
+}
+
+/// Static objects of one build are not taken for those of another.
+#[test]
+fn static_objects_of_different_builds_are_not_symmetric() {
+    let build = |name: &str, options: &[&str]| Build::program("launcher/build.c").named(name).options(options).build();
+    let (one, other) = (build("build-one", &[]), build("build-other", &["-DPAD=4"]));
+    assert_eq!(Job::oshrun(2).arg(&one).run().expect_code(0).stdout, "99 6\n");
+    let script = format!("test $PMI_RANK = 0 && exec {}; exec {}", one.display(), other.display());
+    let outcome = Job::oshrun(2).env("SHMEM_DEBUG", "1").args(["sh", "-c", &script]).run().expect_failure();
+    outcome.expect_text(&["PE 1 runs another executable", "is not a symmetric address"]);
 }
 
 #[test]

@@ -12,9 +12,10 @@ Options:
 
 const NOTES: &str = "
 PROGRAM is looked up in PATH unless it contains a slash. PE 0 reads the standard
-input. Output is forwarded in whole lines. Signals sent to oshrun go to every
-PE. SIGQUIT (Ctrl-\\) first says what each PE does and who waits for whom;
-SIGUSR1 says so where no PE handles or ignores it, and then ends nothing.
+input. Output is forwarded in whole lines (of up to 16 MiB). Signals sent to
+oshrun go to every PE. SIGQUIT (Ctrl-\\) first says what each PE does and who
+waits for whom; SIGUSR1 says so where no PE handles or ignores it, and then
+ends nothing.
 Options of mpirun, mpiexec and srun are understood where they mean something
 here (docs/launchers.md).
 

@@ -1,7 +1,7 @@
 //! From the bytes that one PE writes to whole lines.
 
 /// A line longer than this is passed on in pieces, so that memory stays bounded.
-const LONGEST: usize = 64 << 10;
+const LONGEST: usize = 16 << 20;
 
 /// One output stream of one PE.
 pub struct Lines {

@@ -25,6 +25,7 @@ mod ending;
 mod files;
 mod flags;
 mod foreign;
+mod format;
 mod handover;
 mod help;
 mod hosts;

@@ -1,5 +1,6 @@
 //! Finding the program, as a shell would.
 
+use crate::format;
 use crate::linked;
 use std::env;
 use std::ffi::OsStr;
@@ -132,7 +133,7 @@ fn usable(file: &Path) -> Usable {
     match file.metadata() {
         Ok(meta) if meta.is_dir() => Usable::No("it is a directory"),
         Ok(meta) if meta.permissions().mode() & 0o111 == 0 => Usable::No("it is not executable"),
-        Ok(_) => Usable::Yes,
+        Ok(_) => format::why_not(file).map_or(Usable::Yes, Usable::No),
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Usable::No("permission denied"),
         Err(_) => Usable::Missing,
     }

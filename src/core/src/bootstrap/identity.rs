@@ -13,6 +13,8 @@ pub struct Identity {
     pub heap: u64,
     /// Bytes of its static objects; 0 where they are private.
     pub data: u64,
+    /// Of which executable they are ([`crate::os::elf::build_id`]); 0: not known, or they are private.
+    pub executable: u64,
     /// What its environment asks for.
     pub settings: CommonSettings,
     /// Name of its host.
@@ -22,19 +24,20 @@ pub struct Identity {
 impl Identity {
     /// As text for the launcher's key-value space.
     pub fn encode(&self) -> Vec<u8> {
-        let Self { version, heap, data, settings, host } = self;
-        format!("pellucid {version} {heap} {data} {} {host}", settings.0).into_bytes()
+        let Self { version, heap, data, executable, settings, host } = self;
+        format!("pellucid {version} {heap} {data} {executable:x} {} {host}", settings.0).into_bytes()
     }
 
     /// Back from [`Self::encode`]; `None` for something else.
     pub fn decode(value: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(value).ok()?;
-        let mut words = text.strip_prefix("pellucid ")?.splitn(5, ' ');
+        let mut words = text.strip_prefix("pellucid ")?.splitn(6, ' ');
         let mut next = || words.next();
         Some(Self {
             version: next()?.into(),
             heap: next()?.parse().ok()?,
             data: next()?.parse().ok()?,
+            executable: u64::from_str_radix(next()?, 16).ok()?,
             settings: CommonSettings(next()?.parse().ok()?),
             host: next()?.into(),
         })
@@ -56,9 +59,13 @@ impl Identity {
             let advice = "all PEs need the same SHMEM_SYMMETRIC_SIZE";
             return differ("the symmetric heap has", &Bytes(self.heap), &Bytes(other.heap), advice);
         }
+        let advice = "all PEs need the same executable, or SHMEM_STATIC_SEGMENT=off";
         if self.data != other.data {
-            let advice = "all PEs need the same executable, or SHMEM_STATIC_SEGMENT=off";
             return differ("static objects have", &Bytes(self.data), &Bytes(other.data), advice);
+        }
+        if self.executable != other.executable {
+            let build = |id: u64| if id == 0 { "(none)".to_owned() } else { format!("of hash {id:016x}") };
+            return differ("the executable has a build ID", &build(self.executable), &build(other.executable), advice);
         }
         self.settings.check_matching(other.settings, other_pe)
     }
@@ -77,14 +84,15 @@ mod tests {
     use super::*;
 
     fn identity(version: &str, heap: u64, data: u64, host: &str) -> Identity {
-        Identity { version: version.into(), heap, data, settings: CommonSettings::default(), host: host.into() }
+        let settings = CommonSettings::default();
+        Identity { version: version.into(), heap, data, executable: 0xab, settings, host: host.into() }
     }
 
     #[test]
     fn an_identity_can_be_read() {
         let mine = identity("0.1.0", 1 << 30, 8192, "node 7");
         assert_eq!(Identity::decode(&mine.encode()), Some(mine));
-        assert_eq!(Identity::decode(b"pellucid 0.1.0 x 1 h"), None);
+        assert_eq!(Identity::decode(b"pellucid 0.1.0 x 1 0 h"), None);
         assert_eq!(Identity::decode(b"\xff"), None);
     }
 
@@ -96,6 +104,10 @@ mod tests {
             (identity("0.2.0", 100, 10, "b"), "version 0.1.0 on PE 0 (host a) but 0.2.0 on PE 4 (host b)"),
             (identity("0.1.0", 200, 10, "b"), "heap has 100 bytes on PE 0 (host a) but 200 bytes on PE 4 (host b)"),
             (identity("0.1.0", 100, 0, "b"), "objects have 10 bytes on PE 0 (host a) but 0 bytes on PE 4 (host b)"),
+            (
+                Identity { executable: 0, ..identity("0.1.0", 100, 10, "b") },
+                "build ID of hash 00000000000000ab on PE 0 (host a) but (none) on PE 4 (host b)",
+            ),
         ] {
             let text = a.check_matching(0, &other, 4).unwrap_err().to_string();
             assert!(text.contains(words), "{text}");

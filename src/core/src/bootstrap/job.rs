@@ -25,7 +25,7 @@ use std::time::Duration;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"PELLUCID");
 /// Changes with every change of the layout: launcher and library must agree.
-const VERSION: u32 = 11;
+const VERSION: u32 = 12;
 /// This release. What else launcher and library share has layouts too, so they have to be of one release.
 const RELEASE: [u8; 24] = release();
 /// Bytes of one PE's slot.
@@ -74,6 +74,7 @@ struct Slot {
     state: AtomicU32,
     heap: AtomicU64,
     data: AtomicU64,
+    executable: AtomicU64,
     /// See [`CommonSettings`].
     settings: AtomicU64,
     /// In which [`other::namespace`] `pid` is.
@@ -497,11 +498,19 @@ impl<'a> Pe<'a> {
         }
     }
 
-    /// Publishes sizes and CPUs before the first meeting.
-    pub(crate) fn publish(&self, heap: u64, data: u64, settings: CommonSettings, affinity: &[u64; cpu::MASK_WORDS]) {
+    /// Publishes sizes and CPUs before the first meeting; `data`: bytes of the data segment, and of which executable
+    /// ([`crate::os::elf::build_id`]).
+    pub(crate) fn publish(
+        &self,
+        heap: u64,
+        (data, executable): (u64, u64),
+        settings: CommonSettings,
+        affinity: &[u64; cpu::MASK_WORDS],
+    ) {
         self.0.settings.store(settings.0, Ordering::Relaxed);
         self.0.heap.store(heap, Ordering::Relaxed);
         self.0.data.store(data, Ordering::Relaxed);
+        self.0.executable.store(executable, Ordering::Relaxed);
         for (to, from) in self.0.affinity.iter().zip(affinity) {
             to.store(*from, Ordering::Relaxed);
         }
@@ -522,9 +531,9 @@ impl<'a> Pe<'a> {
         self.0.heap.load(Ordering::Relaxed)
     }
 
-    /// Bytes of its data segment.
-    pub(crate) fn data(&self) -> u64 {
-        self.0.data.load(Ordering::Relaxed)
+    /// Bytes of its data segment, and of which executable.
+    pub(crate) fn data(&self) -> (u64, u64) {
+        (self.0.data.load(Ordering::Relaxed), self.0.executable.load(Ordering::Relaxed))
     }
 
     /// What its environment asks for.

@@ -82,16 +82,6 @@ impl Allocator {
         *self = Self { touched: self.touched, ..Self::new(self.len) };
     }
 
-    /// All of the range is zero again.
-    pub fn forget_touched(&mut self) {
-        self.touched = 0;
-    }
-
-    /// Bytes of the range.
-    pub fn capacity(&self) -> usize {
-        self.len
-    }
-
     /// Reserves `size` bytes (not 0) at a multiple of `align` (a power of two). `None`: no gap is large enough.
     pub fn allocate(&mut self, size: usize, align: usize) -> Option<usize> {
         let align = align.max(if size >= LINE { LINE } else { GRANULE });

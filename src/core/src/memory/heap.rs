@@ -3,9 +3,7 @@
 #![allow(unsafe_code)]
 
 use super::allocator::{Allocator, GRANULE, Reject, Room};
-use super::map::BEHIND;
 use crate::base::{Cause, Fault};
-use crate::os::mmap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -28,23 +26,18 @@ pub fn is_area(bytes: usize) {
 /// Heaps begin at multiples of this, at whatever address they are: offsets in them are aligned, and with them objects.
 pub const LARGEST_ALIGN: usize = 1 << 30;
 
-/// Pages of files are no larger as a rule.
-const HUGE_PAGE: usize = 2 << 20;
-
 /// A range of symmetric memory that objects are allocated from.
 #[derive(Debug)]
 pub struct Heap {
     base: usize,
     books: Mutex<Allocator>,
     is_observed: bool,
-    /// Bytes from the base on that were given back to the system.
-    given_back: AtomicUsize,
 }
 
 impl Heap {
     /// The heap at `base`, `len` zeroed bytes.
     pub fn new(base: usize, len: usize) -> Self {
-        Self { base, books: Mutex::new(Allocator::new(len)), is_observed: false, given_back: AtomicUsize::new(0) }
+        Self { base, books: Mutex::new(Allocator::new(len)), is_observed: false }
     }
 
     /// As [`Self::new`], for the one whose bytes in use are told to the observer.
@@ -112,31 +105,11 @@ impl Heap {
         self.books().object_around(addr.wrapping_sub(self.base)).is_some()
     }
 
-    /// Forgets all objects, and gives their memory back to the system. No PE uses it until [`Self::reopen`].
-    pub fn close(&self) {
+    /// Forgets all objects.
+    pub fn clear(&self) {
         let mut books = self.books();
-        // Whole pages, as large as files have them as a rule, no further than what is mapped.
-        let mapped = mmap::round_up(books.capacity() + BEHIND, mmap::PAGE);
-        let len = mmap::round_up(books.touched(), HUGE_PAGE).min(mapped);
-        // SAFETY: the heap's mapping; nobody has a use for what is in it.
-        if len > 0 && unsafe { mmap::give_back(self.base, len) } {
-            books.forget_touched();
-            self.given_back.store(len, Ordering::Relaxed);
-        }
-        books.clear();
-    }
-
-    /// Begins again without any object.
-    pub fn reopen(&self) -> Result<(), Fault> {
-        let mut books = self.books();
-        let len = self.given_back.swap(0, Ordering::Relaxed);
-        if len > 0 {
-            // SAFETY: what was given back.
-            unsafe { mmap::take_back(self.base, len)? };
-        }
         books.clear();
         self.tell(&books);
-        Ok(())
     }
 
     /// Releases an object.

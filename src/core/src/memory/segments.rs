@@ -68,9 +68,9 @@ impl Layout {
 }
 
 /// Meets the other PEs of the host, and compares with them what all need alike.
-fn compare(job: &Job, pe: u32, settings: CommonSettings, heap_len: usize, data_len: usize) -> Result<(), Fault> {
+fn compare(job: &Job, pe: u32, settings: CommonSettings, heap_len: usize, data: (u64, u64)) -> Result<(), Fault> {
     let cpus = cpu::affinity();
-    job.pe(pe).publish(heap_len as u64, data_len as u64, settings, &cpus);
+    job.pe(pe).publish(heap_len as u64, data, settings, &cpus);
     job.pe(pe).set_node(numa::node_of(&cpus).unwrap_or_else(numa::here));
     job.host_barrier();
     for other in job.pes() {
@@ -97,16 +97,17 @@ pub fn establish(
     let mut notes = Vec::new();
     let (mut data, parts) = static_data(symmetric_data);
     let data_len = data.map_or(0, |r| r.end - r.start);
-    compare(job, pe, settings, heap_len, data_len)?;
-    for other in job.pes() {
-        if data.is_some() && job.pe(other).data() != data_len as u64 {
-            notes.push(format!(
-                "static objects are not symmetric: .data and .bss have {data_len} bytes here but {} on PE {other} \
-                 (another executable?)",
-                job.pe(other).data()
-            ));
-            data = None;
-        }
+    let own = (data_len as u64, elf::build_id());
+    compare(job, pe, settings, heap_len, own)?;
+    // Objects of another executable may be elsewhere in as many bytes.
+    let differs = |other: &u32| job.pe(*other).data() != own;
+    if let Some(other) = job.pes().find(differs).filter(|_| data.is_some()) {
+        let theirs = job.pe(other).data().0;
+        notes.push(format!(
+            "static objects are not symmetric: PE {other} runs another executable (.data and .bss have {data_len} \
+             bytes here, {theirs} there)"
+        ));
+        data = None;
     }
     let layout = Layout { pes: job.pes().len(), control: job.control_bytes(), heap: heap_len, data: data_len };
     job.lay_out(layout.total());

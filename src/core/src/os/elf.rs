@@ -1,4 +1,4 @@
-//! The writable data of the main executable, as its program headers describe it.
+//! The writable data of the main executable, and which executable it is, as its program headers describe it.
 #![allow(unsafe_code)]
 
 use super::mmap::{PAGE, round_up};
@@ -38,9 +38,40 @@ pub fn writable_data() -> Vec<Range> {
     choose(&found)
 }
 
+/// A number of the executable's build ID, which linkers give each build that differs; 0 where it has none.
+pub fn build_id() -> u64 {
+    let mut found = Found::default();
+    // SAFETY: as above.
+    unsafe { libc::dl_iterate_phdr(Some(first_object), (&raw mut found).cast()) };
+    found.build_id
+}
+
+/// Type of the note with the build ID.
+const NT_GNU_BUILD_ID: u32 = 3;
+
+/// The build ID of a segment of notes, as a number; 0: there is none. A note is the lengths of its name and of its
+/// contents, its type, and both, at multiples of four bytes.
+fn build_id_in(mut notes: &[u8]) -> u64 {
+    while let Some((header, rest)) = notes.split_at_checked(12) {
+        let word = |at: usize| u32::from_ne_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+        let (name_len, len, kind) = (word(0) as usize, word(4) as usize, word(8));
+        let from = name_len.next_multiple_of(4);
+        let (Some(name), Some(id)) = (rest.get(..name_len), rest.get(from..from.saturating_add(len))) else { break };
+        if kind == NT_GNU_BUILD_ID && name == b"GNU\0" && !id.is_empty() {
+            // FNV-1a; never 0.
+            let add = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+            return id.iter().fold(0xcbf2_9ce4_8422_2325, add).max(1);
+        }
+        let Some(next) = rest.get(from + len.next_multiple_of(4)..) else { break };
+        notes = next;
+    }
+    0
+}
+
 #[derive(Default)]
 struct Found {
     done: bool,
+    build_id: u64,
     writable: Vec<Segment>,
     fixed: Vec<Segment>,
     relro: Vec<Segment>,
@@ -66,6 +97,11 @@ unsafe extern "C" fn first_object(info: *mut libc::dl_phdr_info, _size: usize, f
             libc::PT_LOAD if header.p_flags & libc::PF_W != 0 => found.writable.push(segment),
             libc::PT_LOAD => found.fixed.push(segment),
             libc::PT_GNU_RELRO => found.relro.push(segment),
+            libc::PT_NOTE if found.build_id == 0 => {
+                // SAFETY: notes of a program lie in what the loader has mapped of it.
+                let notes = unsafe { std::slice::from_raw_parts(segment.addr as *const u8, segment.memory) };
+                found.build_id = build_id_in(notes);
+            }
             _ => {}
         }
     }
@@ -111,7 +147,7 @@ mod tests {
 
     fn of(writable: &[Segment], fixed: &[Segment], relro: &[Segment]) -> Vec<Range> {
         let (writable, fixed, relro) = (writable.to_vec(), fixed.to_vec(), relro.to_vec());
-        choose(&Found { done: true, writable, fixed, relro })
+        choose(&Found { done: true, build_id: 0, writable, fixed, relro })
     }
 
     #[test]
@@ -142,6 +178,26 @@ mod tests {
         // Constants between them, or more than a few pages: only the largest.
         assert_eq!(of(&writable, &[seg(0x5100, 0x10, 0x10)], &[]), [large]);
         assert_eq!(of(&[writable[0], seg(0x4000_0a80, 0x2_0000, 0)], &[], &[]).len(), 1);
+    }
+
+    #[test]
+    fn a_build_id_is_found_among_other_notes() {
+        let note = |kind: u32, name: &[u8], id: &[u8]| {
+            let mut bytes: Vec<u8> =
+                [name.len() as u32, id.len() as u32, kind].iter().flat_map(|n| n.to_ne_bytes()).collect();
+            for part in [name, id] {
+                bytes.extend(part);
+                bytes.resize(bytes.len().next_multiple_of(4), 0);
+            }
+            bytes
+        };
+        let other = note(1, b"GNU\0", &[0; 16]);
+        let of = |id: &[u8]| build_id_in(&[other.clone(), note(5, b"stapsdt\0", b"x"), note(3, b"GNU\0", id)].concat());
+        assert!(of(b"one") != 0 && of(b"one") != of(b"two") && of(b"one") == of(b"one"));
+        assert_eq!((build_id_in(&other), build_id_in(&[]), of(b"")), (0, 0, 0));
+        // Notes that end too soon.
+        let whole = note(3, b"GNU\0", b"one");
+        (0..whole.len() - 1).for_each(|len| assert_eq!(build_id_in(&whole[..len]), 0));
     }
 
     #[test]

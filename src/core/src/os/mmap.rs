@@ -220,31 +220,6 @@ pub fn release(fd: RawFd, offset: usize, len: usize) {
     unsafe { libc::fallocate(fd, mode, offset as libc::off_t, len as libc::off_t) };
 }
 
-/// Gives the pages of shared memory back to the system, and takes away the right to use them: whoever still does is
-/// ended by a signal at the instruction that does. Whether that was possible: memory that is locked stays as it is.
-///
-/// # Safety
-/// It is of one of this module's shared mappings, and no process has a use for what is in it.
-pub unsafe fn give_back(start: usize, len: usize) -> bool {
-    // SAFETY: the caller's.
-    unsafe {
-        libc::madvise(start as *mut _, len, libc::MADV_REMOVE) == 0
-            && libc::mprotect(start as *mut _, len, libc::PROT_NONE) == 0
-    }
-}
-
-/// Takes back into use what [`give_back`] has given up: it reads as zeros.
-///
-/// # Safety
-/// As for [`give_back`].
-pub unsafe fn take_back(start: usize, len: usize) -> Result<(), Fault> {
-    // SAFETY: the caller's.
-    match unsafe { libc::mprotect(start as *mut _, len, libc::PROT_READ | libc::PROT_WRITE) } {
-        0 => Ok(()),
-        _ => Err(Fault::from(Cause::Os { what: "taking the symmetric heap into use again", error: last_errno() })),
-    }
-}
-
 /// Puts `len` bytes of a file from `offset` in place of the pages at `addr`.
 ///
 /// # Safety

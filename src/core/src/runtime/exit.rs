@@ -41,10 +41,7 @@ pub fn finalize() -> Result<bool, Fault> {
         return Ok(false);
     }
     finish(process)?;
-    // A network card may have registered it, and would go on with the pages that it knows.
-    if NETWORK.get().is_none() {
-        process.heap.close();
-    }
+    // The heap stays until the process ends: tools communicate from exit handlers, in memory that they have there.
     Ok(true)
 }
 

@@ -95,7 +95,7 @@ pub fn init_thread(requested: i32, profiles: Profiles) -> Result<Start, Fault> {
             // Initialized again after the last finalize: a fresh heap at the same place, no teams, no contexts.
             world().common.after_syncs(None);
             collectives::barrier_in(world(), Kind::Init)?;
-            process.heap.reopen()?;
+            process.heap.clear();
             messages::messages().reopen();
             collectives::files::forget_all();
             collectives::spaces::forget_all(world());

@@ -11,7 +11,7 @@ use crate::bootstrap::wireup::Wireup;
 use crate::bootstrap::{Launch, Profiles};
 use crate::memory::Map;
 use crate::memory::map::ABOUT_SPACES;
-use crate::os::{cpu, host, process, wait};
+use crate::os::{cpu, elf, host, process, wait};
 use crate::team::{finalizing, hierarchical};
 use crate::transport::{Atomics, Directory, OpenRequest, SegmentId, Transport, registry};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -116,6 +116,7 @@ pub(super) fn join(
         version: env!("CARGO_PKG_VERSION").into(),
         heap: mine.heap_len as u64,
         data: mine.data_len as u64,
+        executable: if mine.data_len > 0 { elf::build_id() } else { 0 },
         settings: begin.settings,
         host: process::host_name(),
     };

@@ -6,7 +6,6 @@ mod barrier_late;
 mod barriers_per_byte;
 mod compare_and_swap;
 mod contended_atomics;
-mod ends;
 mod first_touch;
 mod get_and_wait;
 mod heap;
@@ -26,6 +25,7 @@ mod quiet_often;
 mod serial_pe;
 mod small_gets;
 mod small_puts;
+mod start_and_end;
 mod strided;
 #[cfg(test)]
 mod tests;
@@ -34,7 +34,7 @@ mod waits_for;
 use std::collections::BTreeMap;
 
 pub(crate) use self::barrier_late::waits_itself;
-pub(crate) use self::ends::late as late_end;
+pub(crate) use self::start_and_end::late as late_end;
 use crate::merge::{Merged, PeRow};
 use crate::model::Routine;
 use crate::op::Class;
@@ -88,7 +88,7 @@ pub const RULES: &[Rule] = &[
     Rule { name: "network-full", find: network_full::find },
     Rule { name: "first-touch", find: first_touch::find },
     Rule { name: "algorithm", find: algorithm::find },
-    Rule { name: "start-and-end", find: ends::find },
+    Rule { name: "start-and-end", find: start_and_end::find },
 ];
 
 /// Where the time goes, for programs that no rule explains.

@@ -41,7 +41,9 @@ pub(crate) fn late(profile: &Merged) -> Option<LateEnd> {
         let is_one = own as f64 >= ONE_PE * lost_ns as f64 && lost_ns / (pes.len() as u64 - 1) >= LEAST_NS;
         (is_one && share >= LOST).then_some(LateEnd { routine, pe: last.pe, lost_ns, share })
     };
-    let begin = has_ended.then(|| of("shmem_init", |pe| pe.start_ns)).flatten();
+    // On other hosts, processes are started when they can be.
+    let is_one_host = pes.windows(2).all(|two| two[0].host == two[1].host);
+    let begin = (has_ended && is_one_host).then(|| of("shmem_init", |pe| pe.start_ns)).flatten();
     let end = has_ended.then(|| of("shmem_finalize", |pe| pe.finalize_ns)).flatten();
     begin.into_iter().chain(end).max_by_key(|late| late.lost_ns)
 }
