@@ -126,6 +126,20 @@ fn a_call_that_does_not_return_is_unfinished() {
 }
 
 #[test]
+fn collectives_of_nothing_have_a_size() {
+    let fixture = Fixture::new();
+    let (collect, barrier) = (op_named("shmem_double_collect"), op_named("shmem_barrier_all"));
+    for call in 0..5000 {
+        timed(collect, -1, 0, if call % 2 == 0 { 0 } else { 8 }, || ());
+        timed(barrier, -1, 0, 0, || ());
+    }
+    let pe = fixture.pe();
+    let sizes = |op| routine(&pe, op).sizes.iter().map(|size| (size.calls, size.bytes)).collect::<Vec<_>>();
+    assert_eq!(sizes(collect), [(2500, 0), (2500, 20_000)]);
+    assert_eq!(sizes(barrier), []);
+}
+
+#[test]
 fn a_barrier_that_does_not_return_ends_the_phase_before_it() {
     let fixture = Fixture::new();
     let op = op_named("shmem_barrier_all");

@@ -27,7 +27,7 @@ pub(crate) use self::flows::Flows;
 use self::tables::SeenMeetings;
 use self::unfinished::Unfinished;
 use crate::model::{End, Job, LIBRARY, LastOp, Pe, Profile, Progress, Routine, SizeCount};
-use crate::op::{self, TIMED_IF_WAITS, Timing};
+use crate::op::{self, Class, TIMED_IF_WAITS, Timing};
 use crate::segment::layout::{
     Cell, NOT_COUNTED, PE_ABSENT, PE_FINALIZED, PE_INITIALIZED, ROW_NONE, ROW_OVERFLOW, Region, Row, SLOTS,
     STATE_INSIDE, Slot, state_of,
@@ -310,8 +310,11 @@ fn counted(flows: &Flows<'_>, op: u16, cell: &Cell, row: Option<&Row>, of_op: &o
         routine.calls[d] = get(&cell.calls[d]).saturating_add(of_flows);
         let bytes = if d == Distance::None as usize { flows.bytes_without_peer(op, cell) } else { get(&cell.bytes[d]) };
         routine.bytes[d] = bytes.saturating_add(op::bytes_of_calls(op, routine.calls[d]));
-        // Calls counted here have no size class: routines of one size, whose class follows from the mean.
-        if let Some(mean) = routine.bytes[d].checked_div(routine.calls[d]).filter(|&mean| mean > 0) {
+        // Calls counted here have no size class: routines of one size, whose class follows from the mean, and calls
+        // without bytes, which belong to a class where the routine has a payload.
+        let has_payload = of_op.class == Class::Collective && usize::from(op) < op::COUNT;
+        let mean = routine.bytes[d].checked_div(routine.calls[d]);
+        if let Some(mean) = mean.filter(|&mean| mean > 0 || has_payload) {
             let class = size_class(usize::try_from(mean).unwrap_or(usize::MAX)) as u8;
             routine.add_size(SizeCount { class, distance: d as u8, calls: routine.calls[d], bytes: routine.bytes[d] });
         }
