@@ -267,10 +267,17 @@ const TEXTS: [&std::ffi::CStr; 17] = [
 pub trait Answer {
     /// `code` where the routine's result tells of success; else what says least that is not so.
     fn of(code: c_int, op: u16) -> Self;
+
+    /// Whether the result tells of a failure. Probes count these; of all others nobody sees it but who ends the call.
+    fn tells(op: u16) -> bool;
 }
 
 impl Answer for () {
     fn of(_: c_int, _: u16) {}
+
+    fn tells(_: u16) -> bool {
+        false
+    }
 }
 
 /// What a routine whose call failed gives as an `int` that is data; `None`: its `int` tells of success, and is the
@@ -297,12 +304,20 @@ macro_rules! answers {
             fn of(code: c_int, op: u16) -> Self {
                 data(op).map_or(code as $number, <$number>::from)
             }
+
+            fn tells(op: u16) -> bool {
+                data(op).is_none()
+            }
         }
     )* };
     (zero $($number:ty),*) => { $(
         impl Answer for $number {
             fn of(_: c_int, _: u16) -> Self {
                 0 as $number
+            }
+
+            fn tells(_: u16) -> bool {
+                false
             }
         }
     )* };
@@ -316,16 +331,28 @@ impl Answer for usize {
     fn of(_: c_int, op: u16) -> usize {
         if OPS[usize::from(op)].name().contains("_any") { usize::MAX } else { 0 }
     }
+
+    fn tells(_: u16) -> bool {
+        false
+    }
 }
 
 impl<T> Answer for *mut T {
     fn of(_: c_int, _: u16) -> *mut T {
         ptr::null_mut()
     }
+
+    fn tells(op: u16) -> bool {
+        OPS[usize::from(op)].class == Class::Memory
+    }
 }
 
 impl<T> Answer for *const T {
     fn of(_: c_int, _: u16) -> *const T {
         ptr::null()
+    }
+
+    fn tells(_: u16) -> bool {
+        false
     }
 }

@@ -4,6 +4,8 @@ use pellucid_core::base::Fault;
 use pellucid_core::collectives::Kernel;
 use pellucid_core::request::Request;
 
+use pellucid_profile::recorder;
+
 use crate::entry::Number;
 use crate::errors::{self, Answer};
 use crate::generated::kernels;
@@ -315,6 +317,9 @@ fn has_none(request: *mut Request) {
 #[cold]
 #[inline(never)]
 pub fn end<R: Answer>(op: u16, fault: Fault) -> R {
+    if !R::tells(op) {
+        recorder::error_of(op);
+    }
     R::of(errors::happened(Some(op), fault), op)
 }
 

@@ -251,3 +251,64 @@ fn threads_are_in_the_library_for_no_longer_than_they_run() {
     let shown: Vec<f64> = cards.into_iter().chain(bars).filter_map(|text| text.parse().ok()).collect();
     assert!(shown.len() > 1 && shown.iter().all(|percent| *percent <= 100.0), "{shown:?}");
 }
+
+const UNFINISHED: &str = include_str!("../programs/profile/unfinished.c");
+
+fn unfinished_line(mark: &str) -> String {
+    let mark = format!("/* {mark} */");
+    let at = UNFINISHED.lines().position(|line| line.contains(&mark)).expect("each line is marked");
+    format!("unfinished.c:{}", at + 1)
+}
+
+/// The profile of three PEs, of which two never return from this call.
+fn unfinished(what: &str) -> PathBuf {
+    let binary = Build::program("profile/unfinished.c").options(["-g", "-O1"]).build();
+    let directory = tree::fresh(&format!("insight/unfinished-{what}")).join("profile");
+    Job::oshrun(3).arg("--profile-dir").arg(&directory).arg(&binary).arg(what).run().expect_code(3);
+    directory
+}
+
+/// The time of calls that never return, which is nearly all there is, is told of where they are.
+fn is_told_at(directory: &Path, mark: &str) {
+    let sites = rows(directory, "callsites");
+    let (line, first) = (unfinished_line(mark), &sites[0]);
+    assert!(first["site"].as_str().is_some_and(|site| site.ends_with(&line)), "{line}: {sites:#?}");
+    assert_eq!((&first["calls"], &first["unfinished_calls"]), (&2.into(), &2.into()), "{first}");
+    let time = number(first, "unfinished_ns");
+    assert!(time > 0.0 && number(first, "total_ns") == time && first["mean_ns"].is_null(), "{first}");
+    // Neither of those PEs has done anything in the meantime.
+    let phases = rows(directory, "phases");
+    assert!(phases.iter().all(|row| row["max_pe"] == 1 || number(row, "work_max_ns") < time / 2.0), "{phases:#?}");
+    let text = Job::new(tree::tool("oshprof")).arg("report").arg(directory).run().expect_code(0).stdout;
+    let end = text.trim_end().rsplit("\n\n").next().unwrap_or_default().replace('\n', " ");
+    assert!(end.contains("of PE time waits in") && end.contains(&line), "{text}");
+}
+
+#[test]
+fn a_barrier_that_never_ends_is_waiting_for_the_pe_that_does_not_come() {
+    let directory = unfinished("barrier");
+    is_told_at(&directory, "BARRIER");
+    let barrier = unfinished_line("BARRIER");
+    let late = rows(&directory, "imbalance");
+    let first = &late[0];
+    assert!(first["site"].as_str().is_some_and(|site| site.ends_with(&barrier)), "{late:#?}");
+    assert_eq!((&first["calls"], &first["late_pe"]), (&1.into(), &1.into()), "{first}");
+    let phases = rows(&directory, "phases");
+    let before = unfinished_line("BEFORE");
+    let row = phases.iter().find(|row| row["from"] == *before && row["to"] == *barrier);
+    let row = row.unwrap_or_else(|| panic!("no phase ends at {barrier}: {phases:#?}"));
+    assert_eq!((&row["pes"], number(row, "lost_ns")), (&2.into(), number(first, "lost_ns")), "{row}");
+}
+
+#[test]
+fn a_wait_that_never_ends_is_waiting_that_nobody_ended() {
+    let directory = unfinished("wait");
+    is_told_at(&directory, "WAIT");
+    let causes = rows(&directory, "causes");
+    let wait = unfinished_line("WAIT");
+    let of = |pe: u32| causes.iter().find(|row| row["pe"] == pe && row["site"] == *wait);
+    for pe in [0, 2] {
+        let row = of(pe).unwrap_or_else(|| panic!("PE {pe} does not wait: {causes:#?}"));
+        assert!(row["by_pe"].is_null() && number(row, "waited_ns") > 0.0, "{row}");
+    }
+}

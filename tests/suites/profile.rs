@@ -8,6 +8,7 @@ use harness::compile::Build;
 use harness::report::Report;
 use harness::run::{Job, Outcome, is_over_network};
 use harness::{system, tree};
+use serde_json::Value;
 
 /// Runs a program of `tests/programs/profile` with its profile written to a new directory.
 fn profile(name: &str, pes: usize, options: &[&str], binary: &Path) -> (PathBuf, Outcome) {
@@ -22,6 +23,27 @@ fn profile(name: &str, pes: usize, options: &[&str], binary: &Path) -> (PathBuf,
 
 fn program(name: &str) -> PathBuf {
     Build::program(&format!("profile/{name}.c")).options(["-pthread"]).build()
+}
+
+/// Calls that fail are counted by routine, whether their result tells of it or not.
+#[test]
+fn errors_are_counted_by_routine() {
+    let binary = Build::program("profile/errors.c").build();
+    let directory = tree::fresh("profile/errors").join("profile");
+    Job::oshrun(1).arg("--profile-dir").arg(&directory).arg(&binary).run().expect_code(0);
+    let report = Job::new(tree::tool("oshprof")).arg("report").arg(&directory).arg("--json").run().expect_code(0);
+    let report: Value = serde_json::from_str(&report.stdout).expect("JSON");
+    let routines = report["routines"].as_array().expect("routines");
+    let errors = |name: &str| {
+        let row = routines.iter().find(|row| row["name"] == name).unwrap_or_else(|| panic!("no {name}: {report}"));
+        (row["calls"].as_u64().unwrap_or(0), row["errors"].as_u64().unwrap_or(0))
+    };
+    for name in ["malloc", "long_sum_reduce", "putmem", "long_atomic_add", "int_atomic_fetch"] {
+        assert_eq!(errors(&format!("shmem_{name}")), (3, 3), "{name}");
+    }
+    for name in ["long_p", "long_g"] {
+        assert_eq!(errors(&format!("shmem_{name}")), (6, 3), "{name}");
+    }
 }
 
 #[test]

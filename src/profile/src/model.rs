@@ -140,14 +140,15 @@ impl Pe {
         if let Some(since) = self.last.as_mut().and_then(|last| last.since_ns.as_mut()) {
             *since = time(*since);
         }
-        for sync in &mut self.tables.syncs {
+        for sync in self.tables.syncs.iter_mut().chain(&mut self.tables.open_syncs) {
             let took = sync.left_ns.saturating_sub(sync.arrived_ns);
             sync.arrived_ns = time(sync.arrived_ns);
             sync.left_ns = sync.arrived_ns.saturating_add(took);
         }
         let begin = &mut self.tables.timeline.begin_ns;
         *begin = if *begin == 0 { 0 } else { time(*begin) };
-        let phases = self.tables.syncs.iter_mut().map(|sync| &mut sync.phase.begin_ns);
+        let syncs = self.tables.syncs.iter_mut().chain(&mut self.tables.open_syncs);
+        let phases = syncs.map(|sync| &mut sync.phase.begin_ns);
         let last = self.tables.last_phases.iter_mut().flat_map(|last| [&mut last.phase.begin_ns, &mut last.end_ns]);
         phases.chain(last).filter(|moment| **moment != 0).for_each(|moment| *moment = time(*moment));
     }

@@ -135,7 +135,7 @@ impl Views {
             let pes = self.rows("per_pe").iter().flat_map(|pe| pe["routines"].as_array().expect("routines"));
             assert_eq!(pes.filter(|row| text(row, "name") == name).map(of).sum::<f64>(), total, "{what}: {name} by PE");
             let sites = self.rows("callsites").iter().filter(|row| text(row, "routine") == name);
-            let by_site: f64 = sites.map(|row| number(row, "total_ns")).sum();
+            let by_site: f64 = sites.map(|row| number(row, "total_ns") - number(row, "unfinished_ns")).sum();
             // Rounded site by site and PE by PE.
             assert!((by_site - total).abs() <= 0.5 * parts, "{what}: {name} takes {total} ns, by call site {by_site}");
             // A PE that was killed inside of a call has been there until then.
@@ -148,7 +148,9 @@ impl Views {
             self.rows("routines").iter().filter(|row| row["estimated"] == true).map(|row| 0.5 * of(row)).sum();
         let by_region = self.sum("regions", "library_ns");
         // Regions have no part of what begins and ends the program.
-        let all: f64 = self.rows("routines").iter().filter(|row| !row["share"].is_null()).map(of).sum();
+        let is_main = |row: &&Value| !row["share"].is_null();
+        let spent = |row: &Value| of(row) + number(row, "unfinished_ns");
+        let all: f64 = self.rows("routines").iter().filter(is_main).map(spent).sum();
         assert!((by_region - all).abs() <= estimated + 1e5, "{what}: {all} ns in the library, by region {by_region}");
     }
 

@@ -62,7 +62,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
 fn explained_ns(row: &Cause) -> u64 {
     match row.because {
         Because::Worked(ns) | Because::Library(ns) | Because::Held(ns) => row.ns.min(ns),
-        Because::NotKnown | Because::Waited(..) | Because::More(..) => row.ns,
+        Because::NotKnown | Because::NotEnded | Because::Waited(..) | Because::More(..) => row.ns,
     }
 }
 

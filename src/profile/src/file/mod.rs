@@ -34,6 +34,8 @@
 //! | 26 | `u64` where the first region or marker that could not be kept was called from |
 //! | 27 | how fast puts, gets and atomics were: see `rates` |
 //! | 28 | who called the functions that call the library: see `callers` |
+//! | 29 to 33 | requests, errors, run queues, costs of counting, quotas: see `tables` |
+//! | 34 | calls that had not returned: see `unfinished` |
 //!
 //! A reader skips sections with other tags. Text is a `u32` length and UTF-8. A damaged or incomplete file is reported
 //! with its name and the offset; what was read before is kept, as are the other files. Each file is written under
@@ -56,6 +58,7 @@ mod rates;
 #[cfg(feature = "report")]
 mod source;
 mod tables;
+mod unfinished;
 mod write;
 
 #[cfg(all(test, feature = "report"))]

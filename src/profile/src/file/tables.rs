@@ -3,7 +3,7 @@
 //! Each is a list: `u32` number of rows, then the rows; text is a `u32` length and UTF-8.
 
 use super::cursor::Cursor;
-use super::{ReadError, callers, causes, counters, lines, locks, phases, rates};
+use super::{ReadError, callers, causes, counters, lines, locks, phases, rates, unfinished};
 use crate::op;
 use crate::tables::{
     Algorithm, Context, Cost, Marker, Module, Nbi, PeTables, Peer, Phase, Region, Requests, Site, Sync, System, Team,
@@ -11,7 +11,7 @@ use crate::tables::{
 };
 
 /// Tags of the sections, in the order in which they are written.
-pub(super) const TAGS: [u32; 29] = [
+pub(super) const TAGS: [u32; 30] = [
     TAG_COST,
     TAG_PEERS,
     TAG_MODULES,
@@ -41,6 +41,7 @@ pub(super) const TAGS: [u32; 29] = [
     TAG_QUEUED,
     TAG_BESIDE,
     TAG_QUOTA,
+    TAG_UNFINISHED,
 ];
 /// What recording costs, and what could not be kept.
 const TAG_COST: u32 = 4;
@@ -100,6 +101,8 @@ const TAG_QUEUED: u32 = 31;
 const TAG_BESIDE: u32 = 32;
 /// What the control group may take of the processors, where that is limited.
 const TAG_QUOTA: u32 = 33;
+/// Calls that had not returned, by call site, and those of all PEs of a team; left out where there were none.
+const TAG_UNFINISHED: u32 = 34;
 
 /// The payload of a section; `None` where there is nothing to say.
 pub(super) fn encode(tag: u32, d: &PeTables) -> Option<Vec<u8>> {
@@ -196,6 +199,9 @@ pub(super) fn encode(tag: u32, d: &PeTables) -> Option<Vec<u8>> {
         TAG_REGION_ERROR if d.region_error > 0 => out.u64(d.region_error),
         TAG_RATES if !d.rates.is_empty() => rates::encode(&mut out, &d.rates),
         TAG_CALLERS if !d.callers.is_empty() => callers::encode(&mut out, &d.callers),
+        TAG_UNFINISHED if d.sites.iter().any(|site| site.unfinished > 0) || !d.open_syncs.is_empty() => {
+            unfinished::encode(&mut out, d);
+        }
         TAG_TRACE if d.trace_dropped > 0 => out.u64(d.trace_dropped),
         TAG_QUEUED => out.u64(d.system.queued_ns?),
         TAG_QUOTA if d.system.quota > 0 => out.u32(d.system.quota),
@@ -293,7 +299,19 @@ pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut PeTables) -> Result<(
                 let is_timed = c.u8("a call site")? != 0;
                 let total_ns = Some(c.u64("a call site's time")?).filter(|_| is_timed);
                 let max_ns = c.u64("a call site's time")?;
-                Ok(Site { address, routine, region, calls, bytes, timed_calls, total_ns, max_ns })
+                let (unfinished, unfinished_ns) = (0, 0);
+                Ok(Site {
+                    address,
+                    routine,
+                    region,
+                    calls,
+                    bytes,
+                    timed_calls,
+                    total_ns,
+                    max_ns,
+                    unfinished,
+                    unfinished_ns,
+                })
             })?;
         }
         TAG_MARKERS => {
@@ -381,6 +399,7 @@ pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut PeTables) -> Result<(
         TAG_LINES => d.lines = lines::decode(c)?,
         TAG_RATES => d.rates = rates::decode(c)?,
         TAG_CALLERS => d.callers = callers::decode(c)?,
+        TAG_UNFINISHED => unfinished::decode(c, d)?,
         TAG_TRACE => d.trace_dropped = c.u64("what the trace does not have")?,
         TAG_TIMELINE => {
             let mut next = || c.u64("the time line");

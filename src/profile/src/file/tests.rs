@@ -116,6 +116,8 @@ fn tables() -> PeTables {
             timed_calls: 5,
             total_ns: Some(6000),
             max_ns: 4000,
+            unfinished: 1,
+            unfinished_ns: 99,
         }],
         modules: vec![Module {
             base: 0x1000,
@@ -128,6 +130,10 @@ fn tables() -> PeTables {
         markers: vec![Marker { name: "m".into(), count: 1, sum: 0.5, min: 0.5, max: 0.5, last: 0.5 }],
         teams: vec![Team { start: 0, stride: 1, size: 2, calls: 1, ..Team::default() }],
         syncs: vec![Sync { op: 0, number: 7, arrived_ns: 8, left_ns: 9, phase, ..Sync::default() }],
+        open_syncs: vec![
+            Sync { op: 0, number: 8, arrived_ns: 10, left_ns: 11, phase, ..Sync::default() },
+            Sync { op: 0, region: 1, number: u64::MAX, ..Sync::default() },
+        ],
         last_phases: vec![
             LastPhase { phase: Phase { begin_ns: 9, ..Phase::default() }, end_ns: 12 },
             LastPhase { phase, end_ns: u64::MAX },

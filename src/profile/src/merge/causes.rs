@@ -9,8 +9,8 @@ use super::efficiency::Recorded;
 use super::phases::Place;
 use super::plan::Plan;
 use crate::model::Pe;
-use crate::op;
-use crate::tables::{self, CodePlace, Releaser};
+use crate::op::{self, Class};
+use crate::tables::{self, CodePlace, Releaser, Site};
 
 /// Rows that are kept of a PE.
 const OF_A_PE: usize = 16;
@@ -44,6 +44,8 @@ pub enum Because {
     /// It is not known.
     #[default]
     NotKnown,
+    /// Nobody had ended it when the PE ended.
+    NotEnded,
     /// The other waited itself, for so long, at [`Releaser::from`]; for this PE, where that is known.
     Waited(u64, Option<u32>),
     /// It held the lock, for so long a time.
@@ -82,7 +84,8 @@ fn key(row: &Cause) -> Key<'_> {
 
 impl Causes {
     pub(super) fn add(&mut self, pe: &Pe) {
-        let mut rows: Vec<Cause> = pe.tables.causes.iter().map(|cause| row(pe, cause)).collect();
+        let ended = pe.tables.causes.iter().map(|cause| row(pe, cause));
+        let mut rows: Vec<Cause> = ended.chain(pe.tables.sites.iter().filter_map(|site| open(pe, site))).collect();
         sort(&mut rows);
         self.cut(&mut rows, OF_A_PE);
         self.rows.extend(rows);
@@ -121,7 +124,7 @@ impl Causes {
     }
 
     fn because(&mut self, row: &Cause, work: &Work, for_whom: &BTreeMap<(u32, &str, u64), u32>) -> Because {
-        let Some(by) = &row.by else { return Because::NotKnown };
+        let Some(by) = &row.by else { return row.because };
         if row.site.routine.ends_with("_set_lock") {
             return Because::Held(by.own_ns / row.waits.max(1));
         }
@@ -146,6 +149,23 @@ impl Causes {
             _ => Because::Worked(by.work_ns),
         }
     }
+}
+
+/// Waits and locks from this place that had not returned when the PE ended, where there are any.
+fn open(pe: &Pe, site: &Site) -> Option<Cause> {
+    let class = op::lookup(&site.routine).and_then(op::get)?.class;
+    if site.unfinished_ns == 0 || !matches!(class, Class::Wait | Class::Lock) {
+        return None;
+    }
+    let open = tables::Cause {
+        address: site.address,
+        routine: site.routine.clone(),
+        region: site.region,
+        waits: site.unfinished,
+        ns: site.unfinished_ns,
+        by: None,
+    };
+    Some(Cause { because: Because::NotEnded, ..row(pe, &open) })
 }
 
 fn row(pe: &Pe, cause: &tables::Cause) -> Cause {
@@ -239,6 +259,25 @@ mod tests {
         assert_eq!(because(&waits(0, 10 * MS, 2 * MS, MS), &none).0, Because::Waited(7 * MS, None));
         assert_eq!(because(&waits(0, 10 * MS, 2 * MS, 6 * MS), &none).0, Because::Library(6 * MS));
         assert_eq!(because(&waits(0, 10 * MS, 9 * MS, 0), &none).0, Because::Worked(9 * MS));
+    }
+
+    #[test]
+    fn a_wait_that_has_not_returned_is_told_of() {
+        let mut pe = waits(0, 10 * MS, 9 * MS, 0);
+        let site = |routine: &str| Site {
+            routine: routine.into(),
+            calls: 1,
+            unfinished: 1,
+            unfinished_ns: 1000 * MS,
+            ..Site::default()
+        };
+        pe.tables.sites = vec![site("shmem_long_wait_until"), site("shmem_barrier_all")];
+        let mut causes = Causes::default();
+        causes.add(&pe);
+        let rows = causes.finish(&Work::default()).rows;
+        assert_eq!((rows.len(), rows[0].ns, rows[0].by.is_some()), (2, 1000 * MS, false));
+        assert_eq!(rows[0].because, Because::NotEnded);
+        assert_eq!(rows[1].because, Because::Worked(9 * MS));
     }
 
     #[test]

@@ -173,22 +173,27 @@ struct Library {
     all: u64,
     /// In waits and locks.
     waits: u64,
-    /// In barriers and collectives.
+    /// In barriers and collectives that have returned, and in those that have not: there all of it is waiting.
     meetings: u64,
+    open_meetings: u64,
     /// Of meetings whose last arrival is known: until it, and all.
     until_last: u64,
     known: u64,
 }
 
 impl Library {
-    fn add(&mut self, class: Class, ns: u64) {
+    /// Adds time in calls of which some have not returned, and that part of it.
+    fn add(&mut self, class: Class, ns: u64, unfinished_ns: u64) {
         if !class.is_library_time() {
             return;
         }
         self.all = self.all.saturating_add(ns);
         match class {
             Class::Wait | Class::Lock => self.waits = self.waits.saturating_add(ns),
-            Class::Barrier | Class::Collective => self.meetings = self.meetings.saturating_add(ns),
+            Class::Barrier | Class::Collective => {
+                self.meetings = self.meetings.saturating_add(ns.saturating_sub(unfinished_ns));
+                self.open_meetings = self.open_meetings.saturating_add(unfinished_ns);
+            }
             _ => {}
         }
     }
@@ -200,7 +205,8 @@ impl Library {
 
     /// Time in which others were waited for.
     fn waiting(&self) -> u64 {
-        self.waits.saturating_add((self.meetings as f64 * self.until_last()) as u64)
+        let in_meetings = (self.meetings as f64 * self.until_last()) as u64;
+        self.waits.saturating_add(in_meetings).saturating_add(self.open_meetings)
     }
 }
 
@@ -213,7 +219,7 @@ pub(super) struct Recorded {
 impl Recorded {
     pub(super) fn new(plan: &Plan, pe: &Pe) -> Recorded {
         let mut whole = Library::default();
-        pe.routines.iter().for_each(|r| whole.add(r.class, r.spent_ns()));
+        pe.routines.iter().for_each(|r| whole.add(r.class, r.spent_ns(), r.unfinished_ns));
         let mut regions = vec![Library::default(); pe.tables.regions.len()];
         let mut classes: HashMap<&str, Option<Class>> = HashMap::new();
         for site in &pe.tables.sites {
@@ -221,7 +227,7 @@ impl Recorded {
                 .entry(&site.routine)
                 .or_insert_with_key(|name| op::lookup(name).and_then(op::get).map(|row| row.class));
             if let (Some(class), Some(region)) = (*class, regions.get_mut(usize::from(site.region))) {
-                region.add(class, pe.site_ns(site).unwrap_or(0));
+                region.add(class, pe.site_ns(site).unwrap_or(0), site.unfinished_ns);
             }
         }
         for sync in &pe.tables.syncs {

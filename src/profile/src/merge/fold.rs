@@ -1,6 +1,6 @@
 //! Sums over PEs that come one by one, in any order, in any number of heaps.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::Merged;
@@ -13,6 +13,7 @@ use super::groups::Groups;
 use super::locks::Locks;
 use super::matrix::Matrices;
 use super::meetings::{self, Meetings};
+use super::open::OpenMeetings;
 use super::pe::PeRow;
 use super::phases::Phases;
 use super::plan::{Plan, SiteName};
@@ -33,6 +34,7 @@ pub(super) struct Fold<'p> {
     sites: Sites,
     regions: Regions,
     meetings: Meetings,
+    open: OpenMeetings,
     groups: Groups,
     counters: CounterSums,
     efficiencies: Efficiencies,
@@ -60,6 +62,7 @@ impl<'p> Fold<'p> {
             sites: Sites::new(plan),
             regions: Regions::default(),
             meetings: Meetings::default(),
+            open: OpenMeetings::default(),
             groups: Groups::default(),
             counters: CounterSums::default(),
             efficiencies: Efficiencies::default(),
@@ -88,6 +91,7 @@ impl<'p> Fold<'p> {
         self.requests.add(pe);
         self.callers.add(pe);
         self.causes.add(pe);
+        self.open.add(pe);
         for module in pe.tables.modules.iter().filter(|module| !module.path.is_empty()) {
             self.build(&module.path, &module.build_id);
         }
@@ -141,6 +145,7 @@ impl<'p> Fold<'p> {
         self.sites.join(self.plan, other.sites);
         self.regions.join(self.plan, other.regions);
         self.meetings.join(self.plan, other.meetings);
+        self.open.join(other.open);
         self.groups.join(self.plan, other.groups);
         self.counters.join(other.counters);
         self.efficiencies.join(other.efficiencies);
@@ -194,7 +199,9 @@ impl<'p> Fold<'p> {
         (merged.matrices, merged.pairs, merged.other_pairs) = self.matrices.finish(self.plan);
         (merged.sites, merged.other_sites) = self.sites.finish();
         (merged.regions, merged.markers) = self.regions.finish();
+        let whole: HashSet<u32> = merged.pes.iter().filter(|pe| !pe.incomplete).map(|pe| pe.pe).collect();
         (merged.late, merged.every, merged.unpaired) = self.meetings.finish();
+        meetings::add(&mut merged.late, self.open.finish(|pe| whole.contains(&pe)));
         meetings::bound(&mut merged.late, &merged.routines);
         let Groups { contexts, teams, network, algorithms } = self.groups;
         merged.contexts = contexts.into_iter().collect();

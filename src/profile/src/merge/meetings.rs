@@ -25,7 +25,7 @@ pub struct Late {
     pub region: String,
     /// File and address in it of the place that the last PE came from.
     pub site: Option<(String, u64)>,
-    /// Meetings of which every arrival is known.
+    /// Meetings of which every arrival is known, and those of [`Self::open`].
     pub meetings: u64,
     /// Time from arriving to the arrival of the last, summed over the others, in nanoseconds. Where only one in some
     /// meetings was kept, times that many.
@@ -36,6 +36,8 @@ pub struct Late {
     pub by_pe: BTreeMap<u32, (u64, u64)>,
     /// Meetings by team.
     pub teams: BTreeMap<TeamKey, u64>,
+    /// Meetings among these to which not all had come when their PEs ended.
+    pub open: u64,
 }
 
 impl Late {
@@ -49,6 +51,7 @@ impl Late {
         self.meetings = self.meetings.saturating_add(other.meetings);
         self.lost_ns = self.lost_ns.saturating_add(other.lost_ns);
         self.max_skew_ns = self.max_skew_ns.max(other.max_skew_ns);
+        self.open = self.open.saturating_add(other.open);
         for (pe, (times, lost)) in &other.by_pe {
             let of = self.by_pe.entry(*pe).or_default();
             *of = (of.0.saturating_add(*times), of.1.saturating_add(*lost));
@@ -304,11 +307,26 @@ impl Meetings {
                 ..late
             })
             .collect();
-        list.sort_by(|a, b| {
-            b.lost_ns.cmp(&a.lost_ns).then_with(|| (&a.routine, &a.region).cmp(&(&b.routine, &b.region)))
-        });
+        sort(&mut list);
         list
     }
+}
+
+/// Most lost first.
+fn sort(list: &mut [Late]) {
+    list.sort_by(|a, b| b.lost_ns.cmp(&a.lost_ns).then_with(|| (&a.routine, &a.region).cmp(&(&b.routine, &b.region))));
+}
+
+/// Adds meetings to a list of such, by routine, region and place.
+pub(super) fn add(list: &mut Vec<Late>, more: Vec<Late>) {
+    for late in more {
+        let place = |of: &Late| (of.routine.clone(), of.region.clone(), of.site.clone());
+        match list.iter_mut().find(|known| place(known) == place(&late)) {
+            Some(known) => known.add(&late),
+            None => list.push(late),
+        }
+    }
+    sort(list);
 }
 
 /// What a sample of meetings says of all of them can be more than there was: no more is lost in a routine than was

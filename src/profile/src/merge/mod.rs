@@ -13,6 +13,7 @@
 //! | `follow` | sums of a job that is looked at again and again |
 //! | `strip` | what is kept of a PE's time line |
 //! | `pe`, `routines`, `matrix`, `sites`, `regions`, `meetings`, `groups`, `locks`, `addresses`, `rates`, `requests`, `callers`, `counters` | a file a kind of sum |
+//! | `open` | meetings that not all had come to when their PEs ended |
 //! | `efficiency` | factors of parallel efficiency: PEs are read again, once it is known who came last to which meeting |
 //! | `phases` | what happens between meetings, at the same reading |
 //! | `causes` | who ended waits; at the second reading, what those PEs did |
@@ -30,6 +31,7 @@ mod groups;
 mod locks;
 mod matrix;
 mod meetings;
+mod open;
 mod pe;
 mod phases;
 mod plan;

@@ -198,11 +198,12 @@ impl Pe {
         Some((module.path.as_str(), address.wrapping_sub(module.base)))
     }
 
-    /// Time in all calls from a site: of one of which no call was timed, by the mean of its routine.
+    /// Time in all calls from a site, returned or not: of one of which no call was timed, by the mean of its routine.
     pub fn site_ns(&self, site: &Site) -> Option<u64> {
-        site.total_ns.or_else(|| {
+        let returned = site.total_ns.or_else(|| {
             let routine = self.routines.iter().find(|r| r.name == site.routine && r.timed_calls > 0)?;
-            Some((routine.mean_ns() * site.calls as f64) as u64)
-        })
+            Some((routine.mean_ns() * site.calls.saturating_sub(site.unfinished) as f64) as u64)
+        });
+        returned.map(|ns| ns.saturating_add(site.unfinished_ns))
     }
 }

@@ -155,6 +155,14 @@ impl Phases {
             let to = Some((sync.address, sync.op));
             own.entry((sync.phase.from, to)).or_default().add(pe.tables.sync_every, times(plan, pe, sync));
         }
+        for sync in &pe.tables.open_syncs {
+            let (work, library) = split(&sync.phase, sync.arrived_ns);
+            let meeting = sync.left_ns.saturating_sub(sync.arrived_ns);
+            // Nobody has come back from it: until then it is waiting.
+            own.entry((sync.phase.from, Some((sync.address, sync.op))))
+                .or_default()
+                .add(1, [work, library, meeting, meeting]);
+        }
         for LastPhase { phase, end_ns } in &pe.tables.last_phases {
             let (work, library) = split(phase, *end_ns);
             own.entry((phase.from, None)).or_default().add(1, [work, library, 0, 0]);

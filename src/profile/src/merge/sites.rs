@@ -37,6 +37,10 @@ pub struct SiteSum {
     /// Time of the calls of which it is known, and how many these are.
     pub known_ns: u64,
     known_calls: u64,
+    /// Calls that had not returned, and their part of the time.
+    pub unfinished: u64,
+    /// See [`Self::unfinished`].
+    pub unfinished_ns: u64,
     /// PEs that called from here.
     pub pes: u64,
     /// Most time that a PE spent here, and the first such PE.
@@ -44,6 +48,13 @@ pub struct SiteSum {
 }
 
 impl SiteSum {
+    /// Mean time of a call that has returned; `None` where none is known, or none has.
+    pub fn mean_ns(&self) -> Option<f64> {
+        let returned = self.calls.saturating_sub(self.unfinished);
+        let ns = self.total_ns()?.saturating_sub(self.unfinished_ns);
+        (returned > 0).then(|| ns as f64 / returned as f64)
+    }
+
     /// Time of all calls: those of unknown time take the mean of the others. `None` where none is known.
     pub fn total_ns(&self) -> Option<u64> {
         let all = u128::from(self.known_ns) * u128::from(self.calls);
@@ -60,6 +71,8 @@ impl SiteSum {
             max_ns: site.max_ns,
             known_ns: ns,
             known_calls,
+            unfinished: site.unfinished,
+            unfinished_ns: site.unfinished_ns,
             pes: 1,
             most: (ns, pe),
         }
@@ -80,6 +93,8 @@ impl SiteSum {
         self.max_ns = self.max_ns.max(other.max_ns);
         self.known_ns = self.known_ns.saturating_add(other.known_ns);
         self.known_calls = self.known_calls.saturating_add(other.known_calls);
+        self.unfinished = self.unfinished.saturating_add(other.unfinished);
+        self.unfinished_ns = self.unfinished_ns.saturating_add(other.unfinished_ns);
         self.pes += other.pes;
         self.most = more(self.most, other.most);
     }

@@ -55,6 +55,8 @@ fn pe(number: u32, npes: u32, dice: &mut Dice) -> Pe {
             timed_calls: 1,
             total_ns: (dice.below(5) > 0).then(|| dice.below(100_000)),
             max_ns: dice.below(1000),
+            unfinished: 1,
+            unfinished_ns: dice.below(1000),
         })
         .collect();
     let syncs = (0..200)
@@ -142,7 +144,9 @@ fn in_parts(profile: &Profile, limits: Limits, dice: &mut Dice) -> Merged {
         merged = fold.finish(Some(profile.job.clone()));
     });
     (plan.sites, plan.last_arrivals) = found.unwrap();
+    plan.releasers = merged.causes.releasers();
     sum(&plan, |fold, pe| fold.add_again(pe), &mut |fold| {
+        merged.causes = std::mem::take(&mut merged.causes).finish(fold.work());
         let again = fold.finish(None);
         (merged.efficiencies, merged.phases) = (again.efficiencies, again.phases);
         if plan.sites.is_some() {

@@ -85,7 +85,7 @@ pub use tls::set_site;
 
 pub use hot::{Stamp, error, record, sampled, sized, timed};
 pub use read::{current_op, in_file, read};
-pub use requests::{error_code, request_ended, request_time};
+pub use requests::{error_code, error_of, request_ended, request_time};
 pub use stall::{Shown, may_stall, stall, stall_over, waits_for};
 pub use waits::{begins as wait_begins, counts as wait_counts, stamps_come_after};
 

@@ -35,6 +35,14 @@ pub fn request_ended(routine: u32, open: u64, waited: u64, last: Option<u32>) {
     bump(&row.ended, 1);
 }
 
+/// Counts an error of a call whose result does not tell of it.
+#[cold]
+pub fn error_of(op: u16) {
+    if arm::level() > 0 {
+        super::error(op);
+    }
+}
+
 /// Counts an error, by its code in `shmemx.h`.
 #[cold]
 pub fn error_code(code: i32) {

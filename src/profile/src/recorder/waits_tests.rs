@@ -116,8 +116,45 @@ fn a_call_that_does_not_return_is_unfinished() {
         let waits = routine(&fixture.pe(), op).clone();
         assert_eq!(waits.unfinished, 1);
         assert!(waits.unfinished_ns >= 2_000_000, "{} ns", waits.unfinished_ns);
+        let sites = fixture.pe().tables.sites;
+        let site = sites.iter().find(|site| site.routine == "shmem_long_wait_until").expect("its call site");
+        assert_eq!((site.calls, site.unfinished), (50_001, 1));
+        assert!(site.unfinished_ns >= 2_000_000, "{} ns", site.unfinished_ns);
+        assert!(site.total_ns.is_some_and(|ns| ns <= waits.total_ns), "{:?} of {} ns", site.total_ns, waits.total_ns);
     });
     assert_eq!(routine(&fixture.pe(), op).unfinished, 0);
+}
+
+#[test]
+fn collectives_of_nothing_have_a_size() {
+    let fixture = Fixture::new();
+    let (collect, barrier) = (op_named("shmem_double_collect"), op_named("shmem_barrier_all"));
+    for call in 0..5000 {
+        timed(collect, -1, 0, if call % 2 == 0 { 0 } else { 8 }, || ());
+        timed(barrier, -1, 0, 0, || ());
+    }
+    let pe = fixture.pe();
+    let sizes = |op| routine(&pe, op).sizes.iter().map(|size| (size.calls, size.bytes)).collect::<Vec<_>>();
+    assert_eq!(sizes(collect), [(2500, 0), (2500, 20_000)]);
+    assert_eq!(sizes(barrier), []);
+}
+
+#[test]
+fn a_barrier_that_does_not_return_ends_the_phase_before_it() {
+    let fixture = Fixture::new();
+    let op = op_named("shmem_barrier_all");
+    (0..3).for_each(|_| timed(op, -1, 0, 0, || ()));
+    timed(op, -1, 0, 0, || {
+        wait_counts();
+        wait_begins();
+        spin(Duration::from_millis(2));
+        let pe = fixture.pe();
+        let [open] = pe.tables.open_syncs[..] else { panic!("{:?}", pe.tables.open_syncs) };
+        assert_eq!((open.op, open.number, pe.tables.last_phases.len()), (op, 3, 0));
+        assert!(open.left_ns == pe.end_ns && open.left_ns - open.arrived_ns >= 2_000_000, "{open:?}");
+        assert!(open.phase.from.is_some_and(|(_, from)| from == op), "{open:?}");
+    });
+    assert!(fixture.pe().tables.open_syncs.is_empty());
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod sampled;
 mod sites;
 mod tables;
 mod timeline;
+mod unfinished;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{
@@ -24,10 +25,11 @@ use std::sync::atomic::{
 
 pub(crate) use self::flows::Flows;
 use self::tables::SeenMeetings;
+use self::unfinished::Unfinished;
 use crate::model::{End, Job, LIBRARY, LastOp, Pe, Profile, Progress, Routine, SizeCount};
-use crate::op::{self, TIMED_IF_WAITS, Timing};
+use crate::op::{self, Class, TIMED_IF_WAITS, Timing};
 use crate::segment::layout::{
-    Cell, NOT_COUNTED, OWNER_NONE, PE_ABSENT, PE_FINALIZED, PE_INITIALIZED, ROW_NONE, ROW_OVERFLOW, Region, Row, SLOTS,
+    Cell, NOT_COUNTED, PE_ABSENT, PE_FINALIZED, PE_INITIALIZED, ROW_NONE, ROW_OVERFLOW, Region, Row, SLOTS,
     STATE_INSIDE, Slot, state_of,
 };
 use crate::segment::tables::ops_in;
@@ -214,27 +216,17 @@ fn add_slots(segment: &Segment, region: &Region, pe: &mut Pe, depth: Depth<'_>) 
         } else {
             for_each_called(slot, visit)
         }
-        if let Some((op, ns)) = unfinished(segment, slot, pe.end_ns)
-            && let Some(routine) = by_op.get_mut(&op).filter(|routine| routine.unfinished > 0)
+        if let Some(unfinished) = Unfinished::of(segment, slot, pe.end_ns)
+            && let Some(routine) = by_op.get_mut(&unfinished.op).filter(|routine| routine.unfinished > 0)
         {
-            routine.unfinished_ns += ns;
+            routine.unfinished_ns += unfinished.ns;
         }
     }
     if is_whole {
         sampled::peers_add_up(&mut pe.tables.peers, &by_op);
-        pe.tables.sites = sites::take(segment, &flows, overhead_ns, &by_op);
+        pe.tables.sites = sites::take(segment, &flows, (overhead_ns, pe.end_ns), &by_op);
     }
     pe.routines = by_op.into_values().collect();
-}
-
-/// The timed operation that the slot's owner is inside of, and for how long.
-fn unfinished(segment: &Segment, slot: &Slot, end_ns: u64) -> Option<(u16, u64)> {
-    let word = slot.head.current.word.load(Acquire);
-    let inside = state_of(word) == STATE_INSIDE && slot.head.owner.load(Relaxed) != OWNER_NONE;
-    let start = slot.head.current.start.load(Relaxed);
-    // A call that has not come to wait has no stamp.
-    let ns = if start == 0 { 0 } else { end_ns.saturating_sub(segment.since_start(start)) };
-    inside.then_some((word as u16, ns))
 }
 
 /// Visits the cells of operations of which a call has returned, and that of the present one: for those who look often.
@@ -318,8 +310,11 @@ fn counted(flows: &Flows<'_>, op: u16, cell: &Cell, row: Option<&Row>, of_op: &o
         routine.calls[d] = get(&cell.calls[d]).saturating_add(of_flows);
         let bytes = if d == Distance::None as usize { flows.bytes_without_peer(op, cell) } else { get(&cell.bytes[d]) };
         routine.bytes[d] = bytes.saturating_add(op::bytes_of_calls(op, routine.calls[d]));
-        // Calls counted here have no size class: routines of one size, whose class follows from the mean.
-        if let Some(mean) = routine.bytes[d].checked_div(routine.calls[d]).filter(|&mean| mean > 0) {
+        // Calls counted here have no size class: routines of one size, whose class follows from the mean, and calls
+        // without bytes, which belong to a class where the routine has a payload.
+        let has_payload = of_op.class == Class::Collective && usize::from(op) < op::COUNT;
+        let mean = routine.bytes[d].checked_div(routine.calls[d]);
+        if let Some(mean) = mean.filter(|&mean| mean > 0 || has_payload) {
             let class = size_class(usize::try_from(mean).unwrap_or(usize::MAX)) as u8;
             routine.add_size(SizeCount { class, distance: d as u8, calls: routine.calls[d], bytes: routine.bytes[d] });
         }

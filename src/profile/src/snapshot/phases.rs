@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::op::{COUNT, Class, OPS};
+use super::unfinished::Unfinished;
+use crate::op::{self, COUNT, Class, OPS};
 use crate::segment::Segment;
 use crate::segment::layout::{OWNER_NONE, RegionHead, Slot};
 use crate::segment::meetings::Sync;
@@ -29,11 +30,11 @@ impl Phases<'_> {
         self.phase(get(&sync.from_key), get(&sync.from_left), library_ns)
     }
 
-    /// The phase after the last meeting, of a thread that was there when finalization began or the PE ended.
+    /// The phase after the last meeting, of a thread that was there when finalization began or the PE ended. What has
+    /// passed of a call that has not returned is the library's.
     pub(crate) fn last(&self, end_ns: u64) -> Option<LastPhase> {
         let begin = &self.slot.tables.phase;
         let finalize = get(&self.head.finalize_ticks);
-        let end_ns = if finalize == 0 { end_ns } else { self.segment.since_start(finalize) };
         let is_main = self.setup_ns("init") > 0;
         if get(&self.head.init_ticks) == 0 || self.slot.head.owner.load(Relaxed) == OWNER_NONE {
             return None;
@@ -41,12 +42,23 @@ impl Phases<'_> {
         if get(&begin.left) == 0 && !is_main {
             return None;
         }
+        let phase = self.now();
+        if finalize != 0 {
+            return Some(LastPhase { phase, end_ns: self.segment.since_start(finalize).max(phase.begin_ns) });
+        }
+        let inside = Unfinished::of(self.segment, self.slot, end_ns).filter(|call| !is_setup(call.op));
+        let library_ns = phase.library_ns.saturating_add(inside.map_or(0, |call| call.ns));
+        Some(LastPhase { phase: Phase { library_ns, ..phase }, end_ns: end_ns.max(phase.begin_ns) })
+    }
+
+    /// What the thread has done since its last meeting, by calls that have returned.
+    pub(super) fn now(&self) -> Phase {
+        let begin = &self.slot.tables.phase;
         let claimed = get(&self.slot.head.claimed_ns).saturating_sub(get(&begin.claimed_ns));
         let library_ns = claimed.saturating_sub(self.setup_ns("finalize"));
         let site = begin.passed().unwrap_or_else(|| get(&begin.site)) as usize;
         let site = &self.slot.tables.sites[site.min(SITE_OVERFLOW)];
-        let phase = self.phase(get(&site.key), get(&begin.left), library_ns);
-        Some(LastPhase { phase, end_ns: end_ns.max(phase.begin_ns) })
+        self.phase(get(&site.key), get(&begin.left), library_ns)
     }
 
     /// `from_left`: 0 where there was no meeting before.
@@ -63,7 +75,12 @@ impl Phases<'_> {
     /// Time of the thread in routines that begin (`init`) or end (`finalize`) the program, in nanoseconds.
     fn setup_ns(&self, which: &str) -> u64 {
         let is_it = |name: &str| name.contains("finalize") == (which == "finalize");
-        let ops = (0..COUNT).filter(|&op| OPS[op].class == Class::Setup && is_it(OPS[op].name()));
+        let ops = (0..COUNT).filter(|&op| is_setup(op as u16) && is_it(OPS[op].name()));
         ops.map(|op| get(&self.slot.cells[op].exact_ns)).sum()
     }
+}
+
+/// Whether a routine begins or ends the program.
+fn is_setup(op: u16) -> bool {
+    op::get(op).is_some_and(|row| row.class == Class::Setup)
 }

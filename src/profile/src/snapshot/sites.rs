@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use super::flows::Flows;
 use super::sampled::add_up;
 use super::tables::written;
+use super::unfinished::Unfinished;
 use crate::model::Routine;
 use crate::op;
 use crate::order;
@@ -31,6 +32,9 @@ struct Sum {
     sampled_calls: u64,
     sampled_ns: f64,
     max_ns: u64,
+    /// Calls that have not returned, and how long they have taken so far.
+    unfinished: u64,
+    unfinished_ns: u64,
 }
 
 impl Sum {
@@ -50,6 +54,7 @@ impl Sum {
             sampled_calls: others,
             sampled_ns: mean * others as f64,
             max_ns: f32::from_bits(row.max_ns.load(Relaxed)) as u64,
+            ..Sum::default()
         }
     }
 
@@ -62,11 +67,13 @@ impl Sum {
         self.sampled_calls += more.sampled_calls;
         self.sampled_ns += more.sampled_ns;
         self.max_ns = self.max_ns.max(more.max_ns);
+        self.unfinished += more.unfinished;
+        self.unfinished_ns = self.unfinished_ns.saturating_add(more.unfinished_ns);
     }
 
-    /// Calls that were not each timed.
+    /// Calls that have returned and were not each timed.
     fn others(&self) -> u64 {
-        self.calls.saturating_sub(self.exact_calls)
+        self.calls.saturating_sub(self.exact_calls).saturating_sub(self.unfinished)
     }
 
     /// Their time, by the samples of this site; those of threads without one take the mean.
@@ -75,11 +82,12 @@ impl Sum {
     }
 }
 
-/// The call sites of a PE. `slots` are those with something in them, `routines` what it called, by operation.
+/// The call sites of a PE, whose run ended at `end_ns`. `slots` are those with something in them, `routines` what it
+/// called, by operation.
 pub(crate) fn take(
     segment: &Segment,
     slots: &[Flows<'_>],
-    overhead_ns: f64,
+    (overhead_ns, end_ns): (f64, u64),
     routines: &BTreeMap<u16, Routine>,
 ) -> Vec<Site> {
     let op_of = |key: u64| split(key).1;
@@ -98,6 +106,10 @@ pub(crate) fn take(
         for (key, (calls, bytes)) in of_flows.into_iter().filter(|(_, (calls, _))| *calls > 0) {
             let bytes = bytes.saturating_add(op::bytes_of_calls(op_of(key), calls));
             sums.push((key, Sum { calls, bytes, ..Sum::default() }));
+        }
+        let inside = Unfinished::of(segment, slot.slot, end_ns);
+        if let Some((key, ns)) = inside.and_then(|call| Some((call.key?, call.ns))) {
+            sums.push((key, Sum { unfinished: 1, unfinished_ns: ns, ..Sum::default() }));
         }
     }
     order::merge_by_key(&mut sums, |(key, _)| (op_of(*key), *key), |(_, sum), (_, more)| sum.merge(more));
@@ -133,12 +145,14 @@ fn site(key: u64, sum: &Sum, total_ns: Option<u64>) -> Site {
         timed_calls: sum.exact_calls + sum.samples,
         total_ns,
         max_ns: sum.max_ns,
+        unfinished: sum.unfinished,
+        unfinished_ns: sum.unfinished_ns,
     }
 }
 
-/// Time of each site of a routine. `None` where nothing is known of it.
+/// Time of each site of a routine in calls that have returned. `None` where nothing is known of it.
 fn times(rows: &[(u64, Sum)], routine: Option<&Routine>) -> Vec<Option<u64>> {
-    // Calls that no PE has come back from have taken nothing: they are told of apart.
+    // No thread has come back from any: some of them may be of no site.
     let is_inside = routine.is_some_and(|routine| routine.unfinished > 0 && routine.unfinished >= routine.all_calls());
     let routine = routine.filter(|routine| routine.timed_calls > 0);
     let mean = routine.map(Routine::mean_ns);
@@ -206,6 +220,16 @@ mod tests {
         assert_eq!(times(&rows, Some(&killed)), [Some(0)]);
         killed.unfinished = 0;
         assert_eq!(times(&rows, Some(&killed)), [None]);
+    }
+
+    #[test]
+    fn calls_that_have_not_returned_take_no_part_of_those_that_have() {
+        let mut inside = sum(1, (0, 0), (0, 0.0));
+        (inside.1.unfinished, inside.1.unfinished_ns) = (1, 5000);
+        let rows = [sum(10, (0, 0), (10, 300.0)), inside];
+        let mut killed = routine(11, 600);
+        (killed.unfinished, killed.unfinished_ns) = (1, 5000);
+        assert_eq!(times(&rows, Some(&killed)), [Some(600), Some(0)]);
     }
 
     #[test]

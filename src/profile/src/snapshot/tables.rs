@@ -9,6 +9,7 @@ use super::counters;
 use super::flows::Flows;
 use super::phases::Phases;
 use super::sampled::traffic_of;
+use super::unfinished::add_open_sync;
 use crate::op;
 use crate::order;
 use crate::sample;
@@ -47,7 +48,6 @@ pub(crate) fn take(segment: &Segment, region: &layout::Region, slots: &[Flows<'_
         nbi(segment, slot, &mut tables.nbi);
         requests(segment, slot, &mut tables.requests);
         sums.teams.extend(teams(segment, slot, head, 0));
-        tables.last_phases.extend(Phases { segment, head, slot }.last(end_ns));
     }
     tables.counters = counters.finish();
     order::merge_by_key(&mut sums.peers, |(tag, _)| *tag, |(_, sum), (_, more)| sum.merge(more));
@@ -58,7 +58,13 @@ pub(crate) fn take(segment: &Segment, region: &layout::Region, slots: &[Flows<'_
     tables.contexts =
         sums.contexts.into_iter().map(|c| Context { team: context_team(region, c.handle), ..c }).collect();
     name_regions(regions, &mut tables);
-    join_teams(&sums.teams, &mut tables);
+    let several = join_teams(&sums.teams, &mut tables);
+    for flows in slots {
+        let phases = Phases { segment, head, slot: flows.slot };
+        if !add_open_sync(phases, end_ns, &several, &mut tables) {
+            tables.last_phases.extend(phases.last(end_ns));
+        }
+    }
     tables
 }
 

@@ -32,7 +32,10 @@ pub struct PeTables {
     pub teams: Vec<Team>,
     /// Calls that all PEs of a team make together, by team and number.
     pub syncs: Vec<Sync>,
-    /// Of how many of those calls one is kept.
+    /// Those that had not returned when the numbers were read: they end with the PE. They have the team's next number,
+    /// or the largest number that there is, where that is not known.
+    pub open_syncs: Vec<Sync>,
+    /// Of how many of the calls that have returned one is kept.
     pub sync_every: u64,
     /// What its threads did after the last of those calls.
     pub last_phases: Vec<LastPhase>,

@@ -15,11 +15,15 @@ pub struct Site {
     pub bytes: u64,
     /// Calls that were timed.
     pub timed_calls: u64,
-    /// Time in all calls in nanoseconds: exact where each was timed, else estimated so that sites add up to their
-    /// routine. `None` where none was timed.
+    /// Time in all calls that have returned, in nanoseconds: exact where each was timed, else estimated so that sites
+    /// add up to their routine. `None` where none was timed.
     pub total_ns: Option<u64>,
     /// Longest timed call in nanoseconds.
     pub max_ns: u64,
+    /// Calls that had not returned when the numbers were read; 0 in profiles of earlier versions.
+    pub unfinished: u64,
+    /// Time in those calls so far, in nanoseconds.
+    pub unfinished_ns: u64,
 }
 
 impl Site {
@@ -36,6 +40,8 @@ impl Site {
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.timed_calls = self.timed_calls.saturating_add(other.timed_calls);
         self.max_ns = self.max_ns.max(other.max_ns);
+        self.unfinished = self.unfinished.saturating_add(other.unfinished);
+        self.unfinished_ns = self.unfinished_ns.saturating_add(other.unfinished_ns);
     }
 }
 

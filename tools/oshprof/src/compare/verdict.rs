@@ -305,16 +305,16 @@ impl Comparison {
             self.metrics.iter().filter(|m| m.primary).any(|m| m.tested.is_some_and(|t| t.finding == finding))
         };
         let varying = rules.varying && self.more_that_varies().next().is_some();
-        // Whoever is strict has asked for an answer.
-        let open = of(TestResult::Open)
-            || rules.strict && self.metrics.iter().any(|metric| metric.primary && metric.tested.is_none());
+        // Whoever is strict has asked for an answer, also where nothing was measured in pairs.
+        let is_untested = rules.strict && self.metrics.iter().any(|metric| metric.primary && metric.tested.is_none());
+        let open = paired && of(TestResult::Open) || is_untested;
         let counts = rules.counts == CountsMode::Fail;
         self.varying_is_worse = counts && varying;
         self.verdict = if !self.reasons.is_empty() {
             Verdict::NotComparable
         } else if of(TestResult::Slower) || (counts && (varying || self.changes(Effect::Worse).next().is_some())) {
             Verdict::Regression
-        } else if paired && open {
+        } else if open {
             Verdict::Inconclusive
         } else if of(TestResult::Faster) || (counts && self.changes(Effect::Better).next().is_some()) {
             Verdict::Improvement

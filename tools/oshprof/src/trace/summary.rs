@@ -154,7 +154,7 @@ impl Sums {
 pub(super) fn text(trace: &Trace, dir: &Path, problems: &mut Vec<ReadError>) -> String {
     let mut sums = Sums::of(trace, problems);
     sums.cut();
-    let mut out = head(trace, &sums);
+    let mut out = head(trace, &sums, !problems.is_empty());
     for grid in [pes(&sums), regions(&sums), waits(trace, &sums, problems)] {
         let _ = write!(out, "\n{}", grid.text());
     }
@@ -167,7 +167,7 @@ pub(super) fn text(trace: &Trace, dir: &Path, problems: &mut Vec<ReadError>) -> 
     out
 }
 
-fn head(trace: &Trace, sums: &Sums) -> String {
+fn head(trace: &Trace, sums: &Sums, is_damaged: bool) -> String {
     let facts = trace.files.first().map(|file| &file.facts);
     let program = facts.map(|facts| visible(&facts.program)).unwrap_or_default();
     let (npes, start) = facts.map_or((0, 0), |facts| (facts.npes, facts.start_realtime));
@@ -186,10 +186,13 @@ fn head(trace: &Trace, sums: &Sums) -> String {
         let _ = writeln!(out, "{without} {ones} no event in it, or the file is not here");
     }
     let losses = trace.losses().phrases();
-    if losses.is_empty() {
+    if is_damaged {
+        let _ = writeln!(out, "events are missing where files are damaged (see the messages)");
+    }
+    if losses.is_empty() && !is_damaged {
         let of = if without > 0 { " of the others" } else { "" };
         let _ = writeln!(out, "no event{of} is missing");
-    } else {
+    } else if !losses.is_empty() {
         let text = format!("{} events are missing: {}", shown_count(trace.dropped()), losses.join(", "));
         out.push_str(&shown_filled(&text));
     }

@@ -126,6 +126,7 @@ fn tables(pe: u32) -> PeTables {
         timed_calls: if ns == 0 { 0 } else { calls },
         total_ns: (ns > 0).then_some(ns),
         max_ns: ns / calls,
+        ..Site::default()
     };
     // Each process is loaded at another address; the places in the file are the same.
     let base = 0x5555_0000_0000 + 0x10_0000 * u64::from(pe);
@@ -205,6 +206,7 @@ fn tables(pe: u32) -> PeTables {
             waited_ns: if pe == 2 { 30 * MS } else { 10 * MS },
         }],
         errors: if pe == 1 { vec![(9, 3)] } else { Vec::new() },
+        open_syncs: Vec::new(),
         nbi: Nbi {
             issued: 100,
             bytes: 6400,

@@ -14,7 +14,7 @@ pub mod web;
 use hyper::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{Method, Response, StatusCode};
 
-use crate::serve::answer::{Asked, plain};
+use crate::serve::answer::{Asked, plain, refused_method};
 use crate::serve::jobs::Jobs;
 
 /// The page; its colours and forms; what draws it.
@@ -28,7 +28,7 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 /// Answers to whoever knows the word.
 pub fn answer(asked: &Asked, jobs: &Jobs, word: &str) -> Response<Vec<u8>> {
     if asked.method != Method::GET && asked.method != Method::HEAD {
-        return plain(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n");
+        return refused_method();
     }
     let rest = asked.path.strip_prefix('/').and_then(|path| path.strip_prefix(word));
     let (kind, body) = match rest {

@@ -61,12 +61,28 @@ impl Target {
     pub fn group(&self, job_id: &str, host: Option<&str>) -> Address {
         let mut address = self.address.clone();
         for (label, value) in [("job_id", Some(job_id)), ("instance", host)] {
-            if let Some(value) = value.filter(|_| !address.path.contains(&format!("/{label}/"))) {
-                address.path += &format!("/{label}/{}", encode(value));
+            if let Some(value) =
+                value.filter(|_| !["/", "@base64/"].iter().any(|end| address.path.contains(&format!("/{label}{end}"))))
+            {
+                address.path += &match value.contains('/') {
+                    // Between slashes a gateway takes it for two, encoded or not.
+                    true => format!("/{label}@base64/{}", base64(value)),
+                    false => format!("/{label}/{}", encode(value)),
+                };
             }
         }
         address
     }
+}
+
+/// By the alphabet for addresses, without padding.
+fn base64(text: &str) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let group = |bytes: &[u8]| -> String {
+        let word = bytes.iter().chain(&[0, 0]).take(3).fold(0_usize, |word, byte| word << 8 | usize::from(*byte));
+        (0..=bytes.len()).map(|at| ALPHABET[word >> (18 - 6 * at) & 63] as char).collect()
+    };
+    text.as_bytes().chunks(3).map(group).collect()
 }
 
 /// Percent-encoded, as part of a path.
@@ -112,6 +128,10 @@ mod tests {
         let target = Target::parse("http://g:9091", &Settings::default()).unwrap();
         assert_eq!(target.group("9[1].host", None).path, "/metrics/job/shmem/job_id/9%5B1%5D.host");
         assert_eq!(target.group("7", Some("n1")).path, "/metrics/job/shmem/job_id/7/instance/n1");
+        assert_eq!(target.group("a/b", None).path, "/metrics/job/shmem/job_id@base64/YS9i");
+        for (text, encoded) in [("/", "Lw"), ("x/", "eC8"), ("/\u{fb}\u{ff}/", "L8O7w78v")] {
+            assert_eq!(base64(text), encoded);
+        }
         let own = Target::parse("http://g/metrics/job/a/job_id/b", &Settings::default()).unwrap();
         assert_eq!(own.group("7", None).path, "/metrics/job/a/job_id/b");
     }

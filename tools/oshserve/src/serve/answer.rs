@@ -44,7 +44,7 @@ pub struct Asked {
 /// Answers.
 pub fn answer(asked: &Asked, jobs: &Jobs, listens_at: &str) -> Response<Vec<u8>> {
     if asked.method != Method::GET && asked.method != Method::HEAD {
-        return plain(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n");
+        return refused_method();
     }
     match asked.path.as_str() {
         "/metrics" => metrics(asked, jobs),
@@ -65,6 +65,13 @@ fn with_type(kind: &'static str, body: Vec<u8>) -> Response<Vec<u8>> {
 pub fn plain(status: StatusCode, text: &str) -> Response<Vec<u8>> {
     let mut response = with_type("text/plain; charset=utf-8", text.as_bytes().to_vec());
     *response.status_mut() = status;
+    response
+}
+
+/// Says which methods there are (RFC 9110, Section 15.5.6).
+pub fn refused_method() -> Response<Vec<u8>> {
+    let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n");
+    response.headers_mut().insert(hyper::header::ALLOW, hyper::header::HeaderValue::from_static("GET, HEAD"));
     response
 }
 

@@ -8,10 +8,10 @@ use crate::merge::{Merged, SiteRow, SiteSum};
 use crate::op::{self, Class};
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::report::symbols::{Symbols, script_line};
-use crate::report::{Options, SortKey};
+use crate::report::{Options, SortKey, units};
 use crate::text::visible;
 
-const COLUMNS: [Column; 13] = [
+const COLUMNS: [Column; 15] = [
     column("site", "call site", Kind::Text),
     column("routine", "routine", Kind::Text),
     column("region", "region", Kind::Text),
@@ -22,6 +22,8 @@ const COLUMNS: [Column; 13] = [
     column("mean_ns", "mean", Kind::Time),
     column("max_ns", "max", Kind::Time),
     column("timed_calls", "", Kind::Count),
+    column("unfinished_calls", "", Kind::Count),
+    column("unfinished_ns", "", Kind::Time),
     column("file", "", Kind::Text),
     column("address", "", Kind::Text),
     column("callers", "", Kind::Text),
@@ -47,14 +49,14 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
         SortKey::Calls => sum.calls,
         SortKey::Bytes => sum.bytes,
         SortKey::Max => sum.max_ns,
-        SortKey::Mean => total(sum) / sum.calls.max(1),
+        SortKey::Mean => sum.mean_ns().unwrap_or(0.0) as u64,
         _ => total(sum),
     };
     lines.sort_by_key(|line| std::cmp::Reverse((key(&line.sum), line.sum.calls)));
     let cut = lines.len().saturating_sub(options.top.unwrap_or(usize::MAX));
     lines.truncate(lines.len() - cut);
     let run = crate::advice::run_ns(profile);
-    let mut called = Vec::new();
+    let (mut called, mut unfinished) = (Vec::new(), Vec::new());
     for Line { place, first, sum, addresses, callers } in lines {
         let known = first.place();
         let is_setup = op::lookup(&first.routine).and_then(op::get).is_some_and(|row| row.class == Class::Setup);
@@ -74,11 +76,15 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
             }
         }
         row.push(by.into());
+        if sum.unfinished > 0 {
+            unfinished.push(not_returned(&row[0], &sum));
+        }
         grid.row(row);
     }
     if cut > 0 {
         grid.notes.push(format!("... and {cut} more"));
     }
+    grid.notes.extend(unfinished);
     grid.notes.extend(called);
     if profile.other_sites.calls > 0 {
         let mut row: Vec<Cell> = vec!["(others)".into(), Cell::None, Cell::None];
@@ -94,19 +100,29 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
     grid
 }
 
-/// Calls, bytes, total, share of the run (none of routines that begin and end the program), mean, longest, timed calls.
-fn numbers(sum: &SiteSum, run: f64, is_setup: bool) -> [Cell; 7] {
-    let mean = sum.total_ns().map(|ns| ns as f64 / sum.calls.max(1) as f64);
+/// That some calls of a line had not returned, in words.
+fn not_returned(place: &Cell, sum: &SiteSum) -> String {
+    let (unfinished, calls) = (units::count(sum.unfinished), units::count(sum.calls));
+    let time = units::time(sum.unfinished_ns as f64);
+    let place = place.shown(Kind::Text);
+    format!("{place}: {unfinished} of {calls} calls had not returned; they are in its total with {time}")
+}
+
+/// Calls, bytes, total, share of the run (none of routines that begin and end the program), mean, longest, timed calls,
+/// those that had not returned, and their time.
+fn numbers(sum: &SiteSum, run: f64, is_setup: bool) -> [Cell; 9] {
     let share = sum.total_ns().filter(|_| !is_setup).map(|ns| ns as f64 / run);
     [
         sum.calls.into(),
         sum.bytes.into(),
         sum.total_ns().into(),
         share.into(),
-        mean.into(),
+        sum.mean_ns().into(),
         // Where no call was timed here, the mean is that of the routine, and no longest is known.
         (sum.max_ns > 0 || sum.total_ns().is_none_or(|ns| ns == 0)).then_some(sum.max_ns).into(),
         sum.timed_calls.into(),
+        sum.unfinished.into(),
+        sum.unfinished_ns.into(),
     ]
 }
 

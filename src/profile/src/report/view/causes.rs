@@ -34,7 +34,8 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
         let site = line(row.site.file(), symbols);
         let by = row.by.as_ref();
         let short = |routine: &str| routine.strip_prefix("shmem_").unwrap_or(routine).to_owned();
-        let released = by.map_or(Cell::Absent(NOT_KNOWN), |by| {
+        let nobody = if row.because == Because::NotEnded { NOBODY } else { NOT_KNOWN };
+        let released = by.map_or(Cell::Absent(nobody), |by| {
             if by.place.routine.is_empty() {
                 return format!("PE {}, the last in it", by.pe).into();
             }
@@ -75,7 +76,7 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
                 .to_owned(),
         );
     }
-    if causes.rows.iter().any(|row| row.by.is_none() && !is_lock(row)) {
+    if causes.rows.iter().any(|row| row.by.is_none() && row.because != Because::NotEnded && !is_lock(row)) {
         grid.notes.push(
             "Not known: stores from other hosts, as part of larger puts, by other means; for them oshrun --trace, then \
              oshprof trace DIR --to waits."
@@ -84,6 +85,9 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
     }
     grid
 }
+
+/// What stands for who released a wait that has not ended.
+const NOBODY: &str = "(nobody: it had not returned)";
 
 fn code_line(place: &CodePlace, symbols: &dyn Symbols) -> String {
     line((!place.path.is_empty()).then_some((place.path.as_str(), place.address)), symbols)
@@ -102,7 +106,7 @@ fn because(row: &Cause, causes: &Causes, symbols: &dyn Symbols) -> Option<String
         waits => format!("{} a time, ", time(by.own_ns / waits)),
     };
     Some(match row.because {
-        Because::NotKnown => return None,
+        Because::NotKnown | Because::NotEnded => return None,
         Because::Waited(ns, whom) => {
             let whom = whom.map(|pe| format!(" for PE {pe}")).unwrap_or_default();
             let place = by.from.as_ref().map(|from| format!(" at {}", code_line(from, symbols))).unwrap_or_default();

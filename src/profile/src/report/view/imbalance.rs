@@ -9,7 +9,7 @@ use crate::merge::{Late, Merged, SiteRow};
 use crate::op::{self, Class};
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::report::symbols::Symbols;
-use crate::report::{Options, merge};
+use crate::report::{Options, merge, units};
 
 const COLUMNS: [Column; 10] = [
     column("site", "where", Kind::Text),
@@ -63,6 +63,14 @@ pub(super) fn grids(profile: &Merged, options: &Options, symbols: &dyn Symbols) 
         grid.notes.push(
             "lost: time from arriving to the arrival of the last PE, summed over those that came before it.".to_owned(),
         );
+    }
+    let open = profile.late.iter().map(|late| late.open).fold(0, u64::saturating_add);
+    if open > 0 {
+        let open = units::count(open);
+        grid.notes.push(format!(
+            "Meetings to which not all PEs had come when the job ended: {open}. There the others lost the time until \
+             their end; the late PE is named where it is the only one that had not come."
+        ));
     }
     if every > 1 {
         grid.notes.push(format!(
