@@ -19,7 +19,8 @@ use crate::thread;
 
 /// Has long waits noted, those stamped that are not over at once, and calls counted while they wait.
 pub fn keep() {
-    let meanwhile = Meanwhile { first: recorder::wait_counts, later: recorder::wait_begins };
+    let meanwhile =
+        Meanwhile { first: recorder::wait_counts, later: recorder::wait_begins, slow: recorder::wait_goes_on };
     recorder::stamps_come_after(wait::meanwhile(meanwhile));
     stall::keep_with(Keeper { begin, condition, end: recorder::stall_over });
 }

@@ -90,6 +90,25 @@ fn a_wait_for_several_flags_names_the_last() {
     assert_eq!((&row["by_pe"], &row["by_site"]), (&3.into(), &line("STORE several")), "{row}");
 }
 
+/// What the waits of PE 0 that this PE has ended stand for, in nanoseconds; `null`: where it is not known.
+fn waited_for(rows: &[Value], by: &Value) -> f64 {
+    let is_it = |row: &&Value| row["pe"] == 0 && row["site"] == line("WAIT vain") && row["by_pe"] == *by;
+    rows.iter().filter(is_it).filter_map(|row| row["waited_ns"].as_f64()).sum()
+}
+
+/// PE 1 stores to the variable as well, in each turn: too early, and not what PE 0 waits for.
+#[test]
+fn a_store_that_did_not_end_the_wait_is_not_blamed() {
+    let rows = causes(&profile("vain", "vain", 3));
+    let (known, unknown) = (waited_for(&rows, &1.into()), waited_for(&rows, &Value::Null));
+    assert!(unknown > 45e6 && known < unknown / 4.0, "{known} ns of {unknown}: {rows:#?}");
+    let rows = causes(&profile("both", "both", 3));
+    let (wrong, right) = (waited_for(&rows, &1.into()), waited_for(&rows, &2.into()));
+    assert!(right > 45e6 && wrong < right / 4.0, "{wrong} ns beside {right}: {rows:#?}");
+    let row = rows.iter().find(|row| row["pe"] == 0 && row["by_pe"] == 2);
+    assert_eq!(row.map(|row| &row["by_site"]), Some(&line("STORE both")), "{rows:#?}");
+}
+
 #[test]
 fn a_lock_convoy() {
     let directory = profile("convoy", "locks", 3);

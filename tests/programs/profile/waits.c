@@ -3,6 +3,8 @@
  *     waits flags TURNS      a wavefront: each PE waits for a flag of the PE before it; PE 0 is slow, in region `prep`
  *     waits signals TURNS    a halo exchange by put with signal; PE 1 is slow
  *     waits several TURNS    PE 0 waits for the flags of all others in one call; the last PE is slow
+ *     waits vain TURNS       PE 1 stores what ends no wait and works on; later PE 2 stores what does, without a call
+ *     waits both TURNS       the same, with a call
  *     waits locks TURNS      a convoy: each PE works under one lock, 300 us a time
  */
 #include <shmem.h>
@@ -69,6 +71,28 @@ static void gather(int me, int pes, long turns)
     }
 }
 
+/* PE 0 waits for an even number. */
+static void in_vain(int me, int with_call, long turns)
+{
+    volatile long *plain = shmem_ptr(&flag, 0);
+    for (long turn = 1; turn <= turns; turn++) {
+        if (me == 0) {
+            shmem_long_wait_until(&flag, SHMEM_CMP_GE, 2 * turn); /* WAIT vain */
+        } else if (me == 1) {
+            work(1000);
+            shmem_long_p(&flag, 2 * turn - 1, 0); /* STORE vain */
+            work(11000);
+        } else {
+            work(8000);
+            if (with_call)
+                shmem_long_p(&flag, 2 * turn, 0); /* STORE both */
+            else
+                *plain = 2 * turn;
+        }
+        shmem_barrier_all();
+    }
+}
+
 static void convoy(long turns)
 {
     for (long turn = 1; turn <= turns; turn++) {
@@ -89,6 +113,8 @@ int main(int argc, char **argv)
         wavefront(me, pes, turns);
     else if (strcmp(what, "signals") == 0)
         exchange(me, pes, turns);
+    else if (strcmp(what, "vain") == 0 || strcmp(what, "both") == 0)
+        in_vain(me, strcmp(what, "both") == 0, turns);
     else if (strcmp(what, "locks") == 0)
         convoy(turns);
     else

@@ -120,6 +120,8 @@ pub struct Meanwhile {
     pub first: fn() -> bool,
     /// Once the wait goes beyond some turns.
     pub later: fn(),
+    /// Each time that it has looked in vain and is about to yield or to sleep.
+    pub slow: fn(),
 }
 
 static MEANWHILE: OnceLock<Meanwhile> = OnceLock::new();
@@ -264,6 +266,9 @@ impl Backoff {
 
     #[cold]
     fn slow(&mut self) -> bool {
+        if let Some(meanwhile) = MEANWHILE.get() {
+            (meanwhile.slow)();
+        }
         if !self.turns.is_multiple_of(YIELDS) {
             self.give_way();
             return HURRY.load(Ordering::Relaxed);

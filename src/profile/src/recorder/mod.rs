@@ -46,6 +46,7 @@ mod system;
 mod timeline;
 mod tls;
 pub mod unstamped;
+mod vain;
 mod waits;
 
 #[cfg(test)]
@@ -87,6 +88,7 @@ pub use hot::{Stamp, error, record, sampled, sized, timed};
 pub use read::{current_op, in_file, read};
 pub use requests::{error_code, error_of, request_ended, request_time};
 pub use stall::{Shown, may_stall, stall, stall_over, waits_for};
+pub use vain::goes_on as wait_goes_on;
 pub use waits::{begins as wait_begins, counts as wait_counts, stamps_come_after};
 
 pub(crate) use attach::{now, own_slot};

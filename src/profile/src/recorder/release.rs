@@ -1,12 +1,14 @@
 //! Who ended a wait, and what he did before.
 //!
 //! Each thread keeps its last stores to single words, by target and address. A thread that has waited for long looks
-//! through those of its host for one to what it waited for. To look costs some lines of other processors' caches, so
-//! one look stands for a certain time in waits: long waits are all looked at, of shorter ones some, the longer the
-//! likelier.
+//! through those of its host for one to what it waited for. Whose note is the only one that may be of a store after the
+//! last look in vain ([`super::vain`]) has ended the wait; where there is none, or several, it is not known. To look
+//! costs some lines of other processors' caches, so one look stands for a certain time in waits: long waits are all
+//! looked at, of shorter ones some, the longer the likelier.
 #![allow(unsafe_code)]
 
 use std::io;
+use std::ops::Range;
 use std::os::fd::RawFd;
 use std::sync::atomic::{
     AtomicPtr, AtomicU32, AtomicU64,
@@ -16,7 +18,7 @@ use std::sync::atomic::{
 use super::claim;
 use super::hot::bump;
 use super::sites::site_key;
-use super::tls;
+use super::{tls, vain};
 use crate::clock;
 use crate::hash::fibonacci;
 use crate::op::{self, Class};
@@ -39,7 +41,7 @@ const VECTOR_BYTES: u64 = 1 << 16;
 /// Rows of causes that are looked at before one counts as without room.
 const PROBES: usize = 16;
 
-/// The regions of all PEs of the host, for reading.
+/// The regions of all PEs of the host.
 static NEIGHBOURS: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
 static COUNT: AtomicU32 = AtomicU32::new(0);
 /// Ticks in waits from one look to the next; the most there are: no look.
@@ -50,12 +52,18 @@ static DUE: AtomicU64 = AtomicU64::new(u64::MAX);
 /// # Errors
 /// What the system answered; then nobody looks.
 pub(super) fn map(fd: RawFd, facts: &Facts) -> io::Result<()> {
-    let mapping = Mapping::new(fd, 0, segment_bytes(facts.local_pes), false)?;
+    // Written to is nothing but notes of stores, to take them away.
+    let mapping = Mapping::new(fd, 0, segment_bytes(facts.local_pes), true)?;
     NEIGHBOURS.store(mapping.leak(), Release);
     COUNT.store(facts.local_pes, Relaxed);
     let ns = LOOK_NS + LOOK_AT_ONE_NS * u64::from(facts.local_pes);
     DUE.store(facts.scale.ticks(ns).max(1), Relaxed);
     Ok(())
+}
+
+/// Ticks in waits that pay for a look; none where nobody looks.
+pub(super) fn price() -> Option<u64> {
+    Some(DUE.load(Relaxed)).filter(|due| *due != u64::MAX)
 }
 
 /// Nobody looks from now on.
@@ -137,7 +145,7 @@ fn look(slot: &Slot, (op, key): (u16, u64), (start, ticks): (u64, u64), since_lo
     if op::request::waits(op) {
         return look_at_request(slot, key, stands_ns);
     }
-    let found = if is_lock { last_holder(slot) } else { find(slot, op, start) };
+    let found = if is_lock { last_holder(slot) } else { find(slot, op, (start, start + ticks)) };
     let Some(found) = found else {
         let row = row(slot, [key, 0, 0, 0]);
         bump(&row.waits, 1);
@@ -211,14 +219,52 @@ fn last_holder(slot: &Slot) -> Option<Found> {
     Some(Found { pe, slot, by: waited.release_key.load(Relaxed) })
 }
 
-/// Of those whose last store to it may have been after the wait began, the one whose store may have been last.
-fn find(slot: &Slot, op: u16, begun: u64) -> Option<Found> {
-    let own = claim::region_unchecked()?;
+/// A store to what is waited for, as another thread has noted it.
+pub(super) struct Store {
+    pe: u32,
+    slot: &'static Slot,
+    /// Where it is noted.
+    place: usize,
+    address: u64,
+    /// Key of its call site.
+    by: u64,
+}
+
+impl Store {
+    /// Takes the note away, unless its thread is in the call: then the store may be yet to come.
+    pub(super) fn take_away(&self) {
+        let word = self.slot.head.current.word.load(Relaxed);
+        let is_inside = state_of(word) == STATE_INSIDE && word as u16 == split_key(self.by).1;
+        if !is_inside {
+            // Its thread may have noted another one there meanwhile.
+            let note = &self.slot.tables.stores.addresses[self.place];
+            let _ = note.compare_exchange(self.address, 0, Relaxed, Relaxed);
+        }
+    }
+}
+
+/// The only one whose store may have come after the last look in vain. Its note is taken away, as are those of others:
+/// they are of no wait to come.
+fn find(slot: &Slot, op: u16, (begun, end): (u64, u64)) -> Option<Found> {
+    let since = vain::until(slot, begun, end);
+    let (mut found, mut is_only) = (None::<Found>, true);
+    visit(slot, op, |store| {
+        if latest(store.slot, split_key(store.by).1) >= since {
+            let known = found.get_or_insert(Found { pe: store.pe, slot: store.slot, by: store.by });
+            is_only &= std::ptr::eq(known.slot, store.slot);
+        }
+        store.take_away();
+    });
+    found.filter(|_| is_only)
+}
+
+/// Visits what other threads of the host have noted of stores to what this one waits for.
+pub(super) fn visit(slot: &Slot, op: u16, mut visit: impl FnMut(&Store)) {
+    let Some(own) = claim::region_unchecked() else { return };
     let memory = own.head.memory.each_ref().map(|word| word.load(Relaxed));
-    let (kind, offset) = symmetric(memory, slot.head.current.addr.load(Relaxed))?;
+    let Some((kind, offset)) = symmetric(memory, slot.head.current.addr.load(Relaxed)) else { return };
     let span = if waits_for_several(op) { VECTOR_BYTES } else { 1 };
     let me = slot.head.pe.load(Relaxed);
-    let mut best: Option<(u64, Found)> = None;
     for region in neighbours() {
         let head = &region.head;
         if head.state.load(Acquire) == PE_ABSENT {
@@ -230,36 +276,32 @@ fn find(slot: &Slot, op: u16, begun: u64) -> Option<Found> {
             if pe as i32 == me && at == claim::slot_index(slot) {
                 continue;
             }
-            let Some(by) = store_to(other, me, addr, span) else { continue };
-            let latest = latest(other, split_key(by).1);
-            if latest >= begun && best.as_ref().is_none_or(|(known, _)| latest > *known) {
-                best = Some((latest, Found { pe, slot: other, by }));
-            }
+            let places = if span == 1 { place(me, addr)..place(me, addr) + 1 } else { 0..STORES };
+            let stores = places.filter_map(|place| store_at(other, place, me, addr..addr + span));
+            stores.for_each(|(place, address, by)| visit(&Store { pe, slot: other, place, address, by }));
         }
     }
-    best.map(|(_, found)| found)
 }
 
-fn waits_for_several(op: u16) -> bool {
+pub(super) fn waits_for_several(op: u16) -> bool {
     op::get(op).is_some_and(|row| ["_all", "_any", "_some"].iter().any(|word| row.name().contains(word)))
 }
 
-/// The call site of a thread's last store to these bytes of `me`.
-fn store_to(slot: &Slot, me: i32, addr: u64, span: u64) -> Option<u64> {
+/// A thread's store that is noted at a place, if it is to these bytes of `me`: place, address and call site.
+fn store_at(slot: &Slot, place: usize, me: i32, bytes: Range<u64>) -> Option<(usize, u64, u64)> {
     let stores = &slot.tables.stores;
-    let store_at = |place: usize| {
-        let to = stores.addresses[place].load(Relaxed);
-        let by = stores.by[place].load(Relaxed);
-        let (pe, by) = if is_flow(by) {
-            let flow = slot.tables.flows.row(by as usize);
-            (flow.peer(), flow.site_key())
-        } else {
-            (stores.pes[place].load(Relaxed), by)
-        };
-        ((addr..addr + span).contains(&to) && pe == me).then_some(by)
+    let to = stores.addresses[place].load(Relaxed);
+    if !bytes.contains(&to) {
+        return None;
+    }
+    let by = stores.by[place].load(Relaxed);
+    let (pe, by) = if is_flow(by) {
+        let flow = slot.tables.flows.row(by as usize);
+        (flow.peer(), flow.site_key())
+    } else {
+        (stores.pes[place].load(Relaxed), by)
     };
-    let mut places = if span == 1 { place(me, addr)..place(me, addr) + 1 } else { 0..STORES };
-    places.find_map(store_at)
+    (pe == me).then_some((place, to, by))
 }
 
 /// When a thread may have stored at the latest: a timed call that it has entered since was after it.
@@ -290,7 +332,7 @@ fn neighbour(index: u32) -> Option<&'static Region> {
         return None;
     }
     // SAFETY: `map` mapped a header and `COUNT` regions for the rest of the process; all fields are atomics. Only what
-    // its PE has written is read: a page that nobody wrote stays a hole.
+    // its PE has written is read, or taken away: a page that nobody wrote stays a hole.
     Some(unsafe { &*start.add(HEADER_BYTES + index as usize * REGION_BYTES).cast::<Region>() })
 }
 

@@ -3,7 +3,7 @@
 //!
 //! A store costs its thread two or three words of its own memory. Nothing is written where the waiting PE looks: that
 //! would be a line for which all PEs contend, and a random update would cost twice what it does. Who has waited long
-//! enough for it looks through the threads of its host.
+//! enough for it looks through the threads of its host. It takes away notes of stores that have not ended its wait.
 
 use std::sync::atomic::{AtomicI32, AtomicU64};
 
@@ -62,6 +62,14 @@ pub struct Waited {
     pub release_held: AtomicU64,
     /// The PE that the last wait for a request waited for at its end: world number plus 1; 0: not known.
     pub last_pe: AtomicU64,
+    /// When the thread last looked in vain in a slow wait, in ticks.
+    pub looked: AtomicU64,
+    /// When notes of stores in vain were last taken away, in ticks.
+    pub taken: AtomicU64,
+    /// What it found in the word that it waits for, at that look.
+    pub seen: AtomicU64,
+    /// Not 0: that has changed since notes were taken away.
+    pub changed: AtomicU64,
 }
 
 /// Waits at one place that one place of a PE has ended.

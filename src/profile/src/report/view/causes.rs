@@ -78,8 +78,8 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
     }
     if causes.rows.iter().any(|row| row.by.is_none() && row.because != Because::NotEnded && !is_lock(row)) {
         grid.notes.push(
-            "Not known: stores from other hosts, as part of larger puts, by other means; for them oshrun --trace, then \
-             oshprof trace DIR --to waits."
+            "Not known: stores from other hosts, as part of larger puts, by other means, and where several threads may \
+             have stored last; for them oshrun --trace, then oshprof trace DIR --to waits."
                 .to_owned(),
         );
     }
