@@ -108,7 +108,7 @@ pub fn all(store: &Store) -> Result<Vec<Finding>, String> {
 fn steps(store: &Store, entries: &[Entry]) -> Result<Vec<Finding>, String> {
     let mut findings = Vec::new();
     for (at, pair) in entries.windows(2).enumerate() {
-        if pair[0].counts == pair[1].counts || pair[0].shape != pair[1].shape {
+        if pair[0].counts == pair[1].counts || !pair[0].shape.is_like(&pair[1].shape) {
             continue;
         }
         let (mut changes, mut groups) = (Vec::new(), Vec::new());

@@ -93,3 +93,25 @@ fn unchanged_histories_have_no_findings() {
         assert!(wrong as u64 * 1000 <= histories * 15 + 1000, "{wrong} of {histories} with {metrics} metrics");
     }
 }
+
+/// Of a suite that somebody has named, runs may have other arguments: their counts are compared all the same.
+#[test]
+fn counts_of_a_named_suite_are_compared_whatever_the_arguments() {
+    let one = |at: usize, counts: &str, arguments: &str| {
+        let mut entry = Entry { commit: format!("c{at}"), suite: "solver".to_owned(), ..Entry::default() };
+        entry.counts = counts.to_owned();
+        entry.groups = [("put".to_owned(), counts.to_owned())].into();
+        (entry.shape.arguments, entry.shape.npes) = (arguments.to_owned(), 4);
+        entry
+    };
+    // The tables of their counts are gone.
+    let store = Store::open(&std::env::temp_dir()).unwrap();
+    let entries = [one(0, "0123456789", "out.1"), one(1, "0123456789", "out.2"), one(2, "9876543210", "out.3")];
+    let found = steps(&store, &entries).unwrap();
+    let [finding] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((finding.commit.as_str(), &finding.groups), ("c2", &vec!["put".to_owned()]));
+    // On other PEs there are other counts.
+    let mut other = entries.clone();
+    other[2].shape.npes = 8;
+    assert!(steps(&store, &other).unwrap().is_empty());
+}
