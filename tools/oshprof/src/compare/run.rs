@@ -50,8 +50,8 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Whether counts can be compared: all but the arguments is equal. Runs of one suite may have different ones, such as
-    /// where the output goes, only where somebody has given the suite its name.
+    /// Whether counts can be compared: all but the arguments is equal. Runs of one suite may have different ones, such
+    /// as where the output goes, only where somebody has given the suite its name.
     pub fn is_like(&self, other: &Shape) -> bool {
         (self.npes, &self.hosts, self.level) == (other.npes, &other.hosts, other.level)
     }
