@@ -269,15 +269,13 @@ pub trait Answer {
     fn of(code: c_int, op: u16) -> Self;
 
     /// Whether the result tells of a failure. Probes count these; of all others nobody sees it but who ends the call.
-    fn tells(op: u16) -> bool;
+    fn tells(_op: u16) -> bool {
+        false
+    }
 }
 
 impl Answer for () {
     fn of(_: c_int, _: u16) {}
-
-    fn tells(_: u16) -> bool {
-        false
-    }
 }
 
 /// What a routine whose call failed gives as an `int` that is data; `None`: its `int` tells of success, and is the
@@ -315,10 +313,6 @@ macro_rules! answers {
             fn of(_: c_int, _: u16) -> Self {
                 0 as $number
             }
-
-            fn tells(_: u16) -> bool {
-                false
-            }
         }
     )* };
 }
@@ -330,10 +324,6 @@ impl Answer for usize {
     /// An index that is none, or a count.
     fn of(_: c_int, op: u16) -> usize {
         if OPS[usize::from(op)].name().contains("_any") { usize::MAX } else { 0 }
-    }
-
-    fn tells(_: u16) -> bool {
-        false
     }
 }
 
@@ -350,9 +340,5 @@ impl<T> Answer for *mut T {
 impl<T> Answer for *const T {
     fn of(_: c_int, _: u16) -> *const T {
         ptr::null()
-    }
-
-    fn tells(_: u16) -> bool {
-        false
     }
 }

@@ -30,10 +30,6 @@ impl Answer for Both {
     fn of(_: c_int, _: u16) -> Self {
         Self::of(-1)
     }
-
-    fn tells(_: u16) -> bool {
-        false
-    }
 }
 
 impl Both {

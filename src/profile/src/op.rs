@@ -509,6 +509,11 @@ pub fn lookup(name: &str) -> Option<u16> {
     ids.get(name).copied()
 }
 
+/// The class of the routine with this C name.
+pub fn class_of(name: &str) -> Option<Class> {
+    lookup(name).and_then(get).map(|row| row.class)
+}
+
 /// Hash of names and classes in order: tells whether two programs were built with the same operation table.
 pub const TABLE_HASH: u64 = hash_of(TOTAL);
 

@@ -1,7 +1,7 @@
 //! Barriers around next to nothing.
 
 use crate::merge::Merged;
-use crate::op::Class;
+use crate::op::{Class, class_of};
 use crate::report::{Symbols, shown_bytes, shown_count, shown_time};
 
 use super::{Finding, costliest, run_ns, sum};
@@ -19,10 +19,12 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let pes = (profile.pes.len() as u64).max(1);
     let bytes = profile.routines.iter().map(|r| r.traffic_bytes()).fold(0, u64::saturating_add);
     // What is waited for PEs that come late is waited without barriers, too.
-    let is_barrier = |routine: &str| {
-        crate::op::lookup(routine).and_then(crate::op::get).is_some_and(|row| row.class == Class::Barrier)
-    };
-    let late: f64 = profile.late.iter().filter(|late| is_barrier(&late.routine)).map(|late| late.lost_ns as f64).sum();
+    let late: f64 = profile
+        .late
+        .iter()
+        .filter(|late| class_of(&late.routine) == Some(Class::Barrier))
+        .map(|late| late.lost_ns as f64)
+        .sum();
     let ns = (ns - late).max(0.0);
     let share = ns / run_ns(profile);
     let each = bytes / barriers.max(1);

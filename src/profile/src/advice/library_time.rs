@@ -1,7 +1,7 @@
 //! Where the time goes that no other rule explains.
 
 use crate::merge::Merged;
-use crate::op::Class;
+use crate::op::{Class, class_of};
 use crate::report::{Symbols, shown_count, shown_time};
 
 use super::{Finding, costliest, run_ns, sum};
@@ -65,14 +65,13 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let of = |is: fn(Class) -> bool| sum(profile, |r| is(r.class));
     let (name, is, next) = KINDS.into_iter().max_by(|a, b| of(a.1).1.total_cmp(&of(b.1).1))?;
     let (calls, ns) = of(is);
-    let class = |routine: &str| crate::op::lookup(routine).and_then(crate::op::get).map(|row| row.class);
     Some(Finding {
         what: format!("{:.0} % of the time is in the library, most in {name}", (100.0 * all / run).min(100.0)),
         evidence: format!(
             "{} in {} calls over all PEs{}",
             shown_time(ns),
             shown_count(calls),
-            costliest(profile, symbols, |routine| class(routine).is_some_and(is))
+            costliest(profile, symbols, |routine| class_of(routine).is_some_and(is))
         ),
         try_this: next,
         share: (ns / run).min(1.0),

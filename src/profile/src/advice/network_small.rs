@@ -36,7 +36,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     if awaited || !many || !alone || mean >= SMALL || share < DOMINATES {
         return None;
     }
-    let is_transfer = |name: &str| crate::op::lookup(name).and_then(crate::op::get).is_some_and(|row| moves(row.class));
+    let is_transfer = |name: &str| crate::op::class_of(name).is_some_and(moves);
     Some(Finding {
         what: format!("{} messages of {} each over the network", shown_count(operations), shown_bytes(mean)),
         evidence: format!(

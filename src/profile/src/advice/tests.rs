@@ -1,4 +1,7 @@
-//! Each rule fires on what it is for, and none on a clean program.
+//! Each rule fires on what it is for, and none on a clean program. `cores`: the rules that have to know whether a PE
+//! had one.
+
+mod cores;
 
 use crate::calibration::{AlgorithmPoint, AlgorithmTimes};
 use crate::merge::Merged;
@@ -383,101 +386,6 @@ fn asking_by_gets_or_swaps_is_polling() {
     assert!(!of_swaps(900_000).contains(&"polling"));
 }
 
-/// More PEs than cores, of which one works at a time: more cores do not help.
-#[test]
-fn turns_in_which_one_works_do_not_lack_cores() {
-    let in_turn = |calls| {
-        let mut crowd = profile(&[routine("shmem_long_wait_until", Class::Wait, calls, 0, 760 * MS)], 0.25);
-        crowd.pes.iter_mut().for_each(|pe| (pe.host, pe.tables.system.cores) = ("vm".into(), 2));
-        names(&crowd)
-    };
-    assert_eq!(in_turn(100), ["library-time"]);
-    // Turns of microseconds are lost while whoever has the next one stands in line.
-    assert_eq!(in_turn(20_000), ["oversubscribed"]);
-}
-
-/// A thread that does nothing but wait wants no core.
-#[test]
-fn threads_that_only_wait_do_not_count() {
-    let mut service = profile(&[routine("shmem_long_wait_until", Class::Wait, 1, 0, 999 * MS)], 0.25);
-    for pe in &mut service.pes {
-        (pe.host, pe.tables.system.cores) = ("vm".into(), 4);
-        pe.tables.system.threads_ns = 2000 * MS;
-        pe.tables.system.usage.user_ns = 1000 * MS;
-    }
-    assert!(!names(&service).contains(&"oversubscribed"), "{:?}", findings(&service));
-}
-
-/// A PE that sleeps or reads while the others stand in line for what cores there are is on none, and works alone.
-#[test]
-fn one_pe_that_is_on_no_core_works_alone_in_a_crowd() {
-    let mut crowd = uneven(900 * MS, 100 * MS);
-    for pe in &mut crowd.pes {
-        (pe.host, pe.tables.system.cores) = ("vm".into(), 2);
-        let (on_core, queued) = if pe.pe == 0 { (20, 10) } else { (500, 400) };
-        (pe.tables.system.usage.user_ns, pe.tables.system.queued_ns) = (on_core * MS, Some(queued * MS));
-    }
-    let found = findings(&crowd);
-    assert_eq!(found[0].0, "serial-pe", "{found:?}");
-    assert!(found[0].1.what.starts_with("PE 0 is outside of the library alone for 790 ms"), "{found:?}");
-}
-
-/// Where PEs stand in line for cores, what one was on a processor for says that it works alone.
-#[test]
-fn one_pe_works_alone_in_a_crowd() {
-    let mut crowd = uneven(700 * MS, 650 * MS);
-    for pe in &mut crowd.pes {
-        (pe.host, pe.tables.system.cores) = ("vm".into(), 2);
-        pe.tables.system.usage.user_ns = if pe.pe == 0 { 300 * MS } else { 50 * MS };
-    }
-    // Much of the time a core is free.
-    assert_eq!(names(&crowd), ["serial-pe", "oversubscribed"]);
-    crowd.pes.iter_mut().for_each(|pe| pe.tables.system.usage.user_ns = 450 * MS);
-    assert_eq!(names(&crowd), ["oversubscribed"]);
-}
-
-/// Threads that wait at the same time want a core each, and no other program is to blame.
-#[test]
-fn threads_share_cores_as_pes_do() {
-    let mut many = profile(&[routine("shmem_long_wait_until", Class::Wait, 400, 0, 3000 * MS)], 0.25);
-    for pe in &mut many.pes {
-        (pe.host, pe.tables.system.cores) = ("vm".into(), 4);
-        pe.tables.system.threads_ns = 4000 * MS;
-        (pe.tables.system.usage.user_ns, pe.tables.system.usage.involuntary_switches) = (1000 * MS, 9000);
-    }
-    let found = findings(&many);
-    assert_eq!(found[0].0, "oversubscribed");
-    assert!(found[0].1.what.starts_with("4 PEs with 16 threads share 4 cores on vm"), "{:?}", found[0].1);
-}
-
-/// As many cores as there are help nobody whose container may take the time of a few.
-#[test]
-fn a_quota_is_what_pes_share() {
-    let mut few = profile(&[routine("shmem_long_wait_until", Class::Wait, 400, 0, 3000 * MS)], 0.25);
-    for pe in &mut few.pes {
-        (pe.host, pe.tables.system.cores, pe.tables.system.quota) = ("vm".into(), 2, 2);
-        pe.tables.system.usage.user_ns = 500 * MS;
-    }
-    let (name, finding) = findings(&few).into_iter().next().expect("a finding");
-    assert_eq!(name, "oversubscribed");
-    assert!(
-        finding.what.starts_with("4 PEs with 12 threads share the time of 2 cores on vm, which is their quota"),
-        "{finding:?}"
-    );
-    assert!(finding.try_this.contains("--cpus"), "{finding:?}");
-}
-
-/// More cores cannot help a program in which one PE works all the time.
-#[test]
-fn a_crowd_that_waits_for_one_that_works_has_cores_enough() {
-    let mut crowd = uneven(950 * MS, 100 * MS);
-    for pe in &mut crowd.pes {
-        (pe.host, pe.tables.system.cores) = ("vm".into(), 2);
-        pe.tables.system.usage.user_ns = if pe.pe == 0 { 950 * MS } else { 100 * MS };
-    }
-    assert_eq!(names(&crowd), ["serial-pe"]);
-}
-
 /// What somebody waits for, or what stands between two meetings, cannot be sent with the next.
 #[test]
 fn messages_that_are_awaited_are_not_small_ones_to_be_collected() {
@@ -622,43 +530,6 @@ fn absurd_counts_of_a_damaged_profile_are_no_end() {
         pe.routines = vec![absurd("shmem_long_p"), absurd("shmem_int_p"), absurd("shmem_quiet")];
     }
     findings(&damaged);
-}
-
-/// A PE that sleeps or reads is on no core either: the run queue tells who stood in line for one.
-#[test]
-fn who_stood_in_line_is_told_from_who_was_away() {
-    let mut away = uneven(950 * MS, 100 * MS);
-    for pe in &mut away.pes {
-        (pe.host, pe.tables.system.cores) = ("vm".into(), 4);
-        (pe.tables.system.usage.user_ns, pe.tables.system.usage.involuntary_switches) = (50 * MS, 9000);
-        pe.tables.system.queued_ns = Some(MS);
-    }
-    let found = findings(&away);
-    assert_eq!(found.iter().map(|(rule, _)| *rule).collect::<Vec<_>>(), ["serial-pe"]);
-    assert!(found[0].1.what.starts_with("PE 0 is outside of the library alone"), "{:?}", found[0].1);
-    away.pes[0].tables.system.usage.user_ns = 950 * MS;
-    assert!(findings(&away)[0].1.what.starts_with("PE 0 works alone"));
-    // Others had its core.
-    away.pes[0].tables.system.usage.user_ns = 50 * MS;
-    away.pes[0].tables.system.queued_ns = Some(900 * MS);
-    assert_eq!(names(&away), ["oversubscribed"]);
-}
-
-/// Time in line counts whether or not anybody waited meanwhile.
-#[test]
-fn programs_that_are_starved_are_told_so() {
-    let mut starved = profile(&[routine("shmem_long_g", Class::Get, 100, 8, MS)], 0.25);
-    for pe in &mut starved.pes {
-        (pe.host, pe.tables.system.cores) = ("vm".into(), 4);
-        (pe.tables.system.usage.user_ns, pe.tables.system.queued_ns) = (20 * MS, Some(970 * MS));
-    }
-    let found = findings(&starved);
-    assert_eq!(found[0].0, "oversubscribed");
-    assert!(found[0].1.evidence.contains("in line for a core"), "{:?}", found[0].1);
-    starved.pes.iter_mut().for_each(|pe| pe.tables.system.quota = 4);
-    let found = findings(&starved);
-    assert!(found[0].1.what.starts_with("a quota of 4 cores, or other programs, take the cores of vm"), "{found:?}");
-    assert!(found[0].1.try_this.contains("nr_throttled"), "{found:?}");
 }
 
 #[test]

@@ -18,8 +18,7 @@ const LONGEST: usize = 4;
 
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
-    let is_wait =
-        |row: &&Cause| op::lookup(row.site.routine).and_then(op::get).is_some_and(|op| op.class == Class::Wait);
+    let is_wait = |row: &&Cause| op::class_of(row.site.routine) == Some(Class::Wait);
     let rows: Vec<&Cause> = profile.causes.rows.iter().filter(is_wait).collect();
     let all: u64 = rows.iter().map(|row| row.ns).fold(0, u64::saturating_add);
     // Whoever waits himself is late because of another: the time is that other's.

@@ -153,8 +153,7 @@ impl Causes {
 
 /// Waits and locks from this place that had not returned when the PE ended, where there are any.
 fn open(pe: &Pe, site: &Site) -> Option<Cause> {
-    let class = op::lookup(&site.routine).and_then(op::get)?.class;
-    if site.unfinished_ns == 0 || !matches!(class, Class::Wait | Class::Lock) {
+    if site.unfinished_ns == 0 || !matches!(op::class_of(&site.routine), Some(Class::Wait | Class::Lock)) {
         return None;
     }
     let open = tables::Cause {

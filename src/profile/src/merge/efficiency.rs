@@ -223,9 +223,7 @@ impl Recorded {
         let mut regions = vec![Library::default(); pe.tables.regions.len()];
         let mut classes: HashMap<&str, Option<Class>> = HashMap::new();
         for site in &pe.tables.sites {
-            let class = classes
-                .entry(&site.routine)
-                .or_insert_with_key(|name| op::lookup(name).and_then(op::get).map(|row| row.class));
+            let class = classes.entry(&site.routine).or_insert_with_key(|name| op::class_of(name));
             if let (Some(class), Some(region)) = (*class, regions.get_mut(usize::from(site.region))) {
                 region.add(class, pe.site_ns(site).unwrap_or(0), site.unfinished_ns);
             }

@@ -112,8 +112,9 @@ impl OpenMeetings {
     }
 
     /// The members that had not come.
-    fn missing(&self, ((id, start, stride, size), number): &Meeting) -> Vec<u32> {
-        let begun = self.begun.get(&(*id, *start, *stride, *size)).map(Vec::as_slice).unwrap_or_default();
+    fn missing(&self, (team, number): &Meeting) -> Vec<u32> {
+        let (_, start, stride, size) = team;
+        let begun = self.begun.get(team).map(Vec::as_slice).unwrap_or_default();
         let came: HashSet<u32> = begun.iter().filter(|(_, calls)| calls > number).map(|(pe, _)| *pe).collect();
         let members = (0..i64::from(*size)).map(|at| i64::from(*start) + at * i64::from(*stride));
         members.filter_map(|pe| u32::try_from(pe).ok()).filter(|pe| !came.contains(pe)).collect()

@@ -82,9 +82,7 @@ impl Regions {
         }
         let mut classes: HashMap<&str, Option<Class>> = HashMap::new();
         for site in &pe.tables.sites {
-            let class = *classes
-                .entry(&site.routine)
-                .or_insert_with_key(|name| op::lookup(name).and_then(op::get).map(|row| row.class));
+            let class = *classes.entry(&site.routine).or_insert_with_key(|name| op::class_of(name));
             // Regions have no part of initialization and finalization.
             let is_setup = class == Some(Class::Setup);
             let ns = if is_setup { 0 } else { pe.site_ns(site).unwrap_or(0) };

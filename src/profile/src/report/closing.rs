@@ -20,11 +20,12 @@ pub(super) fn text(profile: &Merged, symbols: &dyn Symbols) -> String {
     if profile.pes.is_empty() || profile.routines.is_empty() {
         return String::new();
     }
+    let at_an_end = at_an_end(profile);
     let line = waiting(profile, run, symbols)
         .into_iter()
         .chain(moving(profile, run, symbols))
-        .chain(outside(profile, run))
-        .chain(at_an_end(profile))
+        .chain(outside(profile, run, at_an_end.is_some()))
+        .chain(at_an_end)
         .max_by(|a, b| a.0.total_cmp(&b.0));
     line.filter(|(share, _)| *share >= WORTH).map_or_else(String::new, |(_, line)| table::filled(&visible(&line)))
 }
@@ -39,7 +40,7 @@ fn percent(share: f64) -> String {
 /// Where most is lost by waiting: in a barrier or collective for the PE that comes last, or in a wait or lock.
 fn waiting(profile: &Merged, run: f64, symbols: &dyn Symbols) -> Option<Line> {
     let late = view::late_by_line(profile, symbols).into_iter().next().map(|(_, late)| (late.lost_ns, late));
-    let is_wait = |row: &SiteRow| matches!(class_of(&row.routine), Some(Class::Wait | Class::Lock));
+    let is_wait = |row: &SiteRow| matches!(op::class_of(&row.routine), Some(Class::Wait | Class::Lock));
     let wait = costliest(profile, symbols, is_wait);
     match (late, wait) {
         (Some((lost, late)), wait) if wait.is_none_or(|(_, ns)| lost >= ns) => {
@@ -85,12 +86,12 @@ fn moving(profile: &Merged, run: f64, symbols: &dyn Symbols) -> Option<Line> {
 }
 
 /// What perfect balance of the time outside of the library would save.
-fn outside(profile: &Merged, run: f64) -> Option<Line> {
+fn outside(profile: &Merged, run: f64, is_at_an_end: bool) -> Option<Line> {
     let all = balance(&profile.pes);
     let outside = all.iter().find(|b| b.what == "outside the library").filter(|_| profile.pes.len() > 1)?;
     let share = (outside.max.1 as f64 - outside.mean_ns) * profile.pes.len() as f64 / run;
     // A PE that computes longer has the others wait: where they do is told before, unless nobody knows.
-    let known = profile.late.iter().any(|late| late.lost_ns as f64 > 0.0) || late_end(profile).is_some();
+    let known = profile.late.iter().any(|late| late.lost_ns as f64 > 0.0) || is_at_an_end;
     let text = format!("{} is lost because PE {} computes longest; see --view pe", percent(share), outside.max.0);
     (!known).then_some((share, text))
 }
@@ -100,10 +101,6 @@ fn at_an_end(profile: &Merged) -> Option<Line> {
     let late = late_end(profile)?;
     let text = format!("{} waits in {} for PE {}; see --view efficiency", percent(late.share), late.routine, late.pe);
     Some((late.share, text))
-}
-
-fn class_of(routine: &str) -> Option<Class> {
-    op::lookup(routine).and_then(op::get).map(|row| row.class)
 }
 
 fn site(row: &SiteRow, symbols: &dyn Symbols) -> String {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pellucid_profile::op::Class;
+use pellucid_profile::op::{Class, class_of};
 use pellucid_profile::size::Distance;
 
 mod algorithms;
@@ -10,7 +10,6 @@ mod effects;
 mod moved;
 
 use super::align::align;
-use super::run::class_of;
 use super::side::{Group, Side, Site, group};
 use super::{Amount, Range};
 pub use effects::set_effects;

@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::run::{Run, class_of};
+use pellucid_profile::op::class_of;
+
+use super::run::Run;
 use crate::stats::median;
 use crate::stats::sequence::{self, TestResult, Tested};
 

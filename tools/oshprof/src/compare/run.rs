@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use pellucid_profile::file::Directory;
 use pellucid_profile::merge::{Merged, PeSource};
 use pellucid_profile::model::{Job, Pe, Progress, Routine};
-use pellucid_profile::op::{self, Class};
+use pellucid_profile::op::{Class, class_of};
 use pellucid_profile::report::stored::Lines;
 use pellucid_profile::tables::Traffic;
 
@@ -105,11 +105,6 @@ pub struct Run {
 
 /// Most pairs of PEs that are compared one by one: jobs of a thousand PEs that all talk to each other.
 const MOST_PAIRS: usize = 1 << 20;
-
-/// The class of a routine.
-pub fn class_of(name: &str) -> Option<Class> {
-    op::lookup(name).and_then(op::get).map(|row| row.class)
-}
 
 impl Run {
     /// The number of gets among the kinds of [`Run::pairs`].

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::run::{Run, Shape, SiteKey, class_of};
+use super::run::{Run, Shape, SiteKey};
 use super::{Amount, Range};
-use pellucid_profile::op::Class;
+use pellucid_profile::op::{Class, class_of};
 
 /// A call site over the runs of a side.
 #[derive(Clone, Debug, PartialEq)]

@@ -85,7 +85,7 @@ fn medians(runs: &[Run]) -> Vec<(String, f64, f64, f64)> {
 
 /// Calls and bytes of the first run, over all sites; an allocation moves none.
 fn totals(runs: &[Run]) -> [(&'static str, u64); 2] {
-    let allocates = |op: &str| op::lookup(op).and_then(op::get).is_some_and(|row| row.class == Class::Memory);
+    let allocates = |op: &str| op::class_of(op) == Some(Class::Memory);
     let mut all = crate::compare::Amount::default();
     for (site, amount) in runs.iter().take(1).flat_map(|run| &run.sites) {
         all.add(Amount { bytes: if allocates(&site.op) { 0 } else { amount.bytes }, ..*amount });

@@ -228,7 +228,7 @@ fn shares(runs: &[&Run]) -> Vec<(u32, [f64; 3])> {
             sums.entry(*pe).or_default()[0] += share * *ns as f64;
         }
         for ((site, pe), cell) in &run.cells {
-            let waits = crate::compare::run::class_of(&run.keys[*site].op).is_some_and(|class| class.waits());
+            let waits = pellucid_profile::op::class_of(&run.keys[*site].op).is_some_and(|class| class.waits());
             sums.entry(*pe).or_default()[if waits { 2 } else { 1 }] += share * cell.ns as f64;
         }
     }

@@ -239,7 +239,7 @@ fn waiting(view: &View<'_>) -> Vec<Family> {
 fn latest(merged: &Merged, class: Class) -> Option<u32> {
     let mut by_pe: BTreeMap<u32, u64> = BTreeMap::new();
     for row in &merged.late {
-        if op::lookup(&row.routine).and_then(op::get).is_some_and(|known| known.class == class) {
+        if op::class_of(&row.routine) == Some(class) {
             for (pe, (_, lost)) in &row.by_pe {
                 let sum = by_pe.entry(*pe).or_default();
                 *sum = sum.saturating_add(*lost);

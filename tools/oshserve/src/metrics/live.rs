@@ -80,7 +80,7 @@ fn only_stuck(mut pe: PeNow) -> PeNow {
 fn most_waited_for(waits: &Waits, class: Class) -> Option<u32> {
     let mut by_pe: BTreeMap<u32, u64> = BTreeMap::new();
     for wait in &waits.waits {
-        if op::lookup(wait.routine).and_then(op::get).map(|row| row.class) != Some(class) {
+        if op::class_of(wait.routine) != Some(class) {
             continue;
         }
         match &wait.what {

@@ -1,5 +1,8 @@
 //! Who takes what is pushed.
 
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
 use super::http::Address;
 use super::settings::Settings;
 
@@ -61,28 +64,17 @@ impl Target {
     pub fn group(&self, job_id: &str, host: Option<&str>) -> Address {
         let mut address = self.address.clone();
         for (label, value) in [("job_id", Some(job_id)), ("instance", host)] {
-            if let Some(value) =
-                value.filter(|_| !["/", "@base64/"].iter().any(|end| address.path.contains(&format!("/{label}{end}"))))
-            {
+            let is_named = ["/", "@base64/"].iter().any(|end| address.path.contains(&format!("/{label}{end}")));
+            if let Some(value) = value.filter(|_| !is_named) {
                 address.path += &match value.contains('/') {
                     // Between slashes a gateway takes it for two, encoded or not.
-                    true => format!("/{label}@base64/{}", base64(value)),
+                    true => format!("/{label}@base64/{}", URL_SAFE_NO_PAD.encode(value)),
                     false => format!("/{label}/{}", encode(value)),
                 };
             }
         }
         address
     }
-}
-
-/// By the alphabet for addresses, without padding.
-fn base64(text: &str) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    let group = |bytes: &[u8]| -> String {
-        let word = bytes.iter().chain(&[0, 0]).take(3).fold(0_usize, |word, byte| word << 8 | usize::from(*byte));
-        (0..=bytes.len()).map(|at| ALPHABET[word >> (18 - 6 * at) & 63] as char).collect()
-    };
-    text.as_bytes().chunks(3).map(group).collect()
 }
 
 /// Percent-encoded, as part of a path.
@@ -130,7 +122,7 @@ mod tests {
         assert_eq!(target.group("7", Some("n1")).path, "/metrics/job/shmem/job_id/7/instance/n1");
         assert_eq!(target.group("a/b", None).path, "/metrics/job/shmem/job_id@base64/YS9i");
         for (text, encoded) in [("/", "Lw"), ("x/", "eC8"), ("/\u{fb}\u{ff}/", "L8O7w78v")] {
-            assert_eq!(base64(text), encoded);
+            assert_eq!(target.group(text, None).path, format!("/metrics/job/shmem/job_id@base64/{encoded}"));
         }
         let own = Target::parse("http://g/metrics/job/a/job_id/b", &Settings::default()).unwrap();
         assert_eq!(own.group("7", None).path, "/metrics/job/a/job_id/b");

@@ -59,7 +59,7 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
     let (mut called, mut unfinished) = (Vec::new(), Vec::new());
     for Line { place, first, sum, addresses, callers } in lines {
         let known = first.place();
-        let is_setup = op::lookup(&first.routine).and_then(op::get).is_some_and(|row| row.class == Class::Setup);
+        let is_setup = op::class_of(&first.routine) == Some(Class::Setup);
         let mut row = vec![
             place,
             if first.routine.is_empty() { "(no room)".into() } else { (&*first.routine).into() },

@@ -66,8 +66,7 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
                 .to_owned(),
         );
     }
-    let is_lock =
-        |row: &Cause| op::lookup(row.site.routine).and_then(op::get).is_some_and(|op| op.class == Class::Lock);
+    let is_lock = |row: &Cause| op::class_of(row.site.routine) == Some(Class::Lock);
     if causes.rows.iter().any(is_lock) {
         grid.notes.push(
             "Of a lock: the one that released it held it for so long; what was waited beyond that went to others \

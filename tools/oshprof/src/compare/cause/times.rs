@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pellucid_profile::op::Class;
+use pellucid_profile::op::{Class, class_of};
 
 use crate::compare::counts::paired;
-use crate::compare::run::{Run, SiteKey, class_of};
+use crate::compare::run::{Run, SiteKey};
 use crate::compare::side::{Side, Site};
 
 /// One side's means over its runs, by row and PE.

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use pellucid_profile::op::Class;
+use pellucid_profile::op::{Class, class_of};
 
 use super::{Change, Effect};
-use crate::compare::run::class_of;
 
 /// Kinds of routines whose calls stand for each other.
 fn kind(op: &str) -> Option<u8> {

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use pellucid_profile::op::class_of;
 use serde_json::{Value, json};
 
 use super::{VERSION, hash};
 use crate::compare::place::Place;
-use crate::compare::run::{SiteKey, class_of};
+use crate::compare::run::SiteKey;
 use crate::compare::side::{Side, Site};
 use crate::compare::{Amount, Range};
 
