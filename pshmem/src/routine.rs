@@ -344,7 +344,9 @@ pub mod prelude {
     pub use super::{begun, kernel, on_team, op, or_end, word_of};
     pub use crate::dispatcher::{self, Call, Tool};
     pub use crate::frame::{Arguments, Frame};
-    pub use crate::seen::{note_if_kept, of_aset, of_set, of_team, on, rooted, rooted_again, team_again};
+    pub use crate::seen::{
+        note_if_kept, of_aset, of_set, of_space, of_team, of_world, on, rooted, rooted_again, team_again,
+    };
     pub use crate::shim::by_value::*;
     pub use crate::types::{
         Aset, ComplexDouble, ComplexFloat, ErrorHandler, ErrorInfo, File, LongDouble, Offset, OffsetFunction,

@@ -3,12 +3,13 @@
 use std::ffi::c_int;
 
 use pellucid_core::context::Ctx;
+use pellucid_core::runtime::spaces;
 use pellucid_core::team::pe_list::PeList;
 use pellucid_core::team::{self, World, aset};
 use pellucid_profile::recorder;
 use pellucid_profile::recorder::unstamped::{self, KnownCaller};
 
-use crate::types::{Aset, Team};
+use crate::types::{Aset, Space, Team};
 
 /// What members of active sets agree on instead of a team's number: beyond those of teams.
 const ACTIVE_SET: usize = 1 << 30;
@@ -16,7 +17,7 @@ const ACTIVE_SET: usize = 1 << 30;
 /// The team of a collective, as the `peer` of its record.
 pub fn of_team(world: &World, handle: Team) -> i32 {
     let made = team::made();
-    let Ok(Some(team)) = world.team(handle) else { return -1 };
+    let Ok(Some(team)) = world.team(handle) else { return recorder::NO_TEAM };
     let peer = recorder::team(team.id, team.start, team.stride, team.size);
     unstamped::note_team(handle.bits(), made, peer);
     peer
@@ -39,15 +40,31 @@ pub fn of_set(start: c_int, log_stride: c_int, size: c_int) -> i32 {
     recorder::team(ACTIVE_SET, start, 1_i32.checked_shl(log_stride as u32).unwrap_or(0), size)
 }
 
-/// As [`of_team`], for an explicit set: one that is no strided range is told by its name, first PE and size.
+/// As [`of_team`], for an explicit set.
 pub fn of_aset(aset: *const Aset) -> i32 {
-    let Ok(set) = aset::get(aset) else { return -1 };
-    match &set.pes {
+    let Ok(set) = aset::get(aset) else { return recorder::NO_TEAM };
+    of_list(&set.pes, set.name as usize)
+}
+
+/// Those that are no strided range are told by a name, first PE and size.
+fn of_list(pes: &PeList, name: usize) -> i32 {
+    match pes {
         PeList::Strided { start, stride, size } => recorder::team(ACTIVE_SET, *start, *stride, *size as i32),
-        PeList::Listed(list) => {
-            recorder::team(ACTIVE_SET | (set.name as usize & 0x3fff_ffff), list[0], 0, list.len() as i32)
-        }
+        PeList::Listed(list) => recorder::team(ACTIVE_SET | (name & 0x3fff_ffff), list[0], 0, list.len() as i32),
     }
+}
+
+/// As [`of_team`], for a call of all PEs, where these wait for each other in it.
+pub fn of_world(waits: bool) -> i32 {
+    if waits { -1 } else { recorder::NO_TEAM }
+}
+
+/// The same for one of all members of a space.
+pub fn of_space(space: Space, waits: bool) -> i32 {
+    if !waits || space == Space::DEFAULT {
+        return of_world(waits);
+    }
+    spaces::members(space).map_or(recorder::NO_TEAM, |(pes, name)| of_list(&pes, name as usize))
 }
 
 /// The root of a call on a team, whose `peer` this is, is this member.

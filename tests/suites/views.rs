@@ -140,6 +140,41 @@ fn the_late_pe_is_named_and_times_agree_with_a_clock_outside() {
     assert!((inside - outside).abs() <= 0.02 * outside, "{inside} ns in the profile, {outside} ns outside");
 }
 
+/// Memory is allocated, teams and spaces are made and ended by all of their PEs: these wait for the last of them.
+#[test]
+fn who_comes_late_to_allocations_and_teams_is_named() {
+    let binary = Build::program("profile/allocations.c").options(["-g"]).build();
+    let directory = fresh("allocations");
+    Job::oshrun(3).arg("--profile-dir").arg(&directory).arg(binary).run().expect_code(0);
+    let report = view(&directory, "imbalance");
+    let find = |routine: &str| rows(&report, "imbalance").iter().find(|row| row["routine"] == routine);
+    // By routine, how many others wait for PE 1.
+    let waited: [(&str, u64); 7] = [
+        ("shmem_malloc", 2),
+        ("shmem_realloc", 2),
+        ("shmem_free", 2),
+        ("shmem_team_split_strided", 2),
+        ("shmemx_space_create", 1),
+        ("shmemx_space_malloc", 1),
+        ("shmem_team_destroy", 1),
+    ];
+    for (routine, others) in waited {
+        let row = find(routine).unwrap_or_else(|| panic!("no {routine}: {report}"));
+        assert_eq!((&row["late_pe"], &row["calls"]), (&Value::from(1), &Value::from(6)), "{row}");
+        // Others may come later than PE 1 lets them wait once they have to share a core.
+        assert!(row["lost_ns"].as_u64().is_some_and(|ns| ns >= others * 6 * 5_000_000), "{row}");
+        let lines = rows(&report, "imbalance").iter().filter(|row| row["routine"] == routine).count();
+        assert_eq!(lines, 1, "calls that wait for nobody are no meetings: {report}");
+    }
+    let contexts = view(&directory, "contexts");
+    let teams = rows(&contexts, "teams");
+    let calls = |team: &str| teams.iter().filter(|row| row["team"] == team).map(|row| row["calls"].as_u64()).next();
+    // Four a turn, and a barrier.
+    assert_eq!(calls("world"), Some(Some(3 * (4 * 6 + 1))), "{contexts}");
+    assert_eq!(calls("(others)"), None, "{contexts}");
+    assert!(teams.iter().all(|row| row["bytes"] == 0), "memory that is asked for is not moved: {contexts}");
+}
+
 #[test]
 fn nonblocking_operations_contexts_and_teams() {
     let (directory, _) = run("nbi", 2);

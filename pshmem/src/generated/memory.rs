@@ -27,9 +27,9 @@ unsafe extern "C" {
     pub fn pshmemalign(alignment: usize, size: usize) -> *mut c_void;
 }
 
-routine!(pellucid_imp_shmem_malloc, pellucid_probe_shmem_malloc, 17, number, timed, (size: usize, number: u32) -> *mut c_void, [-1, 0, size] memory::malloc(size), failed |r: *mut c_void| r.is_null() && size > 0);
-routine!(pellucid_imp_shmem_free, pellucid_probe_shmem_free, 18, number, timed, (ptr: *mut c_void, number: u32), [-1, ptr.addr(), 0] memory::free(ptr));
-routine!(pellucid_imp_shmem_realloc, pellucid_probe_shmem_realloc, 19, number, timed, (ptr: *mut c_void, size: usize, number: u32) -> *mut c_void, [-1, ptr.addr(), size] memory::realloc(ptr, size), failed |r: *mut c_void| r.is_null() && size > 0);
-routine!(pellucid_imp_shmem_align, pellucid_probe_shmem_align, 20, number, timed, (alignment: usize, size: usize, number: u32) -> *mut c_void, [-1, 0, size] memory::align(alignment, size), failed |r: *mut c_void| r.is_null() && size > 0);
-routine!(pellucid_imp_shmem_malloc_with_hints, pellucid_probe_shmem_malloc_with_hints, 21, 21_u16, timed, (size: usize, hints: c_long) -> *mut c_void, [-1, 0, size] memory::malloc_with_hints(size, hints), failed |r: *mut c_void| r.is_null() && size > 0);
-routine!(pellucid_imp_shmem_calloc, pellucid_probe_shmem_calloc, 22, 22_u16, timed, (count: usize, size: usize) -> *mut c_void, [-1, 0, count.saturating_mul(size)] memory::calloc(count, size), failed |r: *mut c_void| r.is_null() && count > 0 && size > 0);
+routine!(pellucid_imp_shmem_malloc, pellucid_probe_shmem_malloc, 17, number, timed, (size: usize, number: u32) -> *mut c_void, [of_world(size > 0), 0, size] memory::malloc(size), failed |r: *mut c_void| r.is_null() && size > 0);
+routine!(pellucid_imp_shmem_free, pellucid_probe_shmem_free, 18, number, timed, (ptr: *mut c_void, number: u32), [of_world(!ptr.is_null()), ptr.addr(), 0] memory::free(ptr));
+routine!(pellucid_imp_shmem_realloc, pellucid_probe_shmem_realloc, 19, number, timed, (ptr: *mut c_void, size: usize, number: u32) -> *mut c_void, [of_world(size > 0 || !ptr.is_null()), ptr.addr(), size] memory::realloc(ptr, size), failed |r: *mut c_void| r.is_null() && size > 0);
+routine!(pellucid_imp_shmem_align, pellucid_probe_shmem_align, 20, number, timed, (alignment: usize, size: usize, number: u32) -> *mut c_void, [of_world(size > 0), 0, size] memory::align(alignment, size), failed |r: *mut c_void| r.is_null() && size > 0);
+routine!(pellucid_imp_shmem_malloc_with_hints, pellucid_probe_shmem_malloc_with_hints, 21, 21_u16, timed, (size: usize, hints: c_long) -> *mut c_void, [of_world(size > 0), 0, size] memory::malloc_with_hints(size, hints), failed |r: *mut c_void| r.is_null() && size > 0);
+routine!(pellucid_imp_shmem_calloc, pellucid_probe_shmem_calloc, 22, 22_u16, timed, (count: usize, size: usize) -> *mut c_void, [of_world(count > 0 && size > 0), 0, count.saturating_mul(size)] memory::calloc(count, size), failed |r: *mut c_void| r.is_null() && count > 0 && size > 0);

@@ -280,7 +280,7 @@ pub const TRANSFER_SHIFT: u32 = 1;
 pub const NONBLOCKING: u16 = 8;
 /// Bit of [`TRAITS`]: completes the nonblocking operations before it.
 pub const COMPLETES: u16 = 16;
-/// Bit of [`TRAITS`]: all PEs of a team call it together.
+/// Bit of [`TRAITS`]: all PEs of a team call it together, and wait for each other in it.
 pub const TOGETHER: u16 = 32;
 
 /// Bit of [`TRAITS`]: takes a context.
@@ -305,6 +305,9 @@ pub const TIMED_IF_WAITS: u16 = 2048;
 /// Bit of [`TRAITS`]: answers from local knowledge at once, so that nobody asks whether a thread is in it.
 pub const QUERIES: u16 = 4096;
 
+/// Bit of [`TRAITS`]: its bytes are memory that is asked for, and are not moved.
+pub const ALLOCATES: u16 = 8192;
+
 /// What the recorder needs to know of an operation beyond its timing. Not a static: for a given operation it is
 /// folded away.
 pub const TRAITS: [u16; MAX_OPS] = {
@@ -318,6 +321,8 @@ pub const TRAITS: [u16; MAX_OPS] = {
             Class::Amo => TRANSFER | (2 << TRANSFER_SHIFT),
             // Those of GASNet-EX do not wait: their events are waited for.
             Class::Barrier | Class::Collective if id < COUNT => TOGETHER,
+            Class::Memory if id < COUNT => TOGETHER | ALLOCATES,
+            Class::Team if contains(op.name, "_team_split_") || ends_with(op.name, "_team_destroy") => TOGETHER,
             Class::Query => QUERIES,
             _ => 0,
         };
@@ -507,6 +512,11 @@ pub fn lookup(name: &str) -> Option<u16> {
     static IDS: std::sync::OnceLock<std::collections::HashMap<&str, u16>> = std::sync::OnceLock::new();
     let ids = IDS.get_or_init(|| (0..).zip(ALL.iter()).map(|(id, op)| (op.name(), id)).collect());
     ids.get(name).copied()
+}
+
+/// Whether all PEs of a team call the routine of this name together, and wait for each other in it.
+pub fn meets(name: &str) -> bool {
+    lookup(name).is_some_and(|op| traits(op) & TOGETHER != 0)
 }
 
 /// The class of the routine with this C name.

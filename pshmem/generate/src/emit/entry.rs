@@ -201,23 +201,21 @@ fn forms(call: &str) -> Option<(String, String)> {
 
 /// The team that a routine is called on by all its members, as the `peer` of its record.
 fn team(routine: &Routine) -> Option<&'static str> {
-    let params = routine.row.params;
-    if !matches!(routine.row.class, "Collective" | "Barrier") {
-        None
-    } else if params.contains("shmem_team_t team") {
-        Some("of_team(m, team)")
-    } else if params.contains("int PE_start") {
-        Some("of_set(PE_start, logPE_stride, PE_size)")
-    } else if params.contains("shmemx_aset *aset") {
-        Some("of_aset(aset)")
-    } else {
-        None
+    let (params, class) = (routine.row.params, routine.row.class);
+    match class {
+        "Team" if params.starts_with("shmem_team_t parent_team,") => Some("of_team(m, parent_team)"),
+        "Team" if params.starts_with("shmem_team_t parent,") => Some("of_team(m, parent)"),
+        "Team" if params == "shmem_team_t team" => Some("of_team(m, team)"),
+        "Memory" | "Collective" | "Barrier" if params.contains("shmem_team_t team") => Some("of_team(m, team)"),
+        "Memory" | "Collective" | "Barrier" if params.contains("shmemx_aset *aset") => Some("of_aset(aset)"),
+        "Collective" | "Barrier" if params.contains("int PE_start") => Some("of_set(PE_start, logPE_stride, PE_size)"),
+        _ => None,
     }
 }
 
 /// The thread or team of a call that may begin without a stamp, where it is known from the call before.
 fn again(routine: &Routine, op: &str) -> Option<String> {
-    match team(routine) {
+    match team(routine).filter(|_| matches!(routine.row.class, "Collective" | "Barrier")) {
         Some("of_team(m, team)") if routine.row.params.contains("int PE_root") => {
             Some(format!("rooted_again({op}, team_again(team), PE_root)"))
         }

@@ -10,17 +10,25 @@ const MALLOC: Row = Row {
     ret: "void *",
     params: "size_t size",
     section: "9.3.1",
+    peer: "of_world(size > 0)",
     bytes: "size",
     failed: "r.is_null() && size > 0",
     call: "memory::malloc(size)",
     ..MEMORY
 };
-const FREE: Row =
-    Row { params: "void *ptr", section: "9.3.2", addr: "ptr.addr()", call: "memory::free(ptr)", ..MEMORY };
+const FREE: Row = Row {
+    params: "void *ptr",
+    section: "9.3.2",
+    peer: "of_world(!ptr.is_null())",
+    addr: "ptr.addr()",
+    call: "memory::free(ptr)",
+    ..MEMORY
+};
 const REALLOC: Row = Row {
     ret: "void *",
     params: "void *ptr, size_t size",
     section: "9.3.3",
+    peer: "of_world(size > 0 || !ptr.is_null())",
     addr: "ptr.addr()",
     bytes: "size",
     failed: "r.is_null() && size > 0",
@@ -31,6 +39,7 @@ const ALIGN: Row = Row {
     ret: "void *",
     params: "size_t alignment, size_t size",
     section: "9.3.4",
+    peer: "of_world(size > 0)",
     bytes: "size",
     failed: "r.is_null() && size > 0",
     call: "memory::align(alignment, size)",
@@ -51,6 +60,7 @@ pub const GROUP: Group = Group {
             ret: "void *",
             params: "size_t size, long hints",
             section: "9.3.5",
+            peer: "of_world(size > 0)",
             bytes: "size",
             failed: "r.is_null() && size > 0",
             call: "memory::malloc_with_hints(size, hints)",
@@ -61,6 +71,7 @@ pub const GROUP: Group = Group {
             ret: "void *",
             params: "size_t count, size_t size",
             section: "9.3.6",
+            peer: "of_world(count > 0 && size > 0)",
             bytes: "count.saturating_mul(size)",
             failed: "r.is_null() && count > 0 && size > 0",
             call: "memory::calloc(count, size)",

@@ -6,7 +6,8 @@ use super::{Group, ROW, Row};
 /// Of all members of a space.
 const SPACE: Row = Row { ret: "int", section: "X.4.1", class: "Memory", timing: Timed, failed: "r != 0", ..ROW };
 /// What gives memory.
-const MEMORY: Row = Row { ret: "void *", failed: "r.is_null() && size > 0", bytes: "size", ..SPACE };
+const MEMORY: Row =
+    Row { ret: "void *", failed: "r.is_null() && size > 0", peer: "of_space(space, size > 0)", bytes: "size", ..SPACE };
 
 pub const GROUP: Group = Group {
     name: "space",
@@ -34,6 +35,7 @@ pub const GROUP: Group = Group {
         Row {
             name: "shmemx_space_calloc",
             params: "shmemx_space_t space, size_t count, size_t size",
+            peer: "of_space(space, count > 0 && size > 0)",
             bytes: "count.saturating_mul(size)",
             failed: "r.is_null() && count > 0 && size > 0",
             call: "spaces::calloc(space, count, size)",
@@ -48,6 +50,7 @@ pub const GROUP: Group = Group {
         Row {
             name: "shmemx_space_realloc",
             params: "shmemx_space_t space, void *ptr, size_t size",
+            peer: "of_space(space, size > 0 || !ptr.is_null())",
             addr: "ptr.addr()",
             call: "spaces::realloc(space, ptr, size)",
             ..MEMORY
@@ -56,12 +59,19 @@ pub const GROUP: Group = Group {
             name: "shmemx_space_free",
             ret: "void",
             params: "shmemx_space_t space, void *ptr",
+            peer: "of_space(space, !ptr.is_null())",
             addr: "ptr.addr()",
             failed: "",
             call: "spaces::free(space, ptr)",
             ..SPACE
         },
-        Row { name: "shmemx_space_destroy", params: "shmemx_space_t space", call: "spaces::destroy(space)", ..SPACE },
+        Row {
+            name: "shmemx_space_destroy",
+            params: "shmemx_space_t space",
+            peer: "of_space(space, true)",
+            call: "spaces::destroy(space)",
+            ..SPACE
+        },
         Row {
             name: "shmemx_space_of",
             params: "const void *addr, shmemx_space_t *space",

@@ -6,7 +6,7 @@ use super::{map, memory, process, world};
 use crate::base::{Cause, Fault, fault::code};
 use crate::bootstrap::job::Job;
 use crate::collectives::spaces as made;
-pub use crate::collectives::spaces::{SpaceConfig, SpaceHandle, create, create_aset};
+pub use crate::collectives::spaces::{SpaceConfig, SpaceHandle, create, create_aset, members};
 use crate::memory::Map;
 use crate::memory::directory::{DIRECTORY, SpaceDirectory};
 use crate::memory::segments::INTERNAL;

@@ -1,7 +1,7 @@
-//! Barriers and collectives that wait for one PE, which is always the same.
+//! Calls of all PEs of a team, as barriers, that wait for one PE, which is always the same.
 
 use crate::merge::{Late, Merged, PeRow};
-use crate::op::Class;
+use crate::op::{Class, class_of};
 use crate::report::{Symbols, late_by_line, place, shown_time};
 
 use super::{Finding, run_ns};
@@ -67,8 +67,16 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             shown_time(line.max_skew_ns as f64),
             site
         ),
-        try_this: "give that PE less work, or the others something to do: a signal to those who need its \
-                   data instead of a barrier",
+        try_this: match class_of(&line.routine) {
+            Some(Class::Memory | Class::Team) => {
+                "give that PE less work; allocate and make teams once, before the loop: all PEs wait for each other \
+                 in these calls"
+            }
+            _ => {
+                "give that PE less work, or the others something to do: a signal to those who need its data instead \
+                 of a barrier"
+            }
+        },
         share,
     })
 }

@@ -19,13 +19,8 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let pes = (profile.pes.len() as u64).max(1);
     let bytes = profile.routines.iter().map(|r| r.traffic_bytes()).fold(0, u64::saturating_add);
     // What is waited for PEs that come late is waited without barriers, too.
-    let late: f64 = profile
-        .late
-        .iter()
-        .filter(|late| class_of(&late.routine) == Some(Class::Barrier))
-        .map(|late| late.lost_ns as f64)
-        .sum();
-    let ns = (ns - late).max(0.0);
+    let late = profile.lost_to_late_ns(|routine| class_of(routine) == Some(Class::Barrier));
+    let ns = (ns - late as f64).max(0.0);
     let share = ns / run_ns(profile);
     let each = bytes / barriers.max(1);
     if pes < 2 || barriers / pes < MANY || share < DOMINATES || each >= FEW_BYTES {

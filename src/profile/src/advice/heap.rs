@@ -1,7 +1,7 @@
 //! Symmetric memory that is allocated again and again.
 
 use crate::merge::Merged;
-use crate::op::Class;
+use crate::op::{Class, class_of};
 use crate::report::{Symbols, shown_count, shown_time};
 
 use super::{Finding, costliest, run_ns, sum};
@@ -13,6 +13,9 @@ const MANY: u64 = 100;
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let (calls, ns) = sum(profile, |r| r.class == Class::Memory);
+    // What is waited for PEs that come late is waited without allocations, too.
+    let late = profile.lost_to_late_ns(|routine| class_of(routine) == Some(Class::Memory));
+    let ns = (ns - late as f64).max(0.0);
     let share = ns / run_ns(profile);
     let a_pe = calls / (profile.pes.len() as u64).max(1);
     if a_pe < MANY || share < DOMINATES {
@@ -21,7 +24,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     Some(Finding {
         what: format!("symmetric memory is allocated and freed {} times a PE", shown_count(a_pe)),
         evidence: format!(
-            "{} in it; each call is a barrier of all PEs{}",
+            "{} in it, without waiting for PEs that come late; each call is a barrier of all PEs{}",
             shown_time(ns),
             costliest(profile, symbols, |name| name.contains("alloc") || name.contains("free"))
         ),

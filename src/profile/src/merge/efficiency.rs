@@ -166,6 +166,20 @@ impl Efficiencies {
     }
 }
 
+/// What the time in a routine is.
+#[derive(Clone, Copy)]
+struct Kind {
+    class: Class,
+    /// All PEs of a team wait for each other in it.
+    meets: bool,
+}
+
+impl Kind {
+    fn of(routine: &str, class: Class) -> Kind {
+        Kind { class, meets: op::meets(routine) }
+    }
+}
+
 /// Times in the library, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Library {
@@ -173,7 +187,7 @@ struct Library {
     all: u64,
     /// In waits and locks.
     waits: u64,
-    /// In barriers and collectives that have returned, and in those that have not: there all of it is waiting.
+    /// In calls of all PEs of a team that have returned, and in those that have not: there all of it is waiting.
     meetings: u64,
     open_meetings: u64,
     /// Of meetings whose last arrival is known: until it, and all.
@@ -183,18 +197,16 @@ struct Library {
 
 impl Library {
     /// Adds time in calls of which some have not returned, and that part of it.
-    fn add(&mut self, class: Class, ns: u64, unfinished_ns: u64) {
+    fn add(&mut self, Kind { class, meets }: Kind, ns: u64, unfinished_ns: u64) {
         if !class.is_library_time() {
             return;
         }
         self.all = self.all.saturating_add(ns);
-        match class {
-            Class::Wait | Class::Lock => self.waits = self.waits.saturating_add(ns),
-            Class::Barrier | Class::Collective => {
-                self.meetings = self.meetings.saturating_add(ns.saturating_sub(unfinished_ns));
-                self.open_meetings = self.open_meetings.saturating_add(unfinished_ns);
-            }
-            _ => {}
+        if meets {
+            self.meetings = self.meetings.saturating_add(ns.saturating_sub(unfinished_ns));
+            self.open_meetings = self.open_meetings.saturating_add(unfinished_ns);
+        } else if matches!(class, Class::Wait | Class::Lock) {
+            self.waits = self.waits.saturating_add(ns);
         }
     }
 
@@ -219,13 +231,14 @@ pub(super) struct Recorded {
 impl Recorded {
     pub(super) fn new(plan: &Plan, pe: &Pe) -> Recorded {
         let mut whole = Library::default();
-        pe.routines.iter().for_each(|r| whole.add(r.class, r.spent_ns(), r.unfinished_ns));
+        pe.routines.iter().for_each(|r| whole.add(Kind::of(&r.name, r.class), r.spent_ns(), r.unfinished_ns));
         let mut regions = vec![Library::default(); pe.tables.regions.len()];
-        let mut classes: HashMap<&str, Option<Class>> = HashMap::new();
+        let mut kinds: HashMap<&str, Option<Kind>> = HashMap::new();
         for site in &pe.tables.sites {
-            let class = classes.entry(&site.routine).or_insert_with_key(|name| op::class_of(name));
-            if let (Some(class), Some(region)) = (*class, regions.get_mut(usize::from(site.region))) {
-                region.add(class, pe.site_ns(site).unwrap_or(0), site.unfinished_ns);
+            let kind = kinds.entry(&site.routine);
+            let kind = kind.or_insert_with_key(|name| Some(Kind::of(name, op::class_of(name)?)));
+            if let (Some(kind), Some(region)) = (*kind, regions.get_mut(usize::from(site.region))) {
+                region.add(kind, pe.site_ns(site).unwrap_or(0), site.unfinished_ns);
             }
         }
         for sync in &pe.tables.syncs {

@@ -187,6 +187,11 @@ pub struct Merged {
 }
 
 impl Merged {
+    /// What was waited for PEs that came late to calls of the routines that `of` picks, over all PEs, in nanoseconds.
+    pub fn lost_to_late_ns(&self, of: impl Fn(&str) -> bool) -> u64 {
+        self.late.iter().filter(|late| of(&late.routine)).map(|late| late.lost_ns).fold(0, u64::saturating_add)
+    }
+
     /// Adds up the PEs of `source`, and tells `progress` how many of how many are done.
     pub fn new(source: &dyn PeSource, progress: impl FnMut(usize, usize)) -> Merged {
         Merged::with_limits(source, Limits::default(), progress)

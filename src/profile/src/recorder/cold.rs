@@ -8,7 +8,7 @@ use super::tls;
 use super::{claims, counting, limit, lines, meetings, rates, sites, timeline};
 use crate::clock;
 use crate::histogram::bucket;
-use crate::op::{MAX_OPS, TOGETHER, Timing, traits};
+use crate::op::{MAX_OPS, Timing, traits};
 use crate::segment::layout::{
     Cell, ROW_NONE, ROW_OVERFLOW, ROWS, Region, SLOTS, STATE_DONE, STATE_ENTERED, STATE_INSIDE, Slot, SlotHead,
     current_word, state_of,
@@ -381,9 +381,7 @@ pub(super) fn leave_timed(op: u16, start: u64, peer: i32) -> u64 {
     if timeline::is_due(slot, end) {
         timeline::settle(slot, op, start, end);
     }
-    if peer < 0 && traits(op) & TOGETHER != 0 {
-        meetings::met(slot, peer, start, end, 1);
-    }
+    meetings::met(slot, traits(op), peer, (start, end), 1);
     slot.head.current.word.store(current_word(op, STATE_DONE, peer), Relaxed);
     ticks
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{cold, consumers, counting, meetings, nbi, rates, release, sites, timeline, tls, waits};
 use crate::clock::{self, Source};
 use crate::histogram::{BUCKETS, bucket};
-use crate::op::{COMPLETES, Operation, TIMED_IF_WAITS, TOGETHER, Timing, WAITS, bytes_follow, traits};
+use crate::op::{COMPLETES, Operation, TIMED_IF_WAITS, Timing, WAITS, bytes_follow, traits};
 use crate::segment::layout::{Cell, PROBED, ROW_OVERFLOW, STATE_DONE, STATE_INSIDE, Slot, SlotHead, current_word};
 use crate::size::size_class;
 use crate::trace;
@@ -296,9 +296,7 @@ pub(super) fn leave_timed(op: u16, start: u64, peer: i32) -> u64 {
         if let Some(ns) = clock::scale_short_ns(ticks, slot.head.clock_mult.load(Relaxed)) {
             add_exact(slot, cell, row, ns);
             sites::add_exact(slot, ns);
-            if peer < 0 && traits(op) & TOGETHER != 0 {
-                meetings::met(slot, peer, start, end, 1);
-            }
+            meetings::met(slot, traits(op), peer, (start, end), 1);
             slot.head.current.word.store(current_word(op, STATE_DONE, peer), Relaxed);
             return ticks;
         }

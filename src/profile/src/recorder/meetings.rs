@@ -7,10 +7,19 @@ use super::sites::site_key;
 use super::tls;
 use crate::arm;
 use crate::clock;
-use crate::op::TOGETHER;
+use crate::op::{ALLOCATES, TOGETHER};
 use crate::sample::{is_kept, next_kept};
 use crate::segment::layout::Slot;
 use crate::segment::meetings::{SYNCS, Sync, TEAMS, TeamRow};
+
+/// What [`team`] is of a call that waits for nobody, or whose team there is not: below all rows.
+pub const NO_TEAM: i32 = -2 - TEAMS as i32;
+
+/// Whether a call with these traits and this `peer` is one of all PEs of a team.
+#[inline(always)]
+pub(super) fn is_of_team(traits: u16, peer: i32) -> bool {
+    traits & TOGETHER != 0 && peer as u32 > NO_TEAM as u32
+}
 
 /// Which team a collective is on, for the `peer` of its record: below -1, the row of the team in the slot. `id` is the
 /// number that members agree on.
@@ -58,15 +67,19 @@ pub(super) fn team_at(peer: i32) -> usize {
 /// The row itself, where a call with these traits is one of all PEs of a team.
 #[inline(always)]
 pub(super) fn team_row_of(slot: &Slot, traits: u16, peer: i32) -> Option<&TeamRow> {
-    (traits & TOGETHER != 0 && peer < 0).then(|| &slot.tables.teams[team_at(peer)])
+    is_of_team(traits, peer).then(|| &slot.tables.teams[team_at(peer)])
 }
 
-/// A call of all PEs of a team is over: `peer` is what [`team`] gave, or -1 for the world. Its time stands for so many
-/// calls.
+/// A call with these traits may have been one of all PEs of a team, and is over: `peer` is what [`team`] gave, or -1 for
+/// the world. Its time stands for so many calls.
 #[inline(always)]
-pub(super) fn met(slot: &Slot, peer: i32, arrived: u64, left: u64, calls: u64) {
+pub(super) fn met(slot: &Slot, traits: u16, peer: i32, (arrived, left): (u64, u64), calls: u64) {
+    if !is_of_team(traits, peer) {
+        return;
+    }
     let at = team_at(peer);
-    let number = count_meeting(slot, at);
+    let bytes = if traits & ALLOCATES == 0 { slot.head.current.bytes.load(Relaxed) } else { 0 };
+    let number = count_meeting(slot, at, bytes);
     bump(&slot.tables.teams[at].ticks, left.saturating_sub(arrived).saturating_mul(calls));
     if at != TEAMS - 1 && is_kept_now(slot, number) {
         keep(slot, at, number, arrived, left);
@@ -100,11 +113,11 @@ pub(super) fn met_in_passing(slot: &Slot, team: &TeamRow, bytes: u64, site: u32)
 
 /// Counts a call of all PEs of a team that has its stamps; gives its number.
 #[inline(always)]
-fn count_meeting(slot: &Slot, at: usize) -> u64 {
+fn count_meeting(slot: &Slot, at: usize, bytes: u64) -> u64 {
     let team = &slot.tables.teams[at];
     let number = team.calls.load(Relaxed);
     team.calls.store(number + 1, Relaxed);
-    bump(&team.bytes, slot.head.current.bytes.load(Relaxed));
+    bump(&team.bytes, bytes);
     if number + 1 >= team.stamped_next.load(Relaxed) {
         look_ahead(slot, at, number + 1);
     }

@@ -77,7 +77,7 @@ pub use counting::count;
 pub use heap::{heap_in_use, memory};
 pub use limit::set_exact_sites;
 pub use locks::{lock_released, lock_taken};
-pub use meetings::{rooted, team};
+pub use meetings::{NO_TEAM, rooted, team};
 pub use nested::{enter, leave, nested, waits_on};
 pub use network::{NetworkCounters, network_source, publish_network};
 pub use script::script_source;

@@ -196,9 +196,7 @@ fn leave_sample(slot: &Slot, op: u16, start: u64, peer: i32) -> u64 {
     if timeline::is_due(slot, now) {
         timeline::settle(slot, op, start, now);
     }
-    if peer < 0 && traits(op) & TOGETHER != 0 {
-        meetings::met(slot, peer, start, now, weight);
-    }
+    meetings::met(slot, traits(op), peer, (start, now), weight);
     if traits(op) & WAITS != 0 {
         bump(&slot.tables.waited.since_look, took.saturating_mul(weight - 1));
     }

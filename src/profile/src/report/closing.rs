@@ -78,8 +78,10 @@ fn late_line(profile: &Merged, late: &Late, share: f64, symbols: &dyn Symbols) -
 /// The routine that takes most of the time in which data moves.
 fn moving(profile: &Merged, run: f64, symbols: &dyn Symbols) -> Option<Line> {
     let moves = |r: &&Routine| !r.class.waits() && r.class != Class::Setup;
-    let routine = profile.routines.iter().filter(moves).max_by_key(|r| r.spent_ns())?;
-    let share = routine.spent_ns() as f64 / run;
+    // What is waited for late PEs in allocations and the making of teams has a line of its own.
+    let spent = |r: &Routine| r.spent_ns().saturating_sub(profile.lost_to_late_ns(|name| *name == *r.name));
+    let routine = profile.routines.iter().filter(moves).max_by_key(|r| spent(r))?;
+    let share = spent(routine) as f64 / run;
     let most = costliest(profile, symbols, |row| *row.routine == *routine.name);
     let place = most.map(|(row, _)| format!(", most at {}", view::place(row.place(), symbols))).unwrap_or_default();
     Some((share, format!("{} is in {}{place}; see --view callsites", percent(share), routine.name)))

@@ -11,7 +11,7 @@ use crate::segment::meetings::TEAMS;
 
 /// The row of the slot with the team of a collective that was recorded with this `peer`.
 pub(super) fn team(peer: i32) -> usize {
-    if peer < -1 { (-2 - peer) as usize & (TEAMS - 1) } else { 0 }
+    if peer < -1 { ((-2 - peer) as usize).min(TEAMS - 1) } else { 0 }
 }
 
 /// World number of the root of a collective on this team; -1: it has none.

@@ -111,6 +111,11 @@ fn get(handle: SpaceHandle) -> Result<Arc<Open>, Fault> {
     OPEN.get(handle.0).cloned().ok_or_else(|| unknown(handle))
 }
 
+/// The members of a space that this PE has, and what tells their group from others.
+pub fn members(handle: SpaceHandle) -> Option<(PeList, u64)> {
+    get(handle).ok().map(|open| (open.group.pes.clone(), open.group.key))
+}
+
 #[cold]
 fn unknown(handle: SpaceHandle) -> Fault {
     Fault::from(Cause::BadSpace { handle: handle.0, gone: OPEN.was_used(handle.0) })

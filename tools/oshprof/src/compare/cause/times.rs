@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pellucid_profile::op::{Class, class_of};
+use pellucid_profile::op::{Class, class_of, meets};
 
 use crate::compare::counts::paired;
 use crate::compare::run::{Run, SiteKey};
@@ -54,7 +54,7 @@ impl<'s> Rows<'s> {
 
     /// Whether all PEs of a team meet there.
     pub fn is_meeting(&self, row: usize) -> bool {
-        matches!(self.class(row), Some(Class::Barrier | Class::Collective))
+        self.site(row).is_some_and(|key| meets(&key.op))
     }
 
     /// Whether a PE waits there for what another stores.
