@@ -575,7 +575,9 @@ mod tests {
         assert_eq!((of("shmem_long_atomic_fetch_add") & STORES, of("shmem_int_wait_until")), (STORES, wait));
         assert_eq!((of("shmem_set_lock"), of("shmem_clear_lock")), (WAITS, 0));
         let meets = TOGETHER | TIMED_IF_WAITS;
-        assert_eq!((of("shmem_sync_all"), of("shmem_fence"), of("shmem_malloc")), (meets, 0, 0));
+        assert_eq!((of("shmem_sync_all"), of("shmem_fence"), of("shmem_malloc")), (meets, 0, TOGETHER | ALLOCATES));
+        let makes = ["shmem_team_split_strided", "shmem_team_destroy", "shmemx_team_split_aset"].map(of);
+        assert_eq!((makes, of("shmemx_create_strided_aset")), ([TOGETHER; 3], 0));
     }
 
     #[test]

@@ -30,7 +30,6 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let most = |pe: &PeRow| if pe.queued_ns().is_some() { outside_ns(pe) } else { work(pe) };
     let mean = others().map(|pe| most(pe) as f64).sum::<f64>() / (profile.pes.len() - 1) as f64;
     let excess = work(one) as f64 - mean;
-    let may_wait = |class: Class| class.waits() || matches!(class, Class::Memory | Class::Team);
     let waiting: f64 = others().map(|pe| pe.time_ns(may_wait) as f64).sum();
     // Spread evenly, all PEs would end earlier by what is left of the excess, as far as there are cores for it.
     let pes = profile.pes.len() as f64;
@@ -78,6 +77,11 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         },
         share,
     })
+}
+
+/// Whether PEs may wait for one that works in calls of this class.
+fn may_wait(class: Class) -> bool {
+    class.waits() || matches!(class, Class::Memory | Class::Team)
 }
 
 /// Hosts with more PEs than cores, and their cores.

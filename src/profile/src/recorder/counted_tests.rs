@@ -101,7 +101,7 @@ fn calls_that_are_nearly_alike_are_told_apart() {
     let fixture = Fixture::new();
     let (barrier, sum) = (op_named("shmem_barrier_all"), op_named("shmem_long_sum_reduce"));
     // The thread has its slot from the first call on.
-    timed(op_named("shmem_malloc"), -1, 0, 0, || ());
+    timed(op_named("shmem_ctx_create"), -1, 0, 0, || ());
     let teams = [(team(0, 0, 1, 4), 0), (team(HALF as usize, 0, 2, 2), HALF)];
     (1..).zip(&teams).for_each(|(handle, team)| unstamped::note_team(handle, 0, team.0));
     let (mut done, mut random) = (Done::default(), 1_u64);
@@ -136,7 +136,7 @@ fn calls_that_are_nearly_alike_are_told_apart() {
 fn a_handle_is_that_of_another_team_once_there_are_more() {
     let _fixture = Fixture::new();
     assert!(unstamped::team_again(64, 1).is_none(), "there is no slot");
-    timed(op_named("shmem_malloc"), -1, 0, 0, || ());
+    timed(op_named("shmem_ctx_create"), -1, 0, 0, || ());
     unstamped::note_team(64, 1, team(HALF as usize, 0, 2, 2));
     assert!(unstamped::team_again(64, 1).is_some());
     assert!(unstamped::team_again(64, 2).is_none(), "one more was made");

@@ -70,8 +70,8 @@ pub(super) fn team_row_of(slot: &Slot, traits: u16, peer: i32) -> Option<&TeamRo
     is_of_team(traits, peer).then(|| &slot.tables.teams[team_at(peer)])
 }
 
-/// A call with these traits may have been one of all PEs of a team, and is over: `peer` is what [`team`] gave, or -1 for
-/// the world. Its time stands for so many calls.
+/// A call with these traits may have been one of all PEs of a team, and is over: `peer` is what [`team`] gave, or -1
+/// for the world. Its time stands for so many calls.
 #[inline(always)]
 pub(super) fn met(slot: &Slot, traits: u16, peer: i32, (arrived, left): (u64, u64), calls: u64) {
     if !is_of_team(traits, peer) {
