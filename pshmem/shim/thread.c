@@ -30,6 +30,15 @@ __attribute__((constructor)) static void pellucid_start(int argc, char **argv, c
     pellucid_stack_start(argc, argv, envp);
 }
 
+/* Before the constructors of a program that has the archive in it, too: what is registered there for forks comes behind
+ * what this registers. */
+__attribute__((visibility("hidden"))) void pellucid_register_forks(void);
+
+__attribute__((constructor(101))) static void pellucid_first(void)
+{
+    pellucid_register_forks();
+}
+
 /* After all exit handlers: tells another's launcher how this process ends. */
 __attribute__((visibility("hidden"))) void pellucid_left(void);
 

@@ -12,6 +12,8 @@ use crate::stall;
 
 /// How long a message waits for its line.
 const LINE: Duration = Duration::from_millis(1500);
+/// Between the functions of a place.
+const INLINED: &str = ", inlined in ";
 /// Between places that it may be.
 const OR: char = '\n';
 /// In an executable that this library is part of: functions between a routine and the program at most.
@@ -79,6 +81,15 @@ fn is_ours(name: &str) -> bool {
     name.contains("pellucid_") || ours.iter().any(|ours| name.trim_start_matches(['<', '&']).starts_with(ours))
 }
 
+/// The name of a place from the first of its functions on that is not this library's: what its headers have is inlined
+/// in the program's.
+fn of_program(mut name: &str) -> Option<&str> {
+    while is_ours(name.split(" at ").next().unwrap_or(name)) {
+        (_, name) = name.split_once(INLINED)?;
+    }
+    Some(name)
+}
+
 fn place(site: &str) -> String {
     named(site, LINE)
 }
@@ -100,9 +111,25 @@ fn named(site: &str, patience: Duration) -> String {
         let Some((path, address)) = place.rsplit_once("+0x") else { continue };
         let Ok(number) = u64::from_str_radix(address, 16) else { continue };
         first.get_or_insert_with(|| format!("{}+0x{address}", path.rsplit('/').next().unwrap_or(path)));
-        if let Some(name) = line::of(path, number, patience).filter(|name| !is_ours(name)) {
-            return with_line(&name);
+        let name = line::of(path, number, patience);
+        if let Some(name) = name.as_deref().and_then(of_program) {
+            return with_line(name);
         }
     }
     with_line(&first.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_of_headers_are_inlined_in_the_programs() {
+        let of = |name| of_program(name);
+        assert_eq!(of("asks at site.c:5"), Some("asks at site.c:5"));
+        let inlined = "gex_AM_RequestShort0 at pellucid_gex_am.h:142, inlined in asks at site.c:5, inlined in main";
+        assert_eq!(of(inlined), Some("asks at site.c:5, inlined in main"));
+        assert_eq!(of("gex_a at x.h:1, inlined in gasnet_b at y.h:2"), None);
+        assert_eq!(of("shmem_putmem"), None);
+    }
 }

@@ -86,6 +86,13 @@ pub fn start_pes(_npes: c_int) -> Result<(), Fault> {
     begin("start_pes", Level::Single as c_int).map(drop)
 }
 
+/// The first constructor of this library.
+#[allow(unsafe_code)] // the name is ours alone
+#[unsafe(no_mangle)]
+extern "C" fn pellucid_register_forks() {
+    pellucid_core::memory::fork_copy::register();
+}
+
 /// The destructor of this library.
 #[allow(unsafe_code)] // the name is ours alone
 #[unsafe(no_mangle)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use harness::compile::Build;
 use harness::run::Job;
-use harness::tree;
+use harness::{system, tree};
 
 /// Compiles `programs/links/symmetry.c` with the options and runs it at 1, 2 and 3 PEs.
 fn check(name: &str, options: &[&str]) {
@@ -138,6 +138,34 @@ fn a_large_bss_costs_nothing_until_it_is_touched() {
     for (name, options) in [("pie", ["-fPIE", "-pie"]), ("no-pie", ["-fno-pie", "-no-pie"])] {
         let binary = Build::program("links/large-bss.c").named(&format!("large-bss-{name}")).options(options).build();
         for pes in [1, 2, 4] {
+            Job::oshrun(pes).arg(&binary).limit(20).run().expect_code(0);
+        }
+    }
+}
+
+/// An interpreter that is linked statically, an allocator or a logger has threads before the program calls shmem_init.
+#[test]
+fn what_is_stored_while_static_objects_move_is_not_lost() {
+    for (name, options) in [("dynamic", [].as_slice()), ("static", &["-static"]), ("no-pie", &["-fno-pie", "-no-pie"])]
+    {
+        let build = Build::program("links/started-early.c").named(&format!("started-early-{name}"));
+        let binary = build.options(["-pthread"]).options(options).build();
+        for pes in [1, 2] {
+            for _ in 0..system::repetitions(4, 1000) {
+                // One arena, which all threads allocate from.
+                let job = Job::oshrun(pes).env("MALLOC_ARENA_MAX", "1").arg(&binary);
+                job.limit(20).run().expect_code(0);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_handlers_of_forks_store_is_the_childs() {
+    for (name, options) in [("dynamic", [].as_slice()), ("static", &["-static"])] {
+        let binary =
+            Build::program("links/fork-handlers.c").named(&format!("fork-handlers-{name}")).options(options).build();
+        for pes in [1, 3] {
             Job::oshrun(pes).arg(&binary).limit(20).run().expect_code(0);
         }
     }

@@ -3,7 +3,7 @@
 
 use crate::base::Fault;
 use crate::os::elf::Range;
-use crate::os::{cpu, fork, futex, mmap, process};
+use crate::os::{cpu, fork, futex, hold, mmap, process};
 use std::io::Write;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -31,7 +31,13 @@ fn shared() -> Option<&'static Copy> {
     if IN_CHILD.load(Ordering::Relaxed) { None } else { COPY.get() }
 }
 
-/// Registers the handlers for data pages that show `fd` from `offset` at `range`.
+/// Registers what is done around forks: before the program registers handlers of its own. Handlers in the child run in
+/// the order in which they were registered, and these make its copy of the data pages, to which the others may store.
+pub fn register() {
+    fork::handlers(before, in_parent, in_child);
+}
+
+/// From here on the data pages show `fd` from `offset` at `range`.
 pub(super) fn arm(fd: i32, offset: usize, range: Range) -> Result<(), Fault> {
     let page = mmap::memfd(c"pellucid-fork")?;
     let raw = std::os::fd::AsRawFd::as_raw_fd(&page);
@@ -39,13 +45,13 @@ pub(super) fn arm(fd: i32, offset: usize, range: Range) -> Result<(), Fault> {
     let word = mmap::shared(raw, 0, mmap::PAGE, None)?;
     // SAFETY: a zeroed page that stays mapped for the life of the process.
     let copied = unsafe { &*word.cast::<AtomicU32>() };
-    if COPY.set(Copy { fd, offset, range, copied }).is_ok() {
-        fork::handlers(before, in_parent, in_child);
-    }
+    let _ = COPY.set(Copy { fd, offset, range, copied });
     Ok(())
 }
 
 extern "C" fn before() {
+    // Whoever moves the pages is not in the child.
+    hold::wait();
     let Some(copy) = shared() else { return };
     while FORKING.swap(true, Ordering::Acquire) {
         cpu::yield_now();

@@ -2,7 +2,7 @@
 
 pub mod allocator;
 pub mod directory;
-mod fork_copy;
+pub mod fork_copy;
 pub mod heap;
 pub mod losses;
 pub mod map;

@@ -11,7 +11,9 @@ use crate::base::{Cause, Fault};
 use crate::bootstrap::common::CommonSettings;
 use crate::bootstrap::job::Job;
 use crate::os::elf;
-use crate::os::{cgroup, cpu, mmap, numa, pagemap, wait};
+use crate::os::hold::Hold;
+use crate::os::pagemap::Pages;
+use crate::os::{cgroup, cpu, mmap, numa, wait};
 use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicBool;
@@ -202,9 +204,13 @@ fn static_data(is_wanted: bool) -> (Option<elf::Range>, Vec<elf::Range>) {
 /// Moves the executable's data pages into the job file and maps that over them.
 fn share_data(job: &Job, offset: usize, all: elf::Range, parts: &[elf::Range]) -> Result<(), Fault> {
     let at = |address: usize| offset + (address - all.start);
-    for part in parts {
-        share_part(job, at(part.start), *part)?;
+    let zeros = |part: &elf::Range| Pages::new(part.zero_from, part.end - part.zero_from);
+    let mut zeros: Vec<Pages> = parts.iter().map(zeros).collect();
+    let hold = Hold::begin(parts.iter().map(|part| part.start..part.end).collect());
+    for (part, zeros) in parts.iter().zip(&mut zeros) {
+        share_part(job, at(part.start), *part, zeros)?;
     }
+    drop(hold);
     // So that all of it is there, for network cards too. What else may be between them stays: no object is.
     for gap in parts.windows(2).map(|pair| pair[0].end..pair[1].start) {
         let _ = mmap::reserved(job.fd(), at(gap.start), gap.len(), Some(gap.start));
@@ -212,24 +218,21 @@ fn share_data(job: &Job, offset: usize, all: elf::Range, parts: &[elf::Range]) -
     fork_copy::arm(job.fd(), offset, all)
 }
 
-/// Between the first copy and the mapping nothing may write to static objects. In a static executable those of the C
-/// library are among them: so no allocation in between.
+/// Between the first copy and the mapping nothing may write to static objects: other threads and handlers are held up.
+/// In a static executable those of the C library are among them: so no allocation in between.
 #[allow(unsafe_code)]
-fn share_part(job: &Job, offset: usize, range: elf::Range) -> Result<(), Fault> {
-    let zero_len = range.end - range.zero_from;
-    let touched = pagemap::touched(range.zero_from, zero_len);
+fn share_part(job: &Job, offset: usize, range: elf::Range, zeros: &mut Pages) -> Result<(), Fault> {
     let copy = |from: usize, len: usize| mmap::copy_to_file(job.fd(), offset + (from - range.start), from, len);
     copy(range.start, range.zero_from - range.start)?;
-    match &touched {
+    match zeros.touched() {
         // Never-touched zero pages stay holes in the file: a large .bss costs neither time nor memory.
         Some(touched) => {
-            for (page, _) in touched.iter().enumerate().filter(|(_, touched)| **touched) {
+            for (page, _) in touched.enumerate().filter(|(_, touched)| *touched) {
                 copy(range.zero_from + page * mmap::PAGE, mmap::PAGE)?;
             }
         }
-        None => copy(range.zero_from, zero_len)?,
+        None => copy(range.zero_from, range.end - range.zero_from)?,
     }
-    // SAFETY: the file holds what the pages hold. Another thread that writes a static object between the copy and here
-    // would lose that write; shmem_init is called before a program starts its threads.
+    // SAFETY: the file holds what the pages hold, to which nobody stores meanwhile.
     unsafe { mmap::replace_shared(job.fd(), offset, range.start, range.end - range.start) }
 }

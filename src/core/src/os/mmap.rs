@@ -239,6 +239,13 @@ pub unsafe fn replace_shared(fd: RawFd, offset: usize, addr: usize, len: usize) 
     if p == libc::MAP_FAILED { Err(last_error("mmap over .data and .bss")) } else { Ok(()) }
 }
 
+/// Lets pages be stored to, or no more. Where the system does not, they stay as they are.
+pub fn allow_stores(pages: std::ops::Range<usize>, may_store: bool) {
+    let access = if may_store { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_READ };
+    // SAFETY: no memory goes away, and what is stored to read-only pages is for the caller to see to.
+    unsafe { libc::mprotect(pages.start as *mut _, pages.len(), access) };
+}
+
 /// A system call that has failed where nothing may be allocated, as a [`Fault`] would be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refused {

@@ -11,6 +11,7 @@ pub mod elf;
 pub mod file;
 pub mod fork;
 pub mod futex;
+pub mod hold;
 pub mod host;
 pub mod huge;
 pub mod interrupt;

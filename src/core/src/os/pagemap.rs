@@ -1,21 +1,33 @@
 //! Which pages of a private range were ever touched.
 
 use super::mmap::PAGE;
-use std::io::{Read, Seek, SeekFrom};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 
-/// For each page of `[addr, addr + len)`: whether it is in memory or swapped out. `None` where the kernel does not
-/// tell.
-pub fn touched(addr: usize, len: usize) -> Option<Vec<bool>> {
-    const PRESENT_OR_SWAPPED: u64 = 0b11 << 62;
-    let mut file = std::fs::File::open("/proc/self/pagemap").ok()?;
-    file.seek(SeekFrom::Start((addr / PAGE * 8) as u64)).ok()?;
-    let mut raw = vec![0u8; len / PAGE * 8];
-    file.read_exact(&mut raw).ok()?;
-    Some(
-        raw.chunks_exact(8)
-            .map(|entry| u64::from_ne_bytes(entry.try_into().expect("chunks of eight")) & PRESENT_OR_SWAPPED != 0)
-            .collect(),
-    )
+/// Bytes that the kernel says of a page.
+const ENTRY: usize = 8;
+const PRESENT_OR_SWAPPED: u64 = 0b11 << 62;
+
+/// Asks for a range, and has room for the answer: to ask then allocates nothing.
+pub struct Pages {
+    addr: usize,
+    file: Option<File>,
+    entries: Vec<u8>,
+}
+
+impl Pages {
+    /// Of `[addr, addr + len)`.
+    pub fn new(addr: usize, len: usize) -> Pages {
+        Pages { addr, file: File::open("/proc/self/pagemap").ok(), entries: vec![0; len / PAGE * ENTRY] }
+    }
+
+    /// For each page, whether it is in memory or swapped out now. `None` where the kernel does not tell.
+    pub fn touched(&mut self) -> Option<impl Iterator<Item = bool>> {
+        let file = self.file.as_ref()?;
+        file.read_exact_at(&mut self.entries, (self.addr / PAGE * ENTRY) as u64).ok()?;
+        let entry = |bytes: &[u8]| u64::from_ne_bytes(bytes.try_into().expect("chunks of eight"));
+        Some(self.entries.chunks_exact(ENTRY).map(move |bytes| entry(bytes) & PRESENT_OR_SWAPPED != 0))
+    }
 }
 
 #[cfg(test)]
@@ -28,8 +40,8 @@ mod tests {
         let first = crate::os::mmap::round_up(pages.as_ptr() as usize, PAGE);
         let skip = first - pages.as_ptr() as usize;
         pages[skip + 3 * PAGE] = 1;
-        if let Some(map) = touched(first, 8 * PAGE) {
-            assert!(map[3]);
+        if let Some(mut map) = Pages::new(first, 8 * PAGE).touched() {
+            assert_eq!(map.nth(3), Some(true));
         }
     }
 }
