@@ -14,6 +14,7 @@ enum { THREADS = 3, LARGE = 8 << 20 };
 
 static struct { _Alignas(64) long count; } counts[THREADS];
 static char large[LARGE] = {1};
+static volatile int noted = -1;
 static _Atomic int stop;
 static _Atomic int ticks;
 static long own[THREADS];
@@ -29,6 +30,13 @@ static void *work(void *argument) {
         if (last % 64 == 0) free(malloc((size_t)(16 + last % 1000)));
     }
     *known = last;
+    return NULL;
+}
+
+/* It may not have run yet when shmem_init begins. */
+static void *note(void *argument) {
+    (void)argument;
+    noted = 1;
     return NULL;
 }
 
@@ -54,7 +62,10 @@ int main(void) {
     sigaction(SIGALRM, &action, NULL);
     struct itimerval every = {{0, 500}, {0, 500}};
     setitimer(ITIMER_REAL, &every, NULL);
+    pthread_t last;
+    pthread_create(&last, NULL, note, NULL);
     shmem_init();
+    pthread_join(last, NULL);
     struct itimerval never = {{0, 0}, {0, 0}};
     setitimer(ITIMER_REAL, &never, NULL);
     atomic_store(&stop, 1);
@@ -68,6 +79,7 @@ int main(void) {
         }
     }
     if (atomic_load(&ticks) != atomic_load(own_ticks)) wrong = 2;
+    if (noted != 1) wrong = 5;
     /* They are symmetric. */
     static long from = -1;
     int npes = shmem_n_pes(), me = shmem_my_pe();

@@ -22,6 +22,9 @@ static PAGES: [[AtomicUsize; 2]; RANGES] = [const { [const { AtomicUsize::new(0)
 /// The thread that copies; 0: none does.
 static OWNER: AtomicI32 = AtomicI32::new(0);
 
+/// The first signal that the C library keeps for itself.
+const CANCEL: i32 = 32;
+
 /// How long a signal of another thread's may be on its way once its reason is gone.
 const ON_ITS_WAY: Duration = Duration::from_millis(1);
 /// Longest wait for such.
@@ -153,7 +156,9 @@ fn others_wait() -> bool {
     let me = thread_id().to_string();
     let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return false };
     let others: Vec<_> = threads.flatten().filter(|thread| *thread.file_name() != *me).collect();
-    let blocks = |of: &std::fs::DirEntry| status(of).is_some_and(|status| has_segv(&status, "SigBlk:"));
+    // One that begins or ends blocks all signals for as long as it is in the C library, also those that programs cannot.
+    let blocks = |status: String| has(&status, "SigBlk:", libc::SIGSEGV) && !has(&status, "SigBlk:", CANCEL);
+    let blocks = |of: &std::fs::DirEntry| status(of).is_some_and(blocks);
     !others.is_empty() && !others.iter().any(blocks)
 }
 
@@ -163,7 +168,7 @@ fn wait_for_signals() {
     std::thread::sleep(ON_ITS_WAY);
     let is_on_its_way = || {
         let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-        threads.into_iter().any(|thread| status(&thread).is_some_and(|status| has_segv(&status, "SigPnd:")))
+        threads.into_iter().any(|thread| status(&thread).is_some_and(|status| has(&status, "SigPnd:", libc::SIGSEGV)))
     };
     while is_on_its_way() && begin.elapsed() < LONGEST {
         std::thread::sleep(ON_ITS_WAY);
@@ -174,11 +179,11 @@ fn status(thread: &std::fs::DirEntry) -> Option<String> {
     proc::read(thread.path().join("status")).ok()
 }
 
-/// Whether SIGSEGV is in a set that the kernel shows of a thread.
-fn has_segv(status: &str, set: &str) -> bool {
+/// Whether a signal is in a set that the kernel shows of a thread.
+fn has(status: &str, set: &str, signal: i32) -> bool {
     let line = status.lines().find_map(|line| line.strip_prefix(set));
     let set = line.and_then(|line| u64::from_str_radix(line.trim(), 16).ok());
-    set.is_some_and(|set| set >> (libc::SIGSEGV - 1) & 1 == 1)
+    set.is_some_and(|set| set >> (signal - 1) & 1 == 1)
 }
 
 fn thread_id() -> i32 {
@@ -198,8 +203,10 @@ mod tests {
 
     #[test]
     fn sets_of_signals() {
-        let status = "Name:\tx\nSigPnd:\t0000000000000400\nSigBlk:\t0000000000000000\n";
-        assert!(has_segv(status, "SigPnd:") && !has_segv(status, "SigBlk:") && !has_segv(status, "ShdPnd:"));
+        let status = "Name:\tx\nSigPnd:\t0000000000000400\nSigBlk:\t0000000080000000\n";
+        let has = |set, signal| has(status, set, signal);
+        assert!(has("SigPnd:", libc::SIGSEGV) && !has("SigBlk:", libc::SIGSEGV) && !has("ShdPnd:", libc::SIGSEGV));
+        assert!(has("SigBlk:", CANCEL) && !has("SigPnd:", CANCEL));
     }
 
     /// A thread counts in a page; what it has counted is there when the page has moved.
