@@ -95,12 +95,25 @@ fn a_slow_algorithm_is_seen_where_this_machine_was_measured() {
     };
     let directory = profile(&binary, "algorithm", "as-is", 4);
     assert_eq!(said(&directory), None, "nothing was measured");
-    let (mut told, mut found) = (String::new(), None);
+    // The library's own choice is one for cores that nobody shares, which may not be the best one here either. What is
+    // the best one may change with what else runs here: then it is measured anew.
+    let follow = |found: &Value| {
+        let what = found["what"].as_str().unwrap_or_default();
+        let faster = what.strip_prefix("shmem_long_sum_reduce takes the algorithm reduce:whole, which ");
+        let faster = faster.and_then(|rest| rest.split(' ').next()).unwrap_or_default().to_owned();
+        assert!(faster.starts_with("reduce:"), "{found}");
+        let directory = tree::fresh("advice/algorithm-advised").join("profile");
+        let job = Job::oshrun(4).env("SHMEM_COLLECTIVES", &faster).args(["--heap", "300m", "--profile-dir"]);
+        job.arg(&directory).arg(&binary).args(["algorithm", "advised"]).run().expect_code(0);
+        said(&directory)
+    };
+    let (mut told, mut found, mut left) = (String::new(), None, None);
     for _ in 0..RUNS {
         let job = cached(Job::new(tree::tool("oshrun"))).args(["--calibrate", "-n", "4", "--heap", "300m"]);
         told = job.run().expect_code(0).stdout;
         found = said(&directory);
-        if found.is_some() {
+        left = found.as_ref().and_then(follow);
+        if found.is_some() && left.is_none() {
             break;
         }
     }
@@ -110,16 +123,8 @@ fn a_slow_algorithm_is_seen_where_this_machine_was_measured() {
     let of_collectives = told.lines().skip_while(|line| !line.starts_with("collectives of 4 PEs on "));
     let rows: Vec<&str> = of_collectives.filter(|line| line.starts_with("  ")).collect();
     assert!(!rows.is_empty() && rows.iter().all(|row| row.len() <= 80), "{told}");
-    let found = found.unwrap_or_else(|| panic!("not seen: {told}"));
-    let what = found["what"].as_str().unwrap_or_default();
-    let faster = what.strip_prefix("shmem_long_sum_reduce takes the algorithm reduce:whole, which ");
-    let faster = faster.and_then(|rest| rest.split(' ').next()).unwrap_or_default().to_owned();
-    assert!(faster.starts_with("reduce:"), "{found}");
-    // The library's own choice is one for cores that nobody shares, which may not be the best one here either.
-    let directory = tree::fresh("advice/algorithm-advised").join("profile");
-    let job = Job::oshrun(4).env("SHMEM_COLLECTIVES", &faster).args(["--heap", "300m", "--profile-dir"]);
-    job.arg(&directory).arg(&binary).args(["algorithm", "advised"]).run().expect_code(0);
-    assert_eq!(said(&directory), None, "it is seen where it is followed: {told}");
+    assert!(found.is_some(), "not seen: {told}");
+    assert_eq!(left, None, "it is seen where it is followed: {told}");
 }
 
 #[test]

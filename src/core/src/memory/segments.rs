@@ -12,7 +12,7 @@ use crate::bootstrap::common::CommonSettings;
 use crate::bootstrap::job::Job;
 use crate::os::elf;
 use crate::os::hold::Hold;
-use crate::os::pagemap::Pages;
+use crate::os::pagemap::Pagemap;
 use crate::os::{cgroup, cpu, mmap, numa, wait};
 use std::ops::Range;
 use std::ptr::NonNull;
@@ -204,8 +204,8 @@ fn static_data(is_wanted: bool) -> (Option<elf::Range>, Vec<elf::Range>) {
 /// Moves the executable's data pages into the job file and maps that over them.
 fn share_data(job: &Job, offset: usize, all: elf::Range, parts: &[elf::Range]) -> Result<(), Fault> {
     let at = |address: usize| offset + (address - all.start);
-    let zeros = |part: &elf::Range| Pages::new(part.zero_from, part.end - part.zero_from);
-    let mut zeros: Vec<Pages> = parts.iter().map(zeros).collect();
+    let zeros = |part: &elf::Range| Pagemap::new(part.zero_from, part.end - part.zero_from);
+    let mut zeros: Vec<Pagemap> = parts.iter().map(zeros).collect();
     let hold = Hold::begin(parts.iter().map(|part| part.start..part.end).collect());
     for (part, zeros) in parts.iter().zip(&mut zeros) {
         share_part(job, at(part.start), *part, zeros)?;
@@ -221,7 +221,7 @@ fn share_data(job: &Job, offset: usize, all: elf::Range, parts: &[elf::Range]) -
 /// Between the first copy and the mapping nothing may write to static objects: other threads and handlers are held up.
 /// In a static executable those of the C library are among them: so no allocation in between.
 #[allow(unsafe_code)]
-fn share_part(job: &Job, offset: usize, range: elf::Range, zeros: &mut Pages) -> Result<(), Fault> {
+fn share_part(job: &Job, offset: usize, range: elf::Range, zeros: &mut Pagemap) -> Result<(), Fault> {
     let copy = |from: usize, len: usize| mmap::copy_to_file(job.fd(), offset + (from - range.start), from, len);
     copy(range.start, range.zero_from - range.start)?;
     match zeros.touched() {

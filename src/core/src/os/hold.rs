@@ -156,7 +156,7 @@ fn others_wait() -> bool {
     let me = thread_id().to_string();
     let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return false };
     let others: Vec<_> = threads.flatten().filter(|thread| *thread.file_name() != *me).collect();
-    // One that begins or ends blocks all signals for as long as it is in the C library, also those that programs cannot.
+    // One that begins or ends blocks all signals while it is in the C library, also those that programs cannot.
     let blocks = |status: String| has(&status, "SigBlk:", libc::SIGSEGV) && !has(&status, "SigBlk:", CANCEL);
     let blocks = |of: &std::fs::DirEntry| status(of).is_some_and(blocks);
     !others.is_empty() && !others.iter().any(blocks)

@@ -9,16 +9,16 @@ const ENTRY: usize = 8;
 const PRESENT_OR_SWAPPED: u64 = 0b11 << 62;
 
 /// Asks for a range, and has room for the answer: to ask then allocates nothing.
-pub struct Pages {
+pub struct Pagemap {
     addr: usize,
     file: Option<File>,
     entries: Vec<u8>,
 }
 
-impl Pages {
+impl Pagemap {
     /// Of `[addr, addr + len)`.
-    pub fn new(addr: usize, len: usize) -> Pages {
-        Pages { addr, file: File::open("/proc/self/pagemap").ok(), entries: vec![0; len / PAGE * ENTRY] }
+    pub fn new(addr: usize, len: usize) -> Pagemap {
+        Pagemap { addr, file: File::open("/proc/self/pagemap").ok(), entries: vec![0; len / PAGE * ENTRY] }
     }
 
     /// For each page, whether it is in memory or swapped out now. `None` where the kernel does not tell.
@@ -40,7 +40,7 @@ mod tests {
         let first = crate::os::mmap::round_up(pages.as_ptr() as usize, PAGE);
         let skip = first - pages.as_ptr() as usize;
         pages[skip + 3 * PAGE] = 1;
-        if let Some(mut map) = Pages::new(first, 8 * PAGE).touched() {
+        if let Some(mut map) = Pagemap::new(first, 8 * PAGE).touched() {
             assert_eq!(map.nth(3), Some(true));
         }
     }

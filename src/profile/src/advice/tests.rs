@@ -431,6 +431,19 @@ fn a_wait_that_is_explained_in_part_counts_in_part() {
     assert!(!names(&part).contains(&"waits-for"), "{:?}", findings(&part));
 }
 
+/// What is waited in allocations for a PE that comes late is no cost of allocating.
+#[test]
+fn waiting_in_allocations_is_for_the_late_pe() {
+    let allocations = [routine("shmem_malloc", Class::Memory, 500, 0, 200 * MS)];
+    let mut late = with_barriers(profile(&allocations, 0.25), Some(2));
+    late.pes.iter_mut().flat_map(|pe| &mut pe.tables.syncs).for_each(|sync| sync.op = op("shmem_malloc").unwrap());
+    let found = findings(&late);
+    assert_eq!(names(&late), ["barrier-late"], "{found:?}");
+    assert!(found[0].1.what.starts_with("shmem_malloc waits for PE 2"), "{found:?}");
+    late.pes.iter_mut().for_each(|pe| pe.tables.syncs.clear());
+    assert_eq!(names(&late), ["heap"]);
+}
+
 /// A PE that has a bit more to do before each barrier is found once.
 #[test]
 fn who_is_late_each_time_does_not_work_alone() {
