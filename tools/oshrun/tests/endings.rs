@@ -1,7 +1,7 @@
 //! Exit statuses, and how a job ends before its time.
 mod common;
 
-use common::{SOON, mark, oshrun, processes_with, shell, shell_with_input};
+use common::{SOON, mark, processes_with, shell, shell_with_input};
 
 #[test]
 fn the_status_is_that_of_the_first_that_fails() {
