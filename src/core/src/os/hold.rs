@@ -13,6 +13,7 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use super::signal::all_but_faults;
 use super::{mmap, proc};
 
 /// Ranges of pages at most; of an executable there are one or two.
@@ -45,7 +46,7 @@ impl Hold {
         let all_wait = others_wait();
         // SAFETY: sets of signals on this stack; zeroed ones are valid.
         let mask = unsafe {
-            let (all, mut mask): (libc::sigset_t, libc::sigset_t) = (others_signals(), zeroed());
+            let (all, mut mask): (libc::sigset_t, libc::sigset_t) = (all_but_faults(), zeroed());
             libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut mask);
             mask
         };
@@ -68,7 +69,7 @@ impl Hold {
             let (mut own, mut before): (libc::sigaction, libc::sigaction) = (zeroed(), zeroed());
             own.sa_sigaction = stored as *const () as usize;
             // A handler of the program's in between would store as well.
-            own.sa_mask = others_signals();
+            own.sa_mask = all_but_faults();
             own.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART;
             libc::sigaction(libc::SIGSEGV, &raw const own, &raw mut before);
             self.action = Some(before);
@@ -92,19 +93,6 @@ impl Drop for Hold {
         }
         // SAFETY: the set that was in force before.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.mask, null_mut()) };
-    }
-}
-
-/// All signals but those of a thread's own faults, which cannot be blocked.
-fn others_signals() -> libc::sigset_t {
-    // SAFETY: a set on this stack; a zeroed one is valid.
-    unsafe {
-        let mut all: libc::sigset_t = zeroed();
-        libc::sigfillset(&raw mut all);
-        for own in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE] {
-            libc::sigdelset(&raw mut all, own);
-        }
-        all
     }
 }
 

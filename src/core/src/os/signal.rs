@@ -1,4 +1,5 @@
-//! What signals are called.
+//! What signals are called, and sets of them.
+#![allow(unsafe_code)]
 
 /// A signal's meaning in words: `signal 11 (segmentation fault)`.
 pub fn describe(signal: i32) -> String {
@@ -24,6 +25,19 @@ pub fn describe(signal: i32) -> String {
         _ => return format!("signal {signal}"),
     };
     format!("signal {signal} ({words})")
+}
+
+/// All signals but those of a thread's own faults, for which the system ends the process where they are blocked.
+pub fn all_but_faults() -> libc::sigset_t {
+    // SAFETY: a set on this stack; a zeroed one is valid.
+    unsafe {
+        let mut all: libc::sigset_t = std::mem::zeroed();
+        libc::sigfillset(&raw mut all);
+        for own in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE] {
+            libc::sigdelset(&raw mut all, own);
+        }
+        all
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,9 @@
 
 use std::ffi::{CStr, c_void};
 
-/// Starts a thread with all signals blocked, so that the program's handlers run in the program's threads. The standard
+use super::signal::all_but_faults;
+
+/// Starts a thread with signals blocked, so that the program's handlers run in the program's threads. The standard
 /// library's would leave something behind in the calling thread that has to be taken down when that ends. Error: of the
 /// system.
 pub fn spawn(name: &'static CStr, what: impl FnOnce() + Send + 'static) -> Result<libc::pthread_t, i32> {
@@ -22,9 +24,8 @@ pub fn spawn(name: &'static CStr, what: impl FnOnce() + Send + 'static) -> Resul
     let task: *mut Task = Box::into_raw(Box::new(Box::new(named)));
     // SAFETY: the new thread takes the box. It inherits the mask that is in force while it is made.
     unsafe {
-        let mut all: libc::sigset_t = std::mem::zeroed();
+        let all = all_but_faults();
         let mut before: libc::sigset_t = std::mem::zeroed();
-        libc::sigfillset(&raw mut all);
         libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
         let mut id: libc::pthread_t = std::mem::zeroed();
         let error = libc::pthread_create(&raw mut id, std::ptr::null(), run, task.cast());
