@@ -10,6 +10,8 @@ use super::{Finding, run_ns};
 const LOST: f64 = 0.10;
 /// Share of it that has to be due to one PE.
 const ONE_PE: f64 = 0.7;
+/// Share of its meetings to which it has to come last, unless it works longer.
+const OFTEN: f64 = 0.8;
 /// Meetings from which on it is a habit.
 const MEETINGS: u64 = 5;
 
@@ -30,15 +32,39 @@ struct Found {
     share: f64,
 }
 
+/// The line at which most is lost among those where one PE is late.
 fn late(profile: &Merged, symbols: &dyn Symbols) -> Option<Found> {
-    let (_, line) = late_by_line(profile, symbols).into_iter().find(|(_, late)| late.meetings >= MEETINGS)?;
+    if profile.meeting_times.differ(profile.every) {
+        return None;
+    }
+    late_by_line(profile, symbols).into_iter().find_map(|(_, line)| late_at(profile, line))
+}
+
+fn late_at(profile: &Merged, line: Late) -> Option<Found> {
     let (pe, times, lost) = line.worst()?;
     let share = line.lost_ns as f64 / run_ns(profile);
-    // With two PEs one of both is always the last: it has to be the same one nearly always.
-    let often = times as f64 >= 0.8 * line.meetings_of(pe) as f64;
+    // With two PEs one of both is always the last: it has to be the same one nearly always, or to work longer.
+    let often = times as f64 >= OFTEN * line.meetings_of(pe) as f64 || works_longer(profile, &line, pe);
     let is_one = lost as f64 >= ONE_PE * line.lost_ns as f64;
-    let is_late = share >= LOST && is_one && often && !waits_itself(profile, &line, pe);
+    let is_late = line.meetings >= MEETINGS && share >= LOST && is_one && often && !waits_itself(profile, &line, pe);
     is_late.then_some(Found { line, pe, times, lost, share })
+}
+
+/// What a PE had each of the others lose, in nanoseconds.
+fn lost_by_each(line: &Late, pe: u32) -> f64 {
+    let lost = line.by_pe.get(&pe).map_or(0, |(_, lost)| *lost) as f64;
+    lost / f64::from(line.members_with(pe).saturating_sub(1).max(1))
+}
+
+/// Whether a PE that is late now and then works longer than the others, by what explains most of what these lose.
+fn works_longer(profile: &Merged, line: &Late, pe: u32) -> bool {
+    let work = |row: &PeRow| {
+        row.main_ns().saturating_sub(row.library_ns()).saturating_sub(row.queued_ns().unwrap_or(0)) as f64
+    };
+    let Some(own) = profile.pes.iter().find(|row| row.pe == pe).map(work) else { return false };
+    let others = profile.pes.iter().filter(|row| row.pe != pe);
+    let mean = others.map(work).sum::<f64>() / (profile.pes.len() as f64 - 1.0).max(1.0);
+    own - mean > lost_by_each(line, pe) / 2.0
 }
 
 /// Whether a PE comes last to meetings since it waits for another one before: for flags, signals or locks, and by as
@@ -48,9 +74,7 @@ pub(crate) fn waits_itself(profile: &Merged, line: &Late, pe: u32) -> bool {
     let Some(own) = profile.pes.iter().find(|row| row.pe == pe).map(waits) else { return false };
     let others = profile.pes.iter().filter(|row| row.pe != pe);
     let mean = others.map(waits).sum::<f64>() / (profile.pes.len() as f64 - 1.0).max(1.0);
-    let lost = line.by_pe.get(&pe).map_or(0, |(_, lost)| *lost) as f64;
-    let each = lost / f64::from(line.members_with(pe).saturating_sub(1).max(1));
-    own - mean > each / 2.0
+    own - mean > lost_by_each(line, pe) / 2.0
 }
 
 /// See the module.

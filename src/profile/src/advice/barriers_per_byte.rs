@@ -20,6 +20,10 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let bytes = profile.routines.iter().map(|r| r.traffic_bytes()).fold(0, u64::saturating_add);
     // What is waited for PEs that come late is waited without barriers, too.
     let late = profile.lost_to_late_ns(|routine| class_of(routine) == Some(Class::Barrier));
+    // Barriers alone take each PE as long: what one waits longer than the one that waits least, it waits for late PEs.
+    let waits = profile.pes.iter().map(|pe| pe.time_ns(|class| class == Class::Barrier));
+    let least = waits.clone().min().unwrap_or(0);
+    let late = late.max(waits.map(|ns| ns - least).fold(0, u64::saturating_add));
     let ns = (ns - late as f64).max(0.0);
     let share = ns / run_ns(profile);
     let each = bytes / barriers.max(1);

@@ -107,8 +107,13 @@ pub fn findings(profile: &Merged, symbols: &dyn Symbols) -> Vec<(&'static str, F
     }
     let mut found: Vec<_> =
         RULES.iter().filter_map(|rule| (rule.find)(profile, symbols).map(|finding| (rule.name, finding))).collect();
-    // What is found has to explain some of it: a heap that is full does not.
-    if found.iter().all(|(_, finding)| finding.share <= WORTH) {
+    // What is found has to explain some of it: a heap that is full does not, and cores that are taken have to explain
+    // half of what the PEs do in the library.
+    let in_library = sum(profile, |r| r.class.is_library_time()).1 / run_ns(profile);
+    let explains = |(name, finding): &(&str, Finding)| {
+        finding.share > WORTH && (*name != "oversubscribed" || 2.0 * finding.share >= in_library)
+    };
+    if !found.iter().any(explains) {
         found.extend((OTHERWISE.find)(profile, symbols).map(|finding| (OTHERWISE.name, finding)));
     }
     found.sort_by(|a, b| b.1.share.total_cmp(&a.1.share).then_with(|| a.0.cmp(b.0)));
@@ -135,7 +140,11 @@ fn core_ns(profile: &Merged) -> f64 {
     }
     let without =
         |(pes, cores, ns): (f64, f64, f64)| if cores == 0.0 { 0.0 } else { ns * (1.0 - cores / pes).max(0.0) };
-    (run_ns(profile) - hosts.into_values().map(without).sum::<f64>()).max(1.0)
+    let without = hosts.into_values().map(without).sum::<f64>();
+    // Other programs may have had the cores, too.
+    let in_line = |pe: &PeRow| pe.queued_ns().unwrap_or(0).min(pe.main_ns()) as f64;
+    let in_line = profile.pes.iter().map(in_line).sum::<f64>();
+    (run_ns(profile) - without.max(in_line)).max(1.0)
 }
 
 /// Calls and time of the routines that `of` picks, over all PEs.

@@ -103,11 +103,14 @@ fn taken_by(host: &str, quota: Option<u32>) -> String {
     }
 }
 
-/// The part of the run in which cores were taken, as far as is known: while one is free nobody lacks any.
+/// The part of the run in which cores were taken, as far as is known: while one is free nobody lacks any, and while one
+/// stands in line none is, whoever has them.
 fn taken(pes: &[&PeRow], cores: u64) -> f64 {
     let on_core: u64 = pes.iter().map(|pe| pe.on_core_ns()).sum();
     let elapsed = pes.iter().map(|pe| pe.main_ns()).max().unwrap_or(0).max(1);
-    if on_core == 0 { 1.0 } else { (on_core as f64 / cores as f64 / elapsed as f64).min(1.0) }
+    let in_line = |pe: &&PeRow| pe.queued_ns().unwrap_or(0) as f64 / pe.main_ns().max(1) as f64;
+    let in_line = pes.iter().map(in_line).fold(0.0, f64::max);
+    if on_core == 0 { 1.0 } else { (on_core as f64 / cores as f64 / elapsed as f64).max(in_line).min(1.0) }
 }
 
 /// How many threads of a PE ran at a time, in the mean, but for those that do nothing but wait for a variable.

@@ -18,7 +18,8 @@ const FAILED: u64 = 10;
 fn is_of_one_word(profile: &Merged, r: &Routine) -> bool {
     let of = profile.addresses.iter().filter(|row| row.routine == r.name).map(|row| row.calls);
     let (most, all) = of.fold((0, 0_u64), |(most, all), calls| (most.max(calls), all.saturating_add(calls)));
-    all > 0 && most as f64 >= ONE_WORD * all as f64
+    // Rows are kept of words that are asked for often: of a scan over many words, few are left.
+    all >= r.all_calls() / 2 && all > 0 && most as f64 >= ONE_WORD * all as f64
 }
 
 /// Gets of one element, always the same.

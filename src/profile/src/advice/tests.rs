@@ -431,6 +431,53 @@ fn a_wait_that_is_explained_in_part_counts_in_part() {
     assert!(!names(&part).contains(&"waits-for"), "{:?}", findings(&part));
 }
 
+/// With two PEs that each come last half of the time, the one that works longer is the one that is waited for.
+#[test]
+fn who_is_late_now_and_then_works_longer() {
+    let late = |own: [u64; 2]| {
+        let mut all = profile(&[], 0.25);
+        all.pes.truncate(2);
+        for pe in &mut all.pes {
+            pe.tables.teams = vec![Team { stride: 1, size: 2, calls: 20, ..Team::default() }];
+            pe.tables.sync_every = 1;
+            // In every third turn PE 1 comes 50 ms later, in the others PE 0 a bit.
+            let after = |number: u64| match (pe.pe, number % 3) {
+                (1, 0) => 50 * MS,
+                (0, 1 | 2) => MS / 10,
+                _ => 0,
+            };
+            let at = |number: u64| number * 50 * MS + after(number);
+            let op = op("shmem_barrier_all").unwrap();
+            pe.tables.syncs =
+                (0..20).map(|number| Sync { op, number, arrived_ns: at(number), ..Sync::default() }).collect();
+            let waits = 1000 * MS - own[pe.pe as usize];
+            pe.routines = vec![routine("shmem_barrier_all", Class::Barrier, 20, 0, waits)];
+        }
+        all
+    };
+    assert_eq!(names(&late([600 * MS, 950 * MS])), ["barrier-late"]);
+    assert!(!names(&late([800 * MS, 800 * MS])).contains(&"barrier-late"));
+}
+
+/// Of many meetings a sample is kept; where a few took much longer than most, it says nothing of them.
+#[test]
+fn meetings_that_do_not_stand_for_the_others_blame_nobody() {
+    let of = |took: u64| {
+        let barriers = [routine("shmem_barrier_all", Class::Barrier, 40, 0, 600 * MS)];
+        let mut all = with_barriers(profile(&barriers, 0.25), Some(2));
+        for pe in &mut all.pes {
+            pe.tables.sync_every = 4;
+            pe.tables.syncs.iter_mut().for_each(|sync| sync.number *= 4);
+            pe.tables.syncs.iter_mut().for_each(|sync| sync.left_ns = sync.arrived_ns + took);
+        }
+        all
+    };
+    assert!(names(&of(15 * MS)).contains(&"barrier-late"), "{:?}", findings(&of(15 * MS)));
+    for took in [5 * MS, 50 * MS] {
+        assert!(!names(&of(took)).contains(&"barrier-late"), "{:?}", findings(&of(took)));
+    }
+}
+
 /// What is waited in allocations for a PE that comes late is no cost of allocating.
 #[test]
 fn waiting_in_allocations_is_for_the_late_pe() {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::merge::{Because, Cause, Merged};
+use crate::merge::{Because, Cause, Merged, PeRow};
 use crate::op::{self, Class};
 use crate::report::grid::Kind;
 use crate::report::{Options, Symbols, View, grids, shown_time};
@@ -25,17 +25,23 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let lines = Lines::of(&rows);
     let mut of: BTreeMap<u32, Late> = BTreeMap::new();
     for row in &rows {
-        if let Some(by) = &row.by {
-            let line = lines.from(row.pe, by.pe);
+        // Where PEs wait for each other in turn, none of them is the one.
+        if let Some(by) = &row.by
+            && let Some(line) = lines.from(row.pe, by.pe)
+        {
             let late = of.entry(*line.last().unwrap_or(&by.pe)).or_default();
             late.ns = late.ns.saturating_add(explained_ns(row));
+            late.waiting.insert(row.pe);
             if line.len() >= late.longest.len() {
                 late.longest = line;
             }
         }
     }
-    let (&late, Late { ns: lost, longest }) = of.iter().max_by_key(|(pe, late)| (late.ns, std::cmp::Reverse(**pe)))?;
-    let lost = *lost;
+    for (pe, late) in &mut of {
+        late.ns = late.ns.min(busy_ns(profile, *pe).saturating_mul(late.waiting.len() as u64));
+    }
+    let most = of.iter().max_by_key(|(pe, late)| (late.ns, std::cmp::Reverse(**pe)));
+    let (&late, &Late { ns: lost, ref longest, .. }) = most?;
     let share = lost as f64 / run_ns(profile);
     let works = |row: &&Cause| {
         let is_it = row.by.as_ref().is_some_and(|by| by.pe == late);
@@ -65,10 +71,19 @@ fn explained_ns(row: &Cause) -> u64 {
     }
 }
 
-/// The time that others wait for a PE, and the longest line of those that do, the PE itself last.
+/// What a PE did that others can have waited for: all but waiting itself, and standing in line for a core.
+fn busy_ns(profile: &Merged, pe: u32) -> u64 {
+    let busy = |row: &PeRow| {
+        row.main_ns().saturating_sub(row.time_ns(Class::waits)).saturating_sub(row.queued_ns().unwrap_or(0))
+    };
+    profile.pes.iter().find(|row| row.pe == pe).map_or(u64::MAX, busy)
+}
+
+/// The time that others wait for a PE, who they are, and the longest line of them, the PE itself last.
 #[derive(Default)]
 struct Late {
     ns: u64,
+    waiting: HashSet<u32>,
     longest: Vec<u32>,
 }
 
@@ -87,15 +102,19 @@ impl Lines {
         Lines(because.into_iter().filter_map(|(pair, because)| Some((pair, whom(because)?))).collect())
     }
 
-    /// Who is waited for, by one who waits for `first`: the PEs, the first in line last.
-    fn from(&self, waits: u32, first: u32) -> Vec<u32> {
+    /// Who is waited for, by one who waits for `first`: the PEs, the first in line last. `None`: somebody in it waits for
+    /// one before him.
+    fn from(&self, waits: u32, first: u32) -> Option<Vec<u32>> {
         let (mut line, mut known) = (vec![waits, first], HashSet::from([waits, first]));
         let mut pair = (waits, first);
-        while let Some(&whom) = self.0.get(&pair).filter(|whom| known.insert(**whom)) {
+        while let Some(&whom) = self.0.get(&pair) {
+            if !known.insert(whom) {
+                return None;
+            }
             line.push(whom);
             pair = (pair.1, whom);
         }
-        line
+        Some(line)
     }
 }
 

@@ -12,7 +12,7 @@ use super::efficiency::{Efficiencies, LastArrivals, Recorded};
 use super::groups::Groups;
 use super::locks::Locks;
 use super::matrix::Matrices;
-use super::meetings::{self, Meetings};
+use super::meetings::{self, MeetingTimes, Meetings};
 use super::open::OpenMeetings;
 use super::pe::PeRow;
 use super::phases::Phases;
@@ -34,6 +34,7 @@ pub(super) struct Fold<'p> {
     sites: Sites,
     regions: Regions,
     meetings: Meetings,
+    meeting_times: MeetingTimes,
     open: OpenMeetings,
     groups: Groups,
     counters: CounterSums,
@@ -62,6 +63,7 @@ impl<'p> Fold<'p> {
             sites: Sites::new(plan),
             regions: Regions::default(),
             meetings: Meetings::default(),
+            meeting_times: MeetingTimes::default(),
             open: OpenMeetings::default(),
             groups: Groups::default(),
             counters: CounterSums::default(),
@@ -116,6 +118,7 @@ impl<'p> Fold<'p> {
         self.routines.add(pe);
         self.regions.add(self.plan, pe);
         self.meetings.add(self.plan, pe);
+        self.meeting_times.add(pe);
         self.groups.add(self.plan, pe);
     }
 
@@ -145,6 +148,7 @@ impl<'p> Fold<'p> {
         self.sites.join(self.plan, other.sites);
         self.regions.join(self.plan, other.regions);
         self.meetings.join(self.plan, other.meetings);
+        self.meeting_times.join(&other.meeting_times);
         self.open.join(other.open);
         self.groups.join(self.plan, other.groups);
         self.counters.join(other.counters);
@@ -201,6 +205,7 @@ impl<'p> Fold<'p> {
         (merged.regions, merged.markers) = self.regions.finish();
         let whole: HashSet<u32> = merged.pes.iter().filter(|pe| !pe.incomplete).map(|pe| pe.pe).collect();
         (merged.late, merged.every, merged.unpaired) = self.meetings.finish();
+        merged.meeting_times = self.meeting_times;
         meetings::add(&mut merged.late, self.open.finish(|pe| whole.contains(&pe)));
         meetings::bound(&mut merged.late, &merged.routines);
         let Groups { contexts, teams, network, algorithms } = self.groups;

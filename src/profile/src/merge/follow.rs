@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::fold::Fold;
-use super::meetings::{self, Late, Meetings};
+use super::meetings::{self, Late, MeetingTimes, Meetings};
 use super::plan::{Limits, Plan};
 use super::{Merged, PeSource, fold_all};
 use crate::model::Profile;
@@ -37,6 +37,8 @@ impl Following {
             sum.add(&row);
         }
         let mut merged = fold.finish(profile.job());
+        // A look has only the meetings since the last one.
+        merged.meeting_times = MeetingTimes::default();
         merged.late = self.late.values().cloned().collect();
         merged.late.sort_by_key(|row| std::cmp::Reverse(row.lost_ns));
         meetings::bound(&mut merged.late, &merged.routines);

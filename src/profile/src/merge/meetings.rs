@@ -11,7 +11,7 @@ use super::plan::Plan;
 use super::pool::Pool;
 use crate::model::{Pe, Progress, Routine};
 use crate::op;
-use crate::tables::{TeamKey, place_in};
+use crate::tables::{self, TeamKey, place_in};
 
 /// Meetings that are followed at the same time while not every arrival is known.
 const MOST_OPEN: usize = 1 << 14;
@@ -87,6 +87,47 @@ impl Late {
     pub fn worst(&self) -> Option<(u32, u64, u64)> {
         let most = self.by_pe.iter().max_by_key(|(pe, (_, lost))| (*lost, std::cmp::Reverse(**pe)))?;
         Some((*most.0, most.1.0, most.1.1))
+    }
+}
+
+/// Time in meetings, over all PEs, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MeetingTimes {
+    /// Of those that were kept one by one, times how many each stands for.
+    kept_ns: u64,
+    /// Of all, as the routines have it.
+    all_ns: u64,
+}
+
+/// How far the time of those that are kept may be off for what they say of the others to be believed.
+const NEAR: std::ops::RangeInclusive<f64> = 0.75..=1.33;
+
+impl MeetingTimes {
+    pub(super) fn add(&mut self, pe: &Pe) {
+        let is_kept =
+            |sync: &&tables::Sync| pe.tables.teams.get(usize::from(sync.team)).is_some_and(|team| team.size >= 2);
+        let took = |sync: &tables::Sync| sync.left_ns.saturating_sub(sync.arrived_ns);
+        let kept = pe.tables.syncs.iter().filter(is_kept).map(took).fold(0, u64::saturating_add);
+        let all = pe.routines.iter().filter(|r| op::meets(&r.name));
+        let all = all.map(|r| r.spent_ns().saturating_sub(r.unfinished_ns)).fold(0, u64::saturating_add);
+        let kept_ns = kept.saturating_mul(pe.tables.sync_every.max(1));
+        self.join(&MeetingTimes { kept_ns, all_ns: all });
+    }
+
+    pub(super) fn join(&mut self, other: &MeetingTimes) {
+        self.kept_ns = self.kept_ns.saturating_add(other.kept_ns);
+        self.all_ns = self.all_ns.saturating_add(other.all_ns);
+    }
+
+    /// Whether those that are kept, one in `every`, do not stand for the others: where a few meetings took much longer
+    /// than most, these are left out, or count as many.
+    pub fn differ(&self, every: u64) -> bool {
+        every > 1 && self.all_ns > 0 && !NEAR.contains(&(self.kept_ns as f64 / self.all_ns as f64))
+    }
+
+    /// What those that are kept took times how many they stand for, and what all took.
+    pub fn kept_and_all(&self) -> (u64, u64) {
+        (self.kept_ns, self.all_ns)
     }
 }
 

@@ -59,7 +59,7 @@ pub use follow::Following;
 pub use groups::{AlgorithmKey, ContextKey, NetworkSum, TeamSum};
 pub use locks::{LockKey, LockSum};
 pub use matrix::{LARGEST, LARGEST_CHART, LARGEST_TEXT, Matrix, Pair};
-pub use meetings::Late;
+pub use meetings::{Late, MeetingTimes};
 pub use pe::{PeRow, SMALL, is_ask, is_blocking_put};
 pub use phases::{PhaseKey, PhaseSum, Place};
 pub use plan::Limits;
@@ -150,6 +150,8 @@ pub struct Merged {
     pub late: Vec<Late>,
     /// One in so many of them is known.
     pub every: u64,
+    /// What those that are known took, and all.
+    pub meeting_times: MeetingTimes,
     /// Teams whose members have recorded different numbers of them: who was late is not known there.
     pub unpaired: usize,
     /// Contexts: handle and team; PEs, and their traffic.

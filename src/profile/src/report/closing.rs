@@ -39,7 +39,9 @@ fn percent(share: f64) -> String {
 
 /// Where most is lost by waiting: in a barrier or collective for the PE that comes last, or in a wait or lock.
 fn waiting(profile: &Merged, run: f64, symbols: &dyn Symbols) -> Option<Line> {
+    let is_known = !profile.meeting_times.differ(profile.every);
     let late = view::late_by_line(profile, symbols).into_iter().next().map(|(_, late)| (late.lost_ns, late));
+    let late = late.filter(|_| is_known);
     let is_wait = |row: &SiteRow| matches!(op::class_of(&row.routine), Some(Class::Wait | Class::Lock));
     let wait = costliest(profile, symbols, is_wait);
     match (late, wait) {
@@ -75,10 +77,10 @@ fn late_line(profile: &Merged, late: &Late, share: f64, symbols: &dyn Symbols) -
     format!("{} waits in {place}{whom}; see --view imbalance", percent(share))
 }
 
-/// The routine that takes most of the time in which data moves.
+/// The routine that takes most of the time in which nobody is waited for.
 fn moving(profile: &Merged, run: f64, symbols: &dyn Symbols) -> Option<Line> {
-    let moves = |r: &&Routine| !r.class.waits() && r.class != Class::Setup;
-    // What is waited for late PEs in allocations and the making of teams has a line of its own.
+    let moves = |r: &&Routine| !matches!(r.class, Class::Wait | Class::Lock | Class::Setup);
+    // What is waited for late PEs in barriers, collectives and allocations has a line of its own.
     let spent = |r: &Routine| r.spent_ns().saturating_sub(profile.lost_to_late_ns(|name| *name == *r.name));
     let routine = profile.routines.iter().filter(moves).max_by_key(|r| spent(r))?;
     let share = spent(routine) as f64 / run;

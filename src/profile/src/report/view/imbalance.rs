@@ -77,6 +77,15 @@ pub(super) fn grids(profile: &Merged, options: &Options, symbols: &dyn Symbols) 
             "One in {every} meetings was kept; calls and lost times are those of the kept ones, times {every}."
         ));
     }
+    if profile.meeting_times.differ(every) {
+        let (kept, all) = profile.meeting_times.kept_and_all();
+        grid.notes.push(format!(
+            "A few meetings took much longer than most: those that were kept, times {every}, come to {}, all to {}. What \
+             was lost, and who came last, is not known.",
+            units::time(kept as f64),
+            units::time(all as f64)
+        ));
+    }
     if merge::hosts(profile).len() > 1 {
         grid.notes.push(
             "Arrivals are compared across hosts: their clocks may differ by what it takes to align them.".to_owned(),
