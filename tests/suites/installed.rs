@@ -106,8 +106,10 @@ fn a_page_has_the_options_of_oshprof() {
         assert!(page.contains(&format!("| `{command}")), "no {command} in docs/oshprof.md");
         let help = Job::new(tree::tool("oshprof")).args([command, "--help"]).run().expect_code(0).stdout;
         let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || "-.".contains(letter);
-        let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
-        for option in lines.flat_map(|line| line.split(|letter| !is_of_name(letter))) {
+        let lines = help.lines().filter_map(|line| line.strip_prefix("  ").filter(|line| line.starts_with('-')));
+        for option in
+            lines.filter_map(|line| line.split("  ").next()).flat_map(|line| line.split(|letter| !is_of_name(letter)))
+        {
             if option.starts_with("--") && option.len() > 2 {
                 assert!(page.contains(option), "{command}: no {option} in docs/oshprof.md");
                 count += 1;
@@ -244,7 +246,8 @@ fn an_installation_has_modes_and_files_of_its_own() {
     let folder = tree::fresh("installed-modes");
     let script = tree::workspace().join("tools/packages/install.sh");
     let begin = "umask 077; mkdir -p tree/bin tree/include tree/lib/pellucid tree/share/pellucid; \
-                 echo tool >tree/bin/tool; chmod +x tree/bin/tool; for file in include/old.h lib/libsma.so.1 share/pellucid/text; do \
+                 echo tool >tree/bin/tool; chmod +x tree/bin/tool; \
+                 for file in include/old.h lib/libsma.so.1 share/pellucid/text; do \
                  echo one >tree/$file; done; ln -s libsma.so.1 tree/lib/libsma.so; chmod g+w tree/share/pellucid/text";
     let shell = |text: &str| {
         let job = Job::new(PathBuf::from("bash")).args(["-euc", text]).arg(&script).directory(&folder).run();

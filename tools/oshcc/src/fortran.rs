@@ -142,7 +142,8 @@ const KINDS: &[(&str, &str)] = &[
     ("-r16", "REAL"),
 ];
 
-/// A sentence for each option by which a source that uses the library hands it data of another size: nothing else tells.
+/// A sentence for each option by which a source that uses the library hands it data of another size; nothing else
+/// tells.
 pub fn warnings(args: &[OsString]) -> Vec<String> {
     let options: Vec<_> = KINDS.iter().filter(|(option, _)| args.iter().any(|arg| arg == option)).collect();
     if options.is_empty() || !args.iter().filter_map(source).any(|text| text.contains("shmem")) {
