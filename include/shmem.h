@@ -29,6 +29,20 @@ extern "C++" {
 #define PELLUCID_NORETURN
 #endif
 
+/* Casts in the style of the language: what stands for nothing, the same value, the same bits. */
+#if defined(__cplusplus) && __cplusplus >= 201103L
+#define PELLUCID_NONE(type) (static_cast<type>(nullptr))
+#else
+#define PELLUCID_NONE(type) ((type)0)
+#endif
+#ifdef __cplusplus
+#define PELLUCID_AS(type, value) (static_cast<type>(value))
+#define PELLUCID_BITS(type, value) (reinterpret_cast<type>(value))
+#else
+#define PELLUCID_AS(type, value) ((type)(value))
+#define PELLUCID_BITS(type, value) ((type)(value))
+#endif
+
 /* Handles (9.4, 9.5) */
 typedef struct pellucid_team *shmem_team_t;
 typedef struct pellucid_ctx *shmem_ctx_t;
@@ -58,14 +72,14 @@ typedef struct {
 #define SHMEM_MALLOC_SIGNAL_REMOTE 2L
 
 /* Teams (9.4); handles serve in static initializers */
-#define SHMEM_TEAM_INVALID ((shmem_team_t)0)
-#define SHMEM_TEAM_WORLD ((shmem_team_t)1)
-#define SHMEM_TEAM_SHARED ((shmem_team_t)2)
+#define SHMEM_TEAM_INVALID PELLUCID_NONE(shmem_team_t)
+#define SHMEM_TEAM_WORLD PELLUCID_BITS(shmem_team_t, 1)
+#define SHMEM_TEAM_SHARED PELLUCID_BITS(shmem_team_t, 2)
 #define SHMEM_TEAM_NUM_CONTEXTS 1L
 
 /* Contexts (9.5) and sessions (9.9) */
-#define SHMEM_CTX_INVALID ((shmem_ctx_t)0)
-#define SHMEM_CTX_DEFAULT ((shmem_ctx_t)1)
+#define SHMEM_CTX_INVALID PELLUCID_NONE(shmem_ctx_t)
+#define SHMEM_CTX_DEFAULT PELLUCID_BITS(shmem_ctx_t, 1)
 #define SHMEM_CTX_SERIALIZED 1L
 #define SHMEM_CTX_PRIVATE 2L
 #define SHMEM_CTX_NOSTORE 4L

@@ -203,7 +203,7 @@ typedef int (*shmemx_offset_fn)(int PE_index, int PE_start, int PE_size, void *c
  */
 typedef uint64_t shmemx_request_handle_t;
 typedef shmemx_request_handle_t shmemx_req_h;
-#define SHMEMX_REQ_INVALID ((shmemx_request_handle_t)0)
+#define SHMEMX_REQ_INVALID PELLUCID_AS(shmemx_request_handle_t, 0)
 
 /*
  * Files that the members of a team read and write together. All members call open, close, sync, size, truncate and the
@@ -214,7 +214,7 @@ typedef shmemx_request_handle_t shmemx_req_h;
  * follow each other by their numbers, from where the last one on this file ended, at first from 0.
  */
 typedef struct shmemx_file *shmemx_file_t;
-#define SHMEMX_FILE_INVALID ((shmemx_file_t)0)
+#define SHMEMX_FILE_INVALID PELLUCID_NONE(shmemx_file_t)
 
 /*
  * Spaces: symmetric memory of the members of a team or of an active set alone, apart from the symmetric heap. `mask`
@@ -228,9 +228,9 @@ typedef struct shmemx_file *shmemx_file_t;
  * neighbours among them that the calling one is in.
  */
 typedef struct shmemx_space *shmemx_space_t;
-#define SHMEMX_SPACE_INVALID ((shmemx_space_t)0)
-#define SHMEMX_SPACE_DEFAULT ((shmemx_space_t)1)
-#define SHMEMX_TEAM_NUMA ((shmem_team_t)3)
+#define SHMEMX_SPACE_INVALID PELLUCID_NONE(shmemx_space_t)
+#define SHMEMX_SPACE_DEFAULT PELLUCID_BITS(shmemx_space_t, 1)
+#define SHMEMX_TEAM_NUMA PELLUCID_BITS(shmem_team_t, 3)
 
 typedef struct {
     size_t size;      /* bytes on each member; without, as many as the symmetric heap has */
@@ -268,9 +268,9 @@ typedef struct {
 } shmemx_error_t;
 
 typedef void (*shmemx_errhandler_t)(const shmemx_error_t *error, void *data);
-#define SHMEMX_ERRORS_FATAL ((shmemx_errhandler_t)0)
-#define SHMEMX_ERRORS_RETURN ((shmemx_errhandler_t)1)
-#define SHMEMX_ERRORS_LOG ((shmemx_errhandler_t)2)
+#define SHMEMX_ERRORS_FATAL PELLUCID_NONE(shmemx_errhandler_t)
+#define SHMEMX_ERRORS_RETURN PELLUCID_BITS(shmemx_errhandler_t, 1)
+#define SHMEMX_ERRORS_LOG PELLUCID_BITS(shmemx_errhandler_t, 2)
 
 /*
  * How the job and its PEs stand, as far as this PE's host knows.
@@ -2403,35 +2403,39 @@ static __inline__ void shmemx_register_gettid(uint64_t (*gettid_fn)(void))
 
 /* Counting puts: a counter that tells its PE how much has come. */
 typedef char *shmemx_ct_t;
+static __inline__ uint64_t *pellucid_ct_word(shmemx_ct_t ct)
+{
+    return PELLUCID_AS(uint64_t *, PELLUCID_AS(void *, ct));
+}
 static __inline__ void shmemx_ct_create(shmemx_ct_t *ct)
 {
-    *ct = (shmemx_ct_t)shmem_calloc(1, sizeof(uint64_t));
+    *ct = PELLUCID_AS(shmemx_ct_t, shmem_calloc(1, sizeof(uint64_t)));
 }
 static __inline__ void shmemx_ct_free(shmemx_ct_t *ct)
 {
     shmem_free(*ct);
-    *ct = (shmemx_ct_t)0;
+    *ct = PELLUCID_NONE(shmemx_ct_t);
 }
 static __inline__ long shmemx_ct_get(shmemx_ct_t ct)
 {
-    return (long)shmem_signal_fetch((uint64_t *)(void *)ct);
+    return PELLUCID_AS(long, shmem_signal_fetch(pellucid_ct_word(ct)));
 }
 static __inline__ void shmemx_ct_set(shmemx_ct_t ct, long value)
 {
-    shmem_uint64_atomic_set((uint64_t *)(void *)ct, (uint64_t)value, shmem_my_pe());
+    shmem_uint64_atomic_set(pellucid_ct_word(ct), PELLUCID_AS(uint64_t, value), shmem_my_pe());
 }
 static __inline__ void shmemx_ct_wait(shmemx_ct_t ct, long wait_for)
 {
-    shmem_uint64_wait_until((uint64_t *)(void *)ct, SHMEM_CMP_GE, (uint64_t)wait_for);
+    shmem_uint64_wait_until(pellucid_ct_word(ct), SHMEM_CMP_GE, PELLUCID_AS(uint64_t, wait_for));
 }
 static __inline__ void shmemx_putmem_ct(shmemx_ct_t ct, void *target, const void *source, size_t len, int pe)
 {
-    shmem_putmem_signal(target, source, len, (uint64_t *)(void *)ct, 1, SHMEM_SIGNAL_ADD, pe);
+    shmem_putmem_signal(target, source, len, pellucid_ct_word(ct), 1, SHMEM_SIGNAL_ADD, pe);
 }
 static __inline__ void shmemx_getmem_ct(shmemx_ct_t ct, void *target, const void *source, size_t len, int pe)
 {
     shmem_getmem(target, source, len, pe);
-    shmem_uint64_atomic_inc((uint64_t *)(void *)ct, pe);
+    shmem_uint64_atomic_inc(pellucid_ct_word(ct), pe);
 }
 
 /*
@@ -2453,13 +2457,13 @@ static __inline__ uint64_t pellucid_calls(int reads)
         int fetches;
         int64_t calls = 0;
         info.size = sizeof info;
-        if (shmemx_var_info(var, &info) != 0 || info.op < 0 || strstr(info.name, ".calls") == NULL) continue;
+        if (shmemx_var_info(var, &info) != 0 || info.op < 0 || !strstr(info.name, ".calls")) continue;
         of = shmemx_op_class(info.op);
         if ((of & (SHMEMX_CLASS_PUT | SHMEMX_CLASS_GET | SHMEMX_CLASS_AMO | SHMEMX_CLASS_SIGNAL)) == 0) continue;
-        fetches = strstr(info.name, "fetch") != NULL || strstr(info.name, "swap") != NULL ||
-                  strstr(info.name, "_fadd") != NULL || strstr(info.name, "_finc") != NULL;
+        fetches = strstr(info.name, "fetch") || strstr(info.name, "swap") || strstr(info.name, "_fadd") ||
+                  strstr(info.name, "_finc");
         if (((of & SHMEMX_CLASS_GET) != 0 || fetches) != (reads != 0)) continue;
-        if (shmemx_var_read(var, &calls, 1) > 0) sum += (uint64_t)calls;
+        if (shmemx_var_read(var, &calls, 1) > 0) sum += PELLUCID_AS(uint64_t, calls);
     }
     return sum;
 }
@@ -2524,7 +2528,7 @@ static __inline__ void *shmemx_lookup_remote_addr(void *addr, int pe)
 
 /* There is one heap, number 0: whatever index or name is asked for means it. */
 typedef int shmemx_heap_index_t;
-#define shmemx_name_to_index(name) ((void)(name), (shmemx_heap_index_t)0)
+#define shmemx_name_to_index(name) ((void)(name), PELLUCID_AS(shmemx_heap_index_t, 0))
 #define shmemx_index_to_name(index) ((void)(index), "default")
 #define shmemx_malloc_by_index(index, size) ((void)(index), shmem_malloc(size))
 #define shmemx_calloc_by_index(index, count, size) ((void)(index), shmem_calloc(count, size))
@@ -2541,14 +2545,16 @@ typedef int shmemx_heap_index_t;
 #ifdef SHMEMX_CRAY_NAMES
 static __inline__ short pellucid_short_replace(short *target, short compare, int always, short value, short add, int pe)
 {
-    uintptr_t at = (uintptr_t)target;
-    uint32_t *word = (uint32_t *)(void *)((char *)target - (at & 2));
-    unsigned shift = (unsigned)(at & 2) * 8;
+    uintptr_t at = PELLUCID_BITS(uintptr_t, target);
+    uint32_t *word = PELLUCID_BITS(uint32_t *, at - (at & 2));
+    unsigned shift = PELLUCID_AS(unsigned, at & 2) * 8;
     uint32_t old = shmem_uint32_atomic_fetch(word, pe);
     for (;;) {
-        short found = (short)(uint16_t)(old >> shift), next = always ? (short)(value + add * found) : value;
+        short found = PELLUCID_AS(short, PELLUCID_AS(uint16_t, old >> shift));
+        short next = always ? PELLUCID_AS(short, value + add * found) : value;
         if (!always && found != compare) return found;
-        uint32_t wanted = (old & ~((uint32_t)0xffff << shift)) | (uint32_t)(uint16_t)next << shift;
+        uint32_t half = PELLUCID_AS(uint16_t, next);
+        uint32_t wanted = (old & ~(PELLUCID_AS(uint32_t, 0xffff) << shift)) | half << shift;
         uint32_t before = shmem_uint32_atomic_compare_swap(word, old, wanted, pe);
         if (before == old) return found;
         old = before;

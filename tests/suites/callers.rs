@@ -1,5 +1,7 @@
 //! Call sites in functions that others call: whose calls they are.
 
+use std::path::PathBuf;
+
 use harness::compile::Build;
 use harness::run::Job;
 use harness::tree;
@@ -44,4 +46,17 @@ fn without_debug_information_that_is_said() {
     let report = Job::new(tree::tool("oshprof")).arg("report").arg(&directory).args(["--view", "callsites"]);
     let text = report.run().expect_code(0).stdout;
     assert_eq!(text.matches("has no source lines: compile it with -g.").count(), 1, "{text}");
+}
+
+/// As bundles of programs with their libraries do: what the kernel calls the executable is the loader then.
+#[test]
+fn a_program_that_is_an_argument_of_the_loader_has_lines() {
+    let binary = Build::program("profile/wrapped.c").options(["-O2", "-g"]).build();
+    let headers = Job::new(PathBuf::from("readelf")).args(["-l", "-W"]).arg(&binary).run().expect_code(0).stdout;
+    let loader = headers.split("interpreter: ").nth(1).and_then(|rest| rest.split(']').next()).expect("a loader");
+    let directory = tree::fresh("callers-loader").join("profile");
+    let job = Job::oshrun(1).arg("--profile-dir").arg(&directory).arg(loader).arg(&binary).arg("1000");
+    job.run().expect_code(0);
+    let report = Job::new(tree::tool("oshprof")).arg("report").arg(&directory).args(["--view", "callsites"]);
+    report.run().expect_code(0).expect_text(&["lgp_atomic_add at wrapped.c:"]);
 }

@@ -260,6 +260,28 @@ fn a_pe_that_replaces_its_program_is_named() {
     }
 }
 
+/// A plugin with a library of its own is not taken for a program that took the PE's place.
+#[test]
+fn a_second_copy_of_the_library_is_named() {
+    let folder = tree::fresh("endings-copies");
+    let plugin = "#include <shmem.h>\nvoid begin(void);\nvoid begin(void) { shmem_init(); }\n";
+    let program = "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <stdio.h>\n#include <shmem.h>\n\
+                   int main(void) {\n    shmem_init();\n    \
+                   void *plugin = dlmopen(LM_ID_NEWLM, PLUGIN, RTLD_NOW);\n    \
+                   if (plugin == NULL) return puts(dlerror()), 3;\n    \
+                   ((void (*)(void))dlsym(plugin, \"begin\"))();\n    return 0;\n}\n";
+    std::fs::write(folder.join("plugin.c"), plugin).expect("target/tests can be written");
+    std::fs::write(folder.join("program.c"), program).expect("target/tests can be written");
+    let path = folder.join("plugin.so");
+    let oshcc = || Job::new(tree::tool("oshcc")).directory(&folder);
+    oshcc().args(["-shared", "-fPIC", "plugin.c", "-o", "plugin.so"]).run().expect_code(0);
+    let define = format!("-DPLUGIN=\"{}\"", path.display());
+    oshcc().arg(&define).args(["program.c", "-ldl", "-o", "program"]).run().expect_code(0);
+    let outcome = Job::oshrun(2).arg(folder.join("program")).limit(20).run().expect_code(1);
+    let outcome = outcome.expect_text(&["another copy of the library in this process has made it a PE already"]);
+    assert!(!outcome.stderr.contains("exec"), "{}", outcome.describe());
+}
+
 /// Who waits for answers does so for two seconds and more, beside what it takes to start: 0.1 to 0.2 s of a core a PE.
 fn soon(pes: usize) -> Duration {
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());

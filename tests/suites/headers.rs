@@ -66,6 +66,25 @@ fn every_header_compiles_alone_and_twice() {
     }
 }
 
+/// Projects in C++ have these warnings as errors, also in what a macro of a header becomes.
+#[test]
+fn headers_have_no_casts_of_c_in_c_plus_plus() {
+    let text = "#include <pshmem.h>\n#include <shmemx.h>\nshmem_ctx_t contexts[2];\nshmem_team_t teams[3];\n\
+                shmemx_space_t spaces[2];\nint main() {\n    \
+                contexts[0] = SHMEM_CTX_INVALID, contexts[1] = SHMEM_CTX_DEFAULT;\n    \
+                teams[0] = SHMEM_TEAM_INVALID, teams[1] = SHMEM_TEAM_WORLD, teams[2] = SHMEMX_TEAM_NUMA;\n    \
+                spaces[0] = SHMEMX_SPACE_INVALID, spaces[1] = SHMEMX_SPACE_DEFAULT;\n    \
+                constexpr shmem_ctx_t none = SHMEM_CTX_INVALID;\n    \
+                shmemx_errhandler_t handlers[] = {SHMEMX_ERRORS_FATAL, SHMEMX_ERRORS_LOG};\n    \
+                return none != contexts[0] || handlers[0] == handlers[1] || SHMEMX_REQ_INVALID != 0;\n}\n";
+    for (compiler, version) in languages().into_iter().filter(|(_, version)| version.starts_with("c++")) {
+        for names in ["-DSHMEMX_NO_CRAY_NAMES", "-DSHMEMX_CRAY_NAMES"] {
+            let options = ["-Wold-style-cast", "-Wzero-as-null-pointer-constant", names];
+            compile(compiler, version, "casts", text, &options).expect_code(0);
+        }
+    }
+}
+
 #[test]
 fn shmem_h_brings_in_what_the_specification_uses() {
     let text = "#include <shmem.h>\nstatic size_t most = SIZE_MAX;\nstatic uint64_t word;\nstatic ptrdiff_t step;\n\

@@ -1,6 +1,7 @@
 //! What is installed beside programs and headers: man pages, completion, licences, a module file, debug information
 //! apart; and libraries of several versions beside each other.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use harness::compile::Build;
@@ -92,6 +93,30 @@ fn man_pages_have_what_the_tools_say() {
     for alias in ["man1/oshc++.1", "man1/oshfort.1", "man7/shmem.7"] {
         assert!(read(&share("man").join(alias)).starts_with(".so man"), "{alias}");
     }
+}
+
+/// docs/oshprof.md is the one page with all options: every one of a command's help.
+#[test]
+fn a_page_has_the_options_of_oshprof() {
+    let page = read(&tree::workspace().join("docs/oshprof.md"));
+    let usage = Job::new(tree::tool("oshprof")).arg("--help").run().expect_code(0).stdout;
+    let commands = usage.lines().filter_map(|line| line.split("oshprof ").nth(1)?.split(' ').next());
+    let mut count = 0;
+    for command in commands.filter(|word| word.chars().all(|letter| letter.is_ascii_lowercase())) {
+        assert!(page.contains(&format!("| `{command}")), "no {command} in docs/oshprof.md");
+        let help = Job::new(tree::tool("oshprof")).args([command, "--help"]).run().expect_code(0).stdout;
+        let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || "-.".contains(letter);
+        let lines = help.lines().filter_map(|line| line.strip_prefix("  ").filter(|line| line.starts_with('-')));
+        for option in
+            lines.filter_map(|line| line.split("  ").next()).flat_map(|line| line.split(|letter| !is_of_name(letter)))
+        {
+            if option.starts_with("--") && option.len() > 2 {
+                assert!(page.contains(option), "{command}: no {option} in docs/oshprof.md");
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 50, "{count} options");
 }
 
 #[test]
@@ -212,6 +237,35 @@ fn programs_that_ask_for_the_name_without_a_number_run() {
     let preload = format!("LD_PRELOAD={}", folder.join("tool.so").display());
     let outcome = Job::oshrun(2).args(["-x", &preload]).arg(folder.join("old")).run().expect_code(0);
     outcome.expect_text(&["tool on PE 1: put 0, p 0, add 0, barrier 1"]);
+}
+
+/// Built by somebody with a umask of 077, the installation is everybody's to read and its installer's to write. What an
+/// older one had and this one has not is gone, but for libraries that programs may run with, and what is of others.
+#[test]
+fn an_installation_has_modes_and_files_of_its_own() {
+    let folder = tree::fresh("installed-modes");
+    let script = tree::workspace().join("tools/packages/install.sh");
+    let begin = "umask 077; mkdir -p tree/bin tree/include tree/lib/pellucid tree/share/pellucid; \
+                 echo tool >tree/bin/tool; chmod +x tree/bin/tool; \
+                 for file in include/old.h lib/libsma.so.1 share/pellucid/text; do \
+                 echo one >tree/$file; done; ln -s libsma.so.1 tree/lib/libsma.so; chmod g+w tree/share/pellucid/text";
+    let shell = |text: &str| {
+        let job = Job::new(PathBuf::from("bash")).args(["-euc", text]).arg(&script).directory(&folder).run();
+        job.expect_code(0).stdout
+    };
+    shell(&format!("{begin}; \"$0\" tree to/p; mkdir -m 2770 to/p/lib/pellucid/own; echo own >to/p/include/own.h"));
+    let modes = shell("find to/p \\( -type f -o -type d \\) ! -name 'own*' -printf '%m %P\\n'");
+    let kinds: BTreeSet<&str> = modes.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(kinds, BTreeSet::from(["644", "755"]), "{modes}");
+    assert!(modes.contains("755 bin/tool\n") && modes.contains("644 share/pellucid/text\n"), "{modes}");
+    // A file that a program runs with is replaced, not written to.
+    shell(
+        "exec 3<to/p/share/pellucid/text; rm tree/include/old.h tree/lib/libsma.so.1; echo two >tree/lib/libsma.so.2; \
+         ln -sfn libsma.so.2 tree/lib/libsma.so; echo two >tree/share/pellucid/text; \"$0\" tree to/p; \
+         [[ $(cat <&3) == one && $(cat to/p/share/pellucid/text) == two ]]; [[ ! -e to/p/include/old.h ]]; \
+         [[ $(cat to/p/include/own.h to/p/lib/libsma.so.1 to/p/lib/libsma.so) == $'own\\none\\ntwo' ]]; \
+         [[ $(stat -c %a to/p/lib/pellucid/own) == 2770 ]]",
+    );
 }
 
 #[test]

@@ -172,7 +172,8 @@ fn a_count_whose_bytes_overflow() {
     check(
         "misuse/misuse.c",
         &[
-            ("huge-put", "shmem_long_put", &[]),
+            ("huge-put", "shmem_long_put", &["more than 2^63 bytes (a negative count?)"]),
+            ("negative-put", "shmem_putmem", &["-5 bytes (a negative count)"]),
             ("huge-get", "shmem_long_get", &[]),
             ("huge-put-nbi", "shmem_long_put_nbi", &[]),
             ("huge-put128", "shmem_put128", &[]),

@@ -84,6 +84,7 @@ fn a_project_of_cmake() {
     let programs = if system::find(&["gfortran"]).is_some() { 3 } else { 2 };
     let outcome = run(&cmake.with_file_name("ctest")).arg("--output-on-failure").run().expect_code(0);
     outcome.expect_text(&[&format!("0 tests failed out of {programs}")]);
+    without_modules(&cmake);
     // The other ways to ask.
     let of = |mode: &str| {
         let mode = format!("-DMODE={mode}");
@@ -96,6 +97,36 @@ fn a_project_of_cmake() {
     let project = "cmake_minimum_required(VERSION 3.16)\nproject(newer NONE)\nfind_package(OpenSHMEM 9.9 REQUIRED)\n";
     std::fs::write(newer.join("CMakeLists.txt"), project).expect("a project");
     run(&cmake).args(["-S", "newer", "-B", "newer/build"]).run().expect_code(1).expect_text(&["version: 1.6"]);
+}
+
+/// Where there are no module files of the Fortran compiler, that is said, and the example leaves out what uses them.
+fn without_modules(cmake: &Path) {
+    if system::find(&["gfortran"]).is_none() {
+        return;
+    }
+    let folder = tree::fresh("packages-no-modules");
+    std::fs::create_dir_all(folder.join("prefix/lib")).expect("a folder");
+    let link = |to: &Path, path: &str| std::os::unix::fs::symlink(to, folder.join(path)).expect("a link");
+    for part in ["bin", "include", "share"] {
+        link(&tree::prefix().join(part), &format!("prefix/{part}"));
+    }
+    for name in system::entries(&tree::prefix().join("lib")) {
+        if !["pellucid", "cmake"].contains(&name.as_str()) {
+            link(&tree::prefix().join("lib").join(&name), &format!("prefix/lib/{name}"));
+        }
+    }
+    let config = "lib/cmake/OpenSHMEM";
+    std::fs::create_dir_all(folder.join("prefix").join(config)).expect("a folder");
+    for name in system::entries(&tree::prefix().join(config)) {
+        let file = tree::prefix().join(config).join(&name);
+        std::fs::copy(file, folder.join("prefix").join(config).join(&name)).expect("a copy");
+    }
+    let prefix = format!("-DCMAKE_PREFIX_PATH={}", folder.join("prefix").display());
+    let source = tree::workspace().join("examples/cmake");
+    let run = || Job::new(cmake).directory(&folder).limit(120);
+    let outcome = run().arg("-S").arg(&source).args(["-B", "build", &prefix]).run().expect_code(0);
+    outcome.expect_text(&["OpenSHMEM has no module files of GNU"]);
+    run().args(["--build", "build"]).run().expect_code(0);
 }
 
 /// Spack itself is not needed to see that the recipe installs with `./x`, from the checkout that it is in.

@@ -57,6 +57,22 @@ fn the_examples() {
     }
 }
 
+/// The hook of docs/python.md ends the job where one PE raises and the others wait for what it would do.
+#[test]
+fn an_exception_of_one_pe_ends_the_job() {
+    let Some(folder) = python() else { return };
+    let page = std::fs::read_to_string(tree::workspace().join("docs/python.md")).expect("the page");
+    let blocks = page.split("```python\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let hook = blocks.into_iter().find(|block| block.contains("sys.excepthook =")).expect("the hook");
+    let hook: String = hook.lines().map(|line| format!("{}\n", line.strip_prefix("  ").unwrap_or(line))).collect();
+    let script = tree::fresh("python-exception").join("raises.py");
+    let rest = "flag = shmem.zeros(1, dtype='l')\nif shmem.my_pe() == 1:\n    raise ValueError('of one PE')\n\
+                shmem.wait_until(flag, shmem.CMP.EQ, 7)\n";
+    std::fs::write(&script, hook + rest).expect("target/tests can be written");
+    let outcome = Job::oshrun(3).arg(folder.join("bin/python3")).arg(&script).limit(60).run().expect_code(1);
+    outcome.expect_text(&["ValueError: of one PE", "raises.py"]);
+}
+
 /// A profile is named after the script, and shows its calls and the lines that they are of.
 #[test]
 fn a_profile_of_a_script() {

@@ -207,6 +207,14 @@ pub fn vendor() -> String {
     format!("Pellucid {}", env!("CARGO_PKG_VERSION"))
 }
 
+/// A handle in C. What is none is a null pointer, which constant expressions of C++ may have.
+fn handle(kind: &str, value: usize) -> String {
+    match value {
+        0 => format!("PELLUCID_NONE({kind})"),
+        value => format!("PELLUCID_BITS({kind}, {value})"),
+    }
+}
+
 impl Constant {
     /// The value as C text.
     pub fn c(&self) -> String {
@@ -214,8 +222,8 @@ impl Constant {
             Value::Int(value) => value.to_string(),
             Value::Long(value) => format!("{value}L"),
             Value::Same(other) => other.to_owned(),
-            Value::Ctx(value) => format!("((shmem_ctx_t){value})"),
-            Value::Team(value) => format!("((shmem_team_t){value})"),
+            Value::Ctx(value) => handle("shmem_ctx_t", value),
+            Value::Team(value) => handle("shmem_team_t", value),
             Value::Vendor => format!("\"{}\"", vendor()),
         }
     }

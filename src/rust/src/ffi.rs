@@ -29,6 +29,7 @@ unsafe extern "C" {
     pub fn shmem_global_exit(status: c_int) -> !;
     pub fn shmem_barrier_all();
     pub fn shmem_sync_all();
+    pub fn shmem_uint64_max_reduce(team: TeamHandle, dest: *mut u64, source: *const u64, count: usize) -> c_int;
     pub fn shmem_calloc(count: usize, size: usize) -> *mut c_void;
     pub fn shmem_free(object: *mut c_void);
     pub fn shmem_team_ptr(team: TeamHandle, dest: *const c_void, pe: c_int) -> *mut c_void;

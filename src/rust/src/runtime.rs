@@ -1,9 +1,13 @@
 //! Initialization and the end.
 #![allow(unsafe_code)]
 
+use std::cell::Cell;
+use std::io::Write;
 use std::marker::PhantomData;
+use std::ptr::NonNull;
 use std::sync::{Mutex, PoisonError};
 
+use crate::shape::Shapes;
 use crate::{Context, Error, Members, Team, ffi};
 
 /// The library, initialized. It is finalized, with all PEs, when this is dropped.
@@ -13,6 +17,7 @@ use crate::{Context, Error, Members, Team, ffi};
 pub struct Shmem {
     default: Context<'static>,
     has_threads: bool,
+    pub(crate) shapes: Cell<Option<NonNull<Shapes>>>,
     /// Not `Send`: the thread that initializes finalizes.
     _here: PhantomData<*const ()>,
 }
@@ -56,7 +61,26 @@ fn start(level: i32) -> Result<Shmem, Error> {
         return Err(Error::Threads);
     }
     let default = Context::of_the_library();
-    Ok(Shmem { default, has_threads: level == ffi::THREAD_MULTIPLE, _here: PhantomData })
+    let has_threads = level == ffi::THREAD_MULTIPLE;
+    Ok(Shmem { default, has_threads, shapes: Cell::new(None), _here: PhantomData })
+}
+
+/// The status of a program that has panicked.
+const PANICKED: i32 = 101;
+
+/// Called before what drops make all PEs of a team do: a panic is one PE's own, and it would wait for others, which may
+/// wait for it. A job of one PE unwinds as other programs do.
+pub(crate) fn end_the_job_in_a_panic() {
+    if !std::thread::panicking() {
+        return;
+    }
+    let world: Members<'_> = Members::of(ffi::TEAM_WORLD);
+    if world.size() > 1 {
+        // Not by `eprintln!`, which the harness of `cargo test` keeps to itself, as it has kept the panic's own words.
+        let _ = writeln!(std::io::stderr(), "PE {}: a panic ends the job", world.rank());
+        // SAFETY: initialized, as what is dropped is there.
+        unsafe { ffi::shmem_global_exit(PANICKED) }
+    }
 }
 
 impl Shmem {
@@ -154,6 +178,7 @@ impl std::ops::Deref for Shmem {
 
 impl Drop for Shmem {
     fn drop(&mut self) {
+        end_the_job_in_a_panic();
         let _held = CHANGE.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: matches the initialization. Nothing is left, as all borrow self.
         unsafe { ffi::shmem_finalize() };

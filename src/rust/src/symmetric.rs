@@ -4,7 +4,7 @@
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
-use crate::{Element, Error, Shmem, ffi};
+use crate::{Element, Error, Shmem, ffi, runtime};
 
 /// An array of the same length on every PE, zero at first. Made and dropped by all PEs together.
 #[derive(Debug)]
@@ -23,11 +23,16 @@ impl Shmem {
     ///
     /// # Errors
     /// [`Error::NoRoom`], on all PEs.
+    ///
+    /// # Panics
+    /// On all PEs, where these give different lengths or types of another size.
     pub fn alloc<T: Element>(&self, len: usize) -> Result<Symmetric<'_, T>, Error> {
         const { assert!(align_of::<T>() <= 16 && size_of::<T>() > 0) };
+        let shapes = self.shapes()?;
         let count = len.max(1);
         // SAFETY: initialized, as self is there. The library checks the product.
         let start = unsafe { ffi::shmem_calloc(count, size_of::<T>()) };
+        self.compare_shapes(shapes, [len as u64, size_of::<T>() as u64]);
         let start = NonNull::new(start.cast()).ok_or(Error::NoRoom { bytes: count.saturating_mul(size_of::<T>()) })?;
         Ok(Symmetric { start, len, _shmem: PhantomData })
     }
@@ -36,6 +41,9 @@ impl Shmem {
     ///
     /// # Errors
     /// [`Error::NoRoom`], on all PEs.
+    ///
+    /// # Panics
+    /// As [`Self::alloc`].
     pub fn alloc_from<T: Element>(&self, values: &[T]) -> Result<Symmetric<'_, T>, Error> {
         let array = self.alloc(values.len())?;
         array.local().copy_from(0, values);
@@ -74,6 +82,7 @@ impl<T: Element> Symmetric<'_, T> {
 
 impl<T: Element> Drop for Symmetric<'_, T> {
     fn drop(&mut self) {
+        runtime::end_the_job_in_a_panic();
         // SAFETY: allocated by alloc, and freed once.
         unsafe { ffi::shmem_free(self.start.as_ptr().cast()) };
     }

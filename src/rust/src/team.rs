@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 
 use crate::ffi::{self, TeamHandle};
-use crate::{Error, Shmem};
+use crate::{Error, Shmem, runtime};
 
 /// A PE of the job, whatever teams it is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -82,7 +82,8 @@ impl<'s> Members<'s> {
 
     /// The PE some places after this one, in a ring of all.
     pub fn neighbour(&self, distance: usize) -> Pe {
-        self.pe((self.rank() + distance) % self.size()).expect("a place in the team")
+        // Either number is less than the size, an int in C.
+        self.pe((self.rank() + distance % self.size()) % self.size()).expect("a place in the team")
     }
 
     /// Its PEs in their order.
@@ -154,6 +155,7 @@ impl<'s> Team<'s> {
 impl Drop for Team<'_> {
     fn drop(&mut self) {
         if ![ffi::TEAM_WORLD, ffi::TEAM_SHARED].contains(&self.handle()) {
+            runtime::end_the_job_in_a_panic();
             // SAFETY: made by a split, and destroyed once.
             unsafe { ffi::shmem_team_destroy(self.handle()) };
         }

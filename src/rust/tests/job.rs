@@ -21,18 +21,95 @@ fn everything_on_several_pes() {
     if std::env::var_os(INSIDE).is_some() {
         return program().expect("room in the heap");
     }
-    let Some(oshrun) = oshrun() else { panic!("no oshrun: ./x build makes it") };
     for pes in ["1", "2", "3", "8"] {
-        let job = Command::new(&oshrun)
-            .args(["-n", pes, "--timeout", "60"])
-            .arg(std::env::current_exe().expect("this program"))
-            .args(["--exact", "everything_on_several_pes", "--nocapture"])
-            .env(INSIDE, "1")
-            .output()
-            .expect("oshrun runs");
-        let text = String::from_utf8_lossy(&job.stderr);
-        assert!(job.status.success(), "{pes} PEs: {}\n{text}\n{}", job.status, String::from_utf8_lossy(&job.stdout));
+        let (status, text) = job(pes, "everything_on_several_pes", "1");
+        assert_eq!(status, Some(0), "{pes} PEs: {text}");
     }
+}
+
+/// Runs a test of this program as a job, with what the variable says; its status and what it has printed.
+fn job(pes: &str, test: &str, what: &str) -> (Option<i32>, String) {
+    let Some(oshrun) = oshrun() else { panic!("no oshrun: ./x build makes it") };
+    let job = Command::new(&oshrun)
+        .args(["-n", pes, "--timeout", "60"])
+        .arg(std::env::current_exe().expect("this program"))
+        .args(["--exact", test, "--nocapture"])
+        .env(INSIDE, what)
+        .output()
+        .expect("oshrun runs");
+    (job.status.code(), String::from_utf8_lossy(&job.stderr).into_owned() + &String::from_utf8_lossy(&job.stdout))
+}
+
+/// Unwinding drops what all PEs drop together: others are in another call, and would wait for ever.
+#[test]
+fn a_panic_of_one_pe_ends_the_job() {
+    if let Ok(what) = std::env::var(INSIDE) {
+        return panic_on_the_last(&what).expect("room in the heap");
+    }
+    for what in ["wait", "team", "finalize"] {
+        let (status, text) = job("3", "a_panic_of_one_pe_ends_the_job", what);
+        assert_eq!(status, Some(101), "{what}: {text}");
+        assert!(text.contains("of the last PE") && text.contains("PE 2: a panic ends the job"), "{what}: {text}");
+    }
+    // A PE without others drops what it has.
+    let (status, text) = job("1", "a_panic_of_one_pe_ends_the_job", "caught");
+    assert_eq!(status, Some(0), "{text}");
+}
+
+fn panic_on_the_last(what: &str) -> Result<(), Error> {
+    let shmem = pellucid::init()?;
+    let is_last = || assert!(shmem.world().rank() + 1 < shmem.world().size(), "of the last PE");
+    match what {
+        "wait" => {
+            let flag = shmem.alloc::<i64>(1)?;
+            is_last();
+            shmem.wait_until(&flag, 0, Compare::Equal, 7);
+        }
+        "team" => {
+            let world = shmem.world();
+            let team = world.split_strided(0, 1, world.size())?.expect("all are in it");
+            is_last();
+            loop {
+                team.sync();
+            }
+        }
+        "caught" => {
+            let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                let _array = shmem.alloc::<i64>(1).expect("room in the heap");
+                is_last();
+            }));
+            assert!(caught.is_err());
+        }
+        _ => is_last(),
+    }
+    Ok(())
+}
+
+#[test]
+fn lengths_are_compared() {
+    if let Ok(what) = std::env::var(INSIDE) {
+        let shmem = pellucid::init().expect("the library");
+        let _before = shmem.alloc_from(&[1u8, 2]).expect("room in the heap");
+        match (what.as_str(), shmem.world().rank()) {
+            ("length", 2) => drop(shmem.alloc::<u64>(100_000)),
+            ("room", 1) => drop(shmem.alloc::<u64>(1 << 50)),
+            ("type", 1) => drop(shmem.alloc::<u32>(10)),
+            _ => drop(shmem.alloc::<u64>(10)),
+        }
+        println!("all went on");
+        return;
+    }
+    for (what, other) in [
+        ("length", "PE 2 one of 100000 elements of 8 bytes"),
+        ("room", "PE 1 one of 1125899906842624 elements of 8 bytes"),
+        ("type", "PE 1 one of 10 elements of 4 bytes"),
+    ] {
+        let (status, text) = job("3", "lengths_are_compared", what);
+        assert_eq!(status, Some(101), "{what}: {text}");
+        assert!(text.contains("PE 0 one of 10 elements of 8 bytes") && text.contains(other), "{what}: {text}");
+        assert!(!text.contains("all went on"), "{what}: {text}");
+    }
+    assert_eq!(job("3", "lengths_are_compared", "equal").0, Some(0));
 }
 
 #[test]
@@ -70,6 +147,7 @@ fn program() -> Result<(), Error> {
 fn transfers(shmem: &Shmem) -> Result<(), Error> {
     let world = shmem.world();
     let (me, right, left) = (world.me(), world.neighbour(1), world.neighbour(world.size() - 1));
+    assert_eq!(world.neighbour(usize::MAX).number(), (me.number() + usize::MAX % world.size()) % world.size());
     let array = shmem.alloc::<[f32; 2]>(10)?;
     assert!(array.local().iter().all(|pair| pair == [0.0; 2]));
     shmem.sync_all();

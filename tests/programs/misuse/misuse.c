@@ -78,6 +78,7 @@ int main(int count, char **arguments) {
     CASE("address-literal") shmem_putmem((void *)"literal", &value, 1, 0);
     CASE("address-end") shmem_putmem((char *)heap, private, (size_t)1 << 40, 0);
     CASE("huge-put") shmem_long_put(fixed, &value, huge, 0);
+    CASE("negative-put") shmem_putmem(fixed, &value, huge - huge - 5, 0);
     CASE("huge-get") shmem_long_get(&value, fixed, huge + 1, 0);
     CASE("huge-put-nbi") shmem_long_put_nbi(heap, &value, huge, 0);
     CASE("huge-put128") shmem_put128(heap, &value, huge >> 1, 0);

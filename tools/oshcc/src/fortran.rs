@@ -66,7 +66,7 @@ impl Toolchain {
 
     /// What is said where a program did not compile that uses a module, and there are no module files of this compiler.
     pub fn note(&self, tree: &Tree, args: &[OsString]) -> Option<String> {
-        if self.has_modules(tree) || !args.iter().any(uses_module) {
+        if self.has_modules(tree) || !args.iter().any(uses_module) || are_in_folders(args) {
             return None;
         }
         let modules = self.modules(tree);
@@ -93,23 +93,74 @@ fn version(text: &str) -> Option<u32> {
 /// Names of sources in Fortran, in small letters.
 const ENDINGS: &[&str] = &["f", "for", "ftn", "fpp", "f77", "f90", "f95", "f03", "f08", "f15", "f18", "f23", "cuf"];
 
+/// What is in an argument that is the name of a source file, in small letters.
+fn source(file: &OsString) -> Option<String> {
+    let ending = Path::new(file).extension()?.to_str()?.to_ascii_lowercase();
+    // A pipe would wait for its other end.
+    let is_source =
+        ENDINGS.contains(&ending.as_str()) && std::fs::metadata(file).is_ok_and(|metadata| metadata.is_file());
+    let bytes = is_source.then(|| std::fs::read(file).ok()).flatten()?;
+    Some(String::from_utf8_lossy(&bytes).to_ascii_lowercase())
+}
+
 /// Whether an argument is a source file that uses one of the modules.
 fn uses_module(file: &OsString) -> bool {
-    let ending = Path::new(file).extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);
-    // A pipe would wait for its other end.
-    let is_source = ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str()))
-        && std::fs::metadata(file).is_ok_and(|metadata| metadata.is_file());
-    if !is_source {
-        return false;
-    }
-    let Ok(bytes) = std::fs::read(file) else { return false };
-    String::from_utf8_lossy(&bytes).lines().any(|line| {
-        let line = line.trim_start().to_ascii_lowercase();
-        line.strip_prefix("use").is_some_and(|rest| {
-            let name = rest.trim_start_matches([' ', ',', ':']);
-            name.len() < rest.len() && (name.starts_with("shmem") || name.starts_with("non_intrinsic :: shmem"))
+    source(file).is_some_and(|text| {
+        text.lines().any(|line| {
+            let Some(rest) = line.trim_start().strip_prefix("use") else { return false };
+            let after = rest.trim_start_matches([' ', ',', ':']);
+            let after = after.strip_prefix("non_intrinsic").unwrap_or(after).trim_start_matches([' ', ':']);
+            let name = after.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next();
+            after.len() < rest.len() && matches!(name, Some("shmem" | "shmem_c"))
         })
     })
+}
+
+/// Whether the compiler finds module files elsewhere: in a folder of `-I` or `-J`, or where it runs.
+fn are_in_folders(args: &[OsString]) -> bool {
+    let names: Vec<&str> = args.iter().filter_map(|arg| arg.to_str()).collect();
+    let folder = |at: usize| {
+        let value = names[at].strip_prefix("-I").or_else(|| names[at].strip_prefix("-J"))?;
+        if value.is_empty() { names.get(at + 1).copied() } else { Some(value) }
+    };
+    let has = |folder: &str| ["shmem.mod", "shmem_c.mod"].iter().any(|name| Path::new(folder).join(name).is_file());
+    (0..names.len()).filter_map(folder).chain(["."]).any(has)
+}
+
+/// Options by which `INTEGER` or `REAL` have another size than in the library, also of other compilers.
+const KINDS: &[(&str, &str)] = &[
+    ("-fdefault-integer-8", "INTEGER"),
+    ("-finteger-4-integer-8", "INTEGER"),
+    ("-i8", "INTEGER"),
+    ("-fdefault-real-8", "REAL"),
+    ("-fdefault-real-10", "REAL"),
+    ("-fdefault-real-16", "REAL"),
+    ("-freal-4-real-8", "REAL"),
+    ("-freal-4-real-10", "REAL"),
+    ("-freal-4-real-16", "REAL"),
+    ("-r8", "REAL"),
+    ("-r16", "REAL"),
+];
+
+/// A sentence for each option by which a source that uses the library hands it data of another size; nothing else
+/// tells.
+pub fn warnings(args: &[OsString]) -> Vec<String> {
+    let options: Vec<_> = KINDS.iter().filter(|(option, _)| args.iter().any(|arg| arg == option)).collect();
+    if options.is_empty() || !args.iter().filter_map(source).any(|text| text.contains("shmem")) {
+        return Vec::new();
+    }
+    let sentence = |(option, kind): &&(&str, &str)| {
+        let (routine, other) = match *kind {
+            "INTEGER" => ("shmem_integer_put", "shmem_put64; results that are INTEGER have to be INTEGER*4"),
+            _ if option.ends_with('8') => ("shmem_real_put", "shmem_real8_put"),
+            _ => ("shmem_real_put", "shmem_put128"),
+        };
+        format!(
+            "{option}: {kind} has 4 bytes in the library, so {routine} and its kin move a part of such data only; \
+             use routines that have the size in their name, such as {other} (docs/fortran.md)"
+        )
+    };
+    options.iter().map(sentence).collect()
 }
 
 /// Whether a source file is of C, which is compiled without the options of Fortran.
@@ -152,12 +203,26 @@ mod tests {
             ("program a\n  use shmem\nend\n", true),
             ("      USE, NON_INTRINSIC :: SHMEM_C\n", true),
             ("program a\n  use iso_c_binding\n  call user_shmem()\nend\n", false),
+            ("program a\n  use shmem_types\nend\n", false),
+            ("use::shmem,only:shmem_put8\nend\n", true),
             ("      include 'shmem.fh'\n", false),
         ] {
             let file = folder.join("a.f90");
             std::fs::write(&file, text).unwrap();
             let note = tools.note(&tree, &["-c".into(), file.into()]);
             assert_eq!(note.is_some_and(|note| note.contains("gfortran-12")), is_told, "{text}");
+        }
+        // The user's own, by which the compiler was content.
+        std::fs::write(folder.join("a.f90"), "use shmem\nend\n").unwrap();
+        let (source, own) = (folder.join("a.f90").into_os_string(), folder.join("own"));
+        let joined = OsString::from(format!("-I{}", own.display()));
+        for is_made in [false, true] {
+            let args = [&[source.clone(), joined.clone()][..], &[source.clone(), "-J".into(), own.clone().into()]];
+            for args in args {
+                assert_eq!(tools.note(&tree, args).is_none(), is_made, "{args:?}");
+            }
+            std::fs::create_dir_all(&own).unwrap();
+            std::fs::write(own.join("shmem.mod"), "").unwrap();
         }
         // Only sources are looked at, and a pipe is none.
         std::fs::write(folder.join("a.o"), "use shmem\n").unwrap();
@@ -166,6 +231,26 @@ mod tests {
         for name in ["a.o", "pipe.f90", "none.f90"] {
             assert_eq!(tools.note(&tree, &[folder.join(name).into()]), None, "{name}");
         }
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn other_sizes_of_integer_and_real_are_warned_of() {
+        let folder = std::env::temp_dir().join(format!("oshcc-kinds-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (with, without) = (folder.join("with.F"), folder.join("without.f90"));
+        std::fs::write(&with, "      INCLUDE 'SHMEM.FH'\n      END\n").unwrap();
+        std::fs::write(&without, "print *, 1\nend\n").unwrap();
+        let of = |file: &Path, options: &[&str]| {
+            warnings(&options.iter().map(OsString::from).chain([file.into()]).collect::<Vec<_>>())
+        };
+        for (option, kind) in KINDS {
+            let told = of(&with, &["-O2", option]);
+            assert!(told.len() == 1 && told[0].starts_with(&format!("{option}: {kind} has 4 bytes")), "{told:?}");
+            assert!(of(&without, &[option]).is_empty(), "{option}");
+        }
+        assert_eq!(of(&with, &["-fdefault-integer-8", "-fdefault-real-8"]).len(), 2);
+        assert!(of(&with, &["-O2", "-fdefault-double-8"]).is_empty());
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

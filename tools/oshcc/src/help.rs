@@ -8,10 +8,10 @@ pub fn text(language: Language, compiler: &Compiler) -> String {
     let wrapper = language.wrapper();
     let variables = language.variables().join(" or ");
     let variable = language.variables()[0];
-    let source = match language {
-        Language::C => "prog.c",
-        Language::Cxx => "prog.cpp",
-        Language::Fortran => "prog.f90",
+    let (source, gnu) = match language {
+        Language::C => ("prog.c", "gcc"),
+        Language::Cxx => ("prog.cpp", "g++"),
+        Language::Fortran => ("prog.f90", "gfortran"),
     };
     format!(
         "\
@@ -27,7 +27,7 @@ Options of {wrapper}; every other one goes to the compiler unchanged:
   -showme:incdirs, -showme:libdirs, -showme:libs, -showme:command, -showme:version
                           print parts of them, the compiler, this version
 
-Environment: {variables} is the compiler, with arguments if need be ({variable}=\"ccache gcc\").
+Environment: {variables} is the compiler, with arguments if need be ({variable}=\"ccache {gnu}\").
 
 A PSHMEM profiler needs no more than its own -l option: {wrapper} {source} -lmyprof
 

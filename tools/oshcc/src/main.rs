@@ -68,6 +68,11 @@ fn run(language: Language, args: &[OsString]) -> Result<(), (i32, String)> {
     for warning in order::warnings(args) {
         say(language, &format!("warning: {warning}"));
     }
+    if language == Language::Fortran {
+        for warning in fortran::warnings(&response::expanded(args)) {
+            say(language, &format!("warning: {warning}"));
+        }
+    }
     let toolchain = (language == Language::Fortran).then(|| Toolchain::of(&compiler.words));
     let with = With { language, compiler: &compiler.words, toolchain: toolchain.as_ref(), tree: &tree };
     let command = match plan::plan(&with, args) {

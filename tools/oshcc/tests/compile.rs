@@ -258,6 +258,18 @@ fn help_speaks_of_the_wrapper_first() {
     good(&ran);
     assert!(ran.out.starts_with("Usage: oshcc "));
     assert!(ran.out.contains("-showme:compile") && ran.out.contains("--version"));
+    assert!(ran.out.contains("CC=\"ccache gcc\""), "{ran:?}");
+    // The example is of the wrapper's own language.
+    for (name, variable, example) in
+        [("oshc++", "CXX", "CXX=\"ccache g++\""), ("oshfort", "FC", "SHMEM_FC=\"ccache gfortran\"")]
+    {
+        let wrapper = tree.path(&format!("bin/{name}"));
+        if !wrapper.exists() {
+            symlink("oshcc", &wrapper).unwrap();
+        }
+        let ran = tree.run_with(&wrapper, &["--help"], &[(variable, "true")]);
+        assert!(ran.out.contains(example), "{ran:?}");
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 #   OpenSHMEM::OpenSHMEM    the library: target_link_libraries(prog PRIVATE OpenSHMEM::OpenSHMEM)
 #   OpenSHMEM::static       the same, linked into the program
 #   OpenSHMEM::Fortran      the Fortran interface, and the modules where they were made for this gfortran
+#   OpenSHMEM_Fortran_MODULES    their folder, for `use shmem` and `use shmem_c`; false where they were not made
 #   OpenSHMEM_OSHRUN        the launcher, for add_test
 #   OpenSHMEM_OSHCC, OpenSHMEM_OSHCXX, OpenSHMEM_OSHFORT    the compiler wrappers
 #   OpenSHMEM_INCLUDE_DIRS, OpenSHMEM_LIBRARIES             for those who use no targets
@@ -40,8 +41,14 @@ if(EXISTS "${_openshmem_root}/lib/libsmaf.so.1")
   set(_openshmem_includes "${_openshmem_root}/include")
   string(REGEX MATCH "^[0-9]+" _openshmem_gfortran "${CMAKE_Fortran_COMPILER_VERSION}")
   set(_openshmem_modules "${_openshmem_root}/lib/pellucid/modules/gfortran-${_openshmem_gfortran}")
+  set(OpenSHMEM_Fortran_MODULES FALSE)
   if(CMAKE_Fortran_COMPILER_ID STREQUAL "GNU" AND EXISTS "${_openshmem_modules}")
+    set(OpenSHMEM_Fortran_MODULES "${_openshmem_modules}")
     list(APPEND _openshmem_includes "${_openshmem_modules}")
+  elseif(CMAKE_Fortran_COMPILER_ID AND NOT OpenSHMEM_FIND_QUIETLY)
+    # Elsewhere the compiler says no more than that it finds no module file.
+    message(STATUS "OpenSHMEM has no module files of ${CMAKE_Fortran_COMPILER_ID} ${CMAKE_Fortran_COMPILER_VERSION} "
+      "for `use shmem`: compile ${_openshmem_root}/share/pellucid/fortran/*.f90 with it (oshfort says how)")
   endif()
   set_target_properties(OpenSHMEM::Fortran PROPERTIES
     IMPORTED_LOCATION "${_openshmem_root}/lib/libsmaf.so.1"

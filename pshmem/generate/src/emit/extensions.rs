@@ -183,7 +183,7 @@ typedef int (*shmemx_offset_fn)(int PE_index, int PE_start, int PE_size, void *c
  */
 typedef uint64_t shmemx_request_handle_t;
 typedef shmemx_request_handle_t shmemx_req_h;
-#define SHMEMX_REQ_INVALID ((shmemx_request_handle_t)0)
+#define SHMEMX_REQ_INVALID PELLUCID_AS(shmemx_request_handle_t, 0)
 
 /*
  * Files that the members of a team read and write together. All members call open, close, sync, size, truncate and the
@@ -194,7 +194,7 @@ typedef shmemx_request_handle_t shmemx_req_h;
  * follow each other by their numbers, from where the last one on this file ended, at first from 0.
  */
 typedef struct shmemx_file *shmemx_file_t;
-#define SHMEMX_FILE_INVALID ((shmemx_file_t)0)
+#define SHMEMX_FILE_INVALID PELLUCID_NONE(shmemx_file_t)
 
 /*
  * Spaces: symmetric memory of the members of a team or of an active set alone, apart from the symmetric heap. `mask`
@@ -208,9 +208,9 @@ typedef struct shmemx_file *shmemx_file_t;
  * neighbours among them that the calling one is in.
  */
 typedef struct shmemx_space *shmemx_space_t;
-#define SHMEMX_SPACE_INVALID ((shmemx_space_t)0)
-#define SHMEMX_SPACE_DEFAULT ((shmemx_space_t)1)
-#define SHMEMX_TEAM_NUMA ((shmem_team_t)3)
+#define SHMEMX_SPACE_INVALID PELLUCID_NONE(shmemx_space_t)
+#define SHMEMX_SPACE_DEFAULT PELLUCID_BITS(shmemx_space_t, 1)
+#define SHMEMX_TEAM_NUMA PELLUCID_BITS(shmem_team_t, 3)
 
 typedef struct {
     size_t size;      /* bytes on each member; without, as many as the symmetric heap has */
@@ -248,9 +248,9 @@ typedef struct {
 } shmemx_error_t;
 
 typedef void (*shmemx_errhandler_t)(const shmemx_error_t *error, void *data);
-#define SHMEMX_ERRORS_FATAL ((shmemx_errhandler_t)0)
-#define SHMEMX_ERRORS_RETURN ((shmemx_errhandler_t)1)
-#define SHMEMX_ERRORS_LOG ((shmemx_errhandler_t)2)
+#define SHMEMX_ERRORS_FATAL PELLUCID_NONE(shmemx_errhandler_t)
+#define SHMEMX_ERRORS_RETURN PELLUCID_BITS(shmemx_errhandler_t, 1)
+#define SHMEMX_ERRORS_LOG PELLUCID_BITS(shmemx_errhandler_t, 2)
 
 /*
  * How the job and its PEs stand, as far as this PE's host knows.

@@ -149,6 +149,20 @@ extern "C++" {
 #define PELLUCID_NORETURN
 #endif
 
+/* Casts in the style of the language: what stands for nothing, the same value, the same bits. */
+#if defined(__cplusplus) && __cplusplus >= 201103L
+#define PELLUCID_NONE(type) (static_cast<type>(nullptr))
+#else
+#define PELLUCID_NONE(type) ((type)0)
+#endif
+#ifdef __cplusplus
+#define PELLUCID_AS(type, value) (static_cast<type>(value))
+#define PELLUCID_BITS(type, value) (reinterpret_cast<type>(value))
+#else
+#define PELLUCID_AS(type, value) ((type)(value))
+#define PELLUCID_BITS(type, value) ((type)(value))
+#endif
+
 /* Handles (9.4, 9.5) */
 typedef struct pellucid_team *shmem_team_t;
 typedef struct pellucid_ctx *shmem_ctx_t;

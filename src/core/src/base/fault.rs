@@ -253,8 +253,8 @@ impl Cause {
         match self {
             Self::InSpace { arg, addr, bytes, space, wrong: OfSpace::PastEnd { room } } => write!(
                 f,
-                "{arg} = {addr:#x}: {bytes} bytes run past the end of space {space:?}, which has {room} bytes from \
-                 there"
+                "{arg} = {addr:#x}: {} run past the end of space {space:?}, which has {room} bytes from there",
+                Bytes(*bytes)
             ),
             Self::InSpace { arg, addr, space, wrong: OfSpace::NoMember { pe, size, by }, .. } => {
                 let who = if *by { format!("the calling PE {pe}") } else { format!("PE {pe}") };
@@ -303,21 +303,27 @@ impl Cause {
         match self {
             Self::NotSymmetric { arg, addr, bytes } => write!(
                 f,
-                "{arg} = {addr:#x} ({bytes} bytes) is not a symmetric address: it is neither in the symmetric heap nor \
-                 a writable global or static variable of the executable"
+                "{arg} = {addr:#x} ({}) is not a symmetric address: it is neither in the symmetric heap nor a writable \
+                 global or static variable of the executable",
+                Bytes(*bytes)
             ),
             Self::PastEnd { arg, addr, bytes, room, segment } => write!(
                 f,
-                "{arg} = {addr:#x}: {bytes} bytes run past the end of the {segment}, which has {room} bytes from there"
+                "{arg} = {addr:#x}: {} run past the end of the {segment}, which has {room} bytes from there",
+                Bytes(*bytes)
             ),
-            Self::Null { arg, bytes } => write!(f, "{arg} is a null pointer where {bytes} bytes are to be moved"),
+            Self::Null { arg, bytes } => {
+                write!(f, "{arg} is a null pointer where {} are to be moved", Bytes(*bytes))
+            }
             Self::ForeignPointer { addr } => {
                 write!(f, "ptr = {addr:#x} was not returned by a symmetric allocation routine")
             }
             Self::DoubleFree { addr } => write!(f, "ptr = {addr:#x} was freed already"),
             Self::Overlap { dest, dest_bytes, source, source_bytes, in_place } => write!(
                 f,
-                "dest = {dest:#x} ({dest_bytes} bytes) and source = {source:#x} ({source_bytes} bytes) overlap: {}",
+                "dest = {dest:#x} ({}) and source = {source:#x} ({}) overlap: {}",
+                Bytes(*dest_bytes),
+                Bytes(*source_bytes),
                 if *in_place { "they must be one object or two apart" } else { "they must be apart" }
             ),
             Self::Misaligned { arg, addr, align } => {
@@ -325,7 +331,8 @@ impl Cause {
             }
             Self::InUse { arg, addr, bytes, by, of, has_handle } => write!(
                 f,
-                "{arg} = {addr:#x} ({bytes} bytes) shares memory with {of} of {by}, which is under way: {} first",
+                "{arg} = {addr:#x} ({}) shares memory with {of} of {by}, which is under way: {} first",
+                Bytes(*bytes),
                 if *has_handle { "wait for its request" } else { "call shmem_quiet" }
             ),
             Self::NotHeld { addr } => {
@@ -336,14 +343,29 @@ impl Cause {
             }
             Self::NoObject { arg, addr, bytes, object: None } => write!(
                 f,
-                "{arg} = {addr:#x} ({bytes} bytes) lies in no object of the symmetric heap: it was freed, or never \
-                 allocated"
+                "{arg} = {addr:#x} ({}) lies in no object of the symmetric heap: it was freed, or never allocated",
+                Bytes(*bytes)
             ),
             Self::NoObject { arg, addr, bytes, object: Some((start, size)) } => write!(
                 f,
-                "{arg} = {addr:#x}: {bytes} bytes run past the end of the object at {start:#x}, which has {size} bytes"
+                "{arg} = {addr:#x}: {} run past the end of the object at {start:#x}, which has {size} bytes",
+                Bytes(*bytes)
             ),
             other => fmt::Debug::fmt(other, f),
+        }
+    }
+}
+
+/// Bytes that a call is to move. A negative count, which C and Fortran pass as a size, is shown as it was given.
+struct Bytes(usize);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 as isize {
+            // Also what a count times the size of its elements comes to, where that is more than a size can be.
+            -1 => f.write_str("more than 2^63 bytes (a negative count?)"),
+            bytes @ 0.. => write!(f, "{bytes} bytes"),
+            bytes => write!(f, "{bytes} bytes (a negative count)"),
         }
     }
 }
@@ -452,5 +474,13 @@ mod tests {
         assert_eq!(text, "pe = 9 is not a PE: valid are 0 to 3");
         let text = Cause::Null { arg: "dest", bytes: 24 }.to_string();
         assert_eq!(text, "dest is a null pointer where 24 bytes are to be moved");
+        let past = |bytes: usize| {
+            let room = Cause::PastEnd { arg: "dest", addr: 16, bytes, room: 8, segment: "static data" }.to_string();
+            room.split(" run past").next().unwrap_or_default().to_owned()
+        };
+        assert_eq!(past(9), "dest = 0x10: 9 bytes");
+        assert_eq!(past(5_usize.wrapping_neg()), "dest = 0x10: -5 bytes (a negative count)");
+        // One element of 8 bytes less than none, and any other such product.
+        assert_eq!(past(usize::MAX.saturating_mul(8)), "dest = 0x10: more than 2^63 bytes (a negative count?)");
     }
 }

@@ -192,8 +192,8 @@ fn wireup(job: &Job, pe: u32) -> Result<Option<Arc<dyn Wireup>>, Fault> {
 /// A program that a PE started has inherited all of its variables, but is not that PE.
 fn is_this_process(mark: &str) -> Result<(), Fault> {
     let inherited = std::env::var(IS).ok();
-    let pid = inherited.as_deref().and_then(|value| value.strip_prefix(mark));
-    match pid.filter(|pid| *pid != identity()).map(|pid| pid.split('.').next().unwrap_or(pid)) {
+    let before = inherited.as_deref().and_then(|value| value.strip_prefix(mark)).map(parts);
+    match before.filter(|(before, _)| *before != identity()).map(|(pid, _)| pid.split('.').next().unwrap_or(pid)) {
         None => Ok(()),
         Some(pid) => Err(Fault::from(Cause::Startup(format!(
             "process {pid} is this PE already: start a further OpenSHMEM program from within a PE with its own \
@@ -204,7 +204,7 @@ fn is_this_process(mark: &str) -> Result<(), Fault> {
 
 fn remember(mark: &str) {
     // SAFETY: as in `ours`.
-    unsafe { std::env::set_var(IS, format!("{mark}{}", identity())) };
+    unsafe { std::env::set_var(IS, format!("{mark}{}.{:x}", identity(), process::image())) };
 }
 
 /// What this process keeps when it replaces its program, and no other has: its number, and when it was started.
@@ -212,18 +212,28 @@ fn identity() -> String {
     format!("{}.{}", process::id(), process::start_time())
 }
 
+/// The process that a value names, and the program in it.
+fn parts(value: &str) -> (&str, &str) {
+    value.rsplit_once('.').unwrap_or((value, ""))
+}
+
 /// A PE that replaces its program (`exec`) has lost its memory and its connections: the others would wait for it for
-/// ever, and it would be alone in a job of its own.
+/// ever, and it would be alone in a job of its own. So would another copy of the library in one process be.
 fn is_first_program() -> Result<(), Fault> {
     let before = std::env::var(IS).ok();
-    if before.as_deref().and_then(|value| value.rsplit_once('=')).is_none_or(|(_, before)| before != identity()) {
-        return Ok(());
-    }
-    Err(Fault::from(Cause::Startup(
+    let before = before.as_deref().and_then(|value| value.rsplit_once('=')).map(|(_, before)| parts(before));
+    let Some((_, image)) = before.filter(|(before, _)| *before == identity()) else { return Ok(()) };
+    let is_same = process::image() != 0 && image == format!("{:x}", process::image());
+    Err(Fault::from(Cause::Startup(if is_same {
+        "another copy of the library in this process has made it a PE already: the program and what it loads have to \
+         use the same libsma.so.1 (a program that is linked with -static or libsma.a has a copy of its own, as each \
+         namespace of dlmopen has)"
+            .into()
+    } else {
         "this process was a PE already when it replaced its program (exec): a PE can do that before shmem_init \
          only, and starts a further OpenSHMEM program as a process of its own"
-            .into(),
-    )))
+            .into()
+    })))
 }
 
 fn number(name: &str) -> Result<RawFd, Fault> {

@@ -36,7 +36,7 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, names: *mut 
         if found == 0 {
             module.base.store(info.dlpi_addr, Relaxed);
             module.end.store(end, Relaxed);
-            module.path.set(&path(info));
+            module.path.set(&path(info, headers));
             module.build_id.set(&build_id(info, headers));
             module.start.store(start, Relaxed);
             return 0;
@@ -114,11 +114,51 @@ fn build_id(info: &libc::dl_phdr_info, headers: &[libc::Elf64_Phdr]) -> String {
 }
 
 /// File of an object. The executable has an empty name.
-fn path(info: &libc::dl_phdr_info) -> String {
+fn path(info: &libc::dl_phdr_info, headers: &[libc::Elf64_Phdr]) -> String {
     // SAFETY: the name is null or a C string of the loader.
     let name = (!info.dlpi_name.is_null()).then(|| unsafe { CStr::from_ptr(info.dlpi_name) }.to_string_lossy());
     match name {
         Some(name) if !name.is_empty() => name.into_owned(),
-        _ => std::env::current_exe().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default(),
+        _ => program(headers.as_ptr() as u64)
+            .or_else(|| Some(std::env::current_exe().ok()?.to_string_lossy().into_owned()))
+            .unwrap_or_default(),
+    }
+}
+
+/// The file of the program, whose headers are at this address, where the kernel was not asked for it: a loader that was
+/// started with the program as its argument is what the kernel calls the executable. `None`: the kernel knows.
+fn program(headers: u64) -> Option<String> {
+    // SAFETY: asks for a value, which is 0 where the kernel has loaded no loader beside the program.
+    if unsafe { libc::getauxval(libc::AT_BASE) } != 0 {
+        return None;
+    }
+    let maps = std::fs::read("/proc/self/maps").ok()?;
+    file_at(&String::from_utf8_lossy(&maps), headers)
+}
+
+/// The file that is mapped at an address: of lines such as `55d0-55d4 r--p 00000000 08:01 77  /a/prog`.
+fn file_at(maps: &str, address: u64) -> Option<String> {
+    maps.lines().find_map(|line| {
+        let (range, rest) = line.split_once(' ')?;
+        let (start, end) = range.split_once('-')?;
+        let range = u64::from_str_radix(start, 16).ok()?..u64::from_str_radix(end, 16).ok()?;
+        let path = rest.splitn(5, ' ').nth(4)?.trim_start();
+        (range.contains(&address) && path.starts_with('/')).then(|| path.to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_at_an_address() {
+        let maps = "1000-3000 r--p 00000000 08:01 7 \n\
+                    4000-5000 r-xp 00000000 08:01 77                         /a b/prog\n\
+                    5000-6000 rw-p 00000000 00:00 0                          [heap]\n";
+        assert_eq!(file_at(maps, 0x4fff).as_deref(), Some("/a b/prog"));
+        for address in [0xfff, 0x1000, 0x3000, 0x5000] {
+            assert_eq!(file_at(maps, address), None, "{address:#x}");
+        }
     }
 }
