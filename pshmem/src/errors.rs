@@ -141,6 +141,14 @@ pub fn report(fault: &Fault) -> c_int {
     happened(thread::waiting().map(|(op, _)| op), fault.clone())
 }
 
+/// Keeps the error of a call that is allowed, and gives its code.
+pub fn keep_allowed(fault: &Fault) -> c_int {
+    let op = thread::waiting().map(|(op, _)| op);
+    let routine = op.and_then(|op| OPS.get(usize::from(op))).map_or("a request", |op| op.name());
+    keep(op, routine, fault);
+    fault.code()
+}
+
 /// Whether an error ends the job, as the handler says.
 pub fn is_fatal(fault: &Fault) -> bool {
     handler(Team::from_bits(fault.team())).0 == FATAL && !fault.is_result()

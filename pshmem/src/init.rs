@@ -113,6 +113,7 @@ fn begin(routine: &str, thread_level: c_int) -> Result<Start, Fault> {
     let start = runtime::init_thread(thread_level, PROFILES)?;
     finale::end();
     report::set_reporter(errors::report, errors::is_fatal);
+    report::set_keeper(errors::keep_allowed);
     if start.first && runtime::map().check {
         check::begin();
     }

@@ -238,3 +238,10 @@ fn files_of_a_full_disk_are_right_as_far_as_they_go() {
         within(&[&oshrun, "-n", pes, &binary, &folder]).expect_code(0);
     }
 }
+
+/// What fails and is no mistake of the program's is told of, too; flags say what is wrong with them.
+#[test]
+fn the_last_error_tells_of_every_call_that_fails() {
+    let binary = Build::program("extensions/refused.c").options(["-D_GNU_SOURCE"]).build();
+    Job::oshrun(2).arg(binary).run().expect_code(0);
+}

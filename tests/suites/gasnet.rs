@@ -20,7 +20,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 const LIMIT: u64 = 120;
 
 /// Programs that run in every mode.
-const PROGRAMS: [&str; 6] = ["rma", "team", "atomic", "vis", "legacy", "collectives"];
+const PROGRAMS: [&str; 7] = ["rma", "team", "atomic", "vis", "legacy", "collectives", "attach"];
 const HEADERS: [&str; 8] = [
     "gasnet_fwd.h",
     "gasnetex.h",
@@ -56,6 +56,13 @@ fn main() -> ExitCode {
     let remote_calls = move || remote_calls(across.as_deref(), has_libfabric);
     trials.push(Trial::test("remote procedure calls in C++", remote_calls));
     trials.extend(endings(has_libfabric, hosts.as_ref()));
+    // A client that catches SIGQUIT gets it for others that end the job.
+    for which in ["interrupt", "hangup"] {
+        let end = move || ended(Job::oshrun(3), "PAR", (which, 45, ""), true);
+        trials.push(Trial::test(format!("ends/{which}"), end));
+    }
+    let in_thread = ("thread-lock", 1, "gex_HSL_Lock: called by another thread than gex_Client_Init");
+    trials.push(Trial::test("ends/thread-lock SEQ", move || ended(Job::oshrun(3), "SEQ", in_thread, true)));
     trials.extend(damages());
     let cluster = if arguments.list {
         Err("tests are listed only".into())
@@ -137,7 +144,7 @@ fn passes(job: Job, program: &Program, pes: usize) -> Result<(), Failed> {
 
 /// How the program that is told to end or to break a rule does so: its argument, the exit code, words of the message.
 type Ending = (&'static str, i32, &'static str);
-const ENDINGS: [Ending; 60] = [
+const ENDINGS: [Ending; 67] = [
     ("exit", 42, ""),
     ("exit-handler", 43, ""),
     ("exit-signal", 44, ""),
@@ -198,6 +205,13 @@ const ENDINGS: [Ending; 60] = [
     ("hold-twice", 1, "gasnet_hold_interrupts: called in a No-Interrupt Section: they do not nest"),
     ("old-calls", 1, "GASNet-1 calls need gasnet_init, or GEX_FLAG_USES_GASNET1 at gex_Client_Init"),
     ("unattached", 1, "called before gasnet_attach"),
+    ("much-broadcast", 1, "gex_Coll_BroadcastNB: nbytes = 18446744073709551615: there is no memory for"),
+    ("much-reduce", 1, "gex_Coll_ReduceToAllNB: dt_sz = 8 and dt_cnt = 1125899906842624: there is no memory for"),
+    ("much-team", 1, "gex_TM_Create: numargs = 1152921504606846976: the job has"),
+    ("much-events", 1, "gex_Event_WaitAll: numevents = 18446744073709551615: no array has so many"),
+    ("left-barrier", 0, "its main has returned, or it has called exit"),
+    ("left-split", 0, "its main has returned, or it has called exit"),
+    ("left-block", 0, "its main has returned, or it has called exit"),
 ];
 
 /// Whether a job ended as it should: its words, its time, and, where its launcher hands the code on, that.
@@ -327,6 +341,7 @@ fn statics() -> Vec<Trial> {
         Trial::test("under the name of a conduit", as_a_conduit),
         Trial::test("static library", static_library),
         Trial::test("with OpenSHMEM", with_openshmem),
+        Trial::test("variables that are no numbers", bad_variables),
         Trial::test("a client in C++", client_in_cxx),
     ]
 }
@@ -528,6 +543,22 @@ fn remote_calls(hosts: Option<&Hosts>, has_libfabric: bool) -> Result<(), Failed
         if let Some(hosts) = hosts {
             let job = hosts.oshrun_with(&["--hosts", &hosts.list(2), "-n", "4"]);
             all_is_well(&job.arg(&program).limit(LIMIT).run(), 4)?;
+        }
+    }
+    Ok(())
+}
+
+/// Values of variables that are none end the job at its begin.
+fn bad_variables() -> Result<(), Failed> {
+    for (name, value, words) in [
+        ("GASNET_EXITTIMEOUT", "abc", "GASNET_EXITTIMEOUT=abc: expected seconds"),
+        ("GASNET_EXITTIMEOUT", "-1", "GASNET_EXITTIMEOUT=-1: expected seconds"),
+        ("GASNET_EXITTIMEOUT", "nan", "GASNET_EXITTIMEOUT=nan: expected seconds"),
+        ("GASNET_MAX_SEGSIZE", "999999t", "a smaller GASNET_MAX_SEGSIZE"),
+    ] {
+        let outcome = Job::oshrun(1).env(name, value).arg(Program::new("team", "PAR").build()?).run();
+        if outcome.code() != 1 || !outcome.stderr.contains(words) {
+            return Err(outcome.describe().into());
         }
     }
     Ok(())

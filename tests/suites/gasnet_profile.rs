@@ -124,6 +124,62 @@ fn sites_are_of(program: &str, directory: PathBuf) {
     }
 }
 
+/// A run of two PEs of the program of calls within calls, and what it says.
+fn within(which: &str) -> Report {
+    let program = build_with("within", "within", &format!("{SHARED} -lpthread"));
+    let directory = tree::scratch("gasnet-profile").join(format!("within-{which}"));
+    let _ = std::fs::remove_dir_all(&directory);
+    let option = format!("--profile-dir={}", directory.display());
+    Job::oshrun(2).arg(option).arg(program).arg(which).run().expect_code(0);
+    Report::read(&directory, true)
+}
+
+/// Time of each PE in the library, as a part of which each moment counts once, is within that of the job.
+fn assert_time_counts_once(report: &Report) {
+    let json = report.json();
+    let rows = json["balance"].as_array().expect("rows");
+    let of = |what: &str| rows.iter().find(|row| row["what"] == what).and_then(|row| row["max_ns"].as_u64());
+    let wall = json["wall_ns"].as_u64();
+    assert!(of("in the library") <= wall && of("run time") <= wall, "{wall:?}\n{}", json["balance"]);
+}
+
+#[test]
+fn what_a_handler_waits_for_is_time_of_who_runs_it() {
+    let report = within("handler");
+    assert_time_counts_once(&report);
+    assert_eq!(report.routine_of(1, "gex_HSL_Lock_in_handler").0, 1);
+    assert_eq!(report.routine_of(1, "gex_AM_ReplyShort").0, 1);
+    for routine in ["gex_HSL_Lock_in_handler", "gex_AM_ReplyShort"] {
+        assert_eq!(report.field(routine, "class").and_then(Value::as_str), Some("handler"), "{routine}");
+    }
+}
+
+#[test]
+fn a_wait_for_room_is_no_time_of_its_request() {
+    let report = within("full");
+    assert!(report.routine_of(0, "gex_AM_Request_waits_for_room").0 > 0, "{:?}", report.names());
+    assert_time_counts_once(&report);
+}
+
+#[test]
+fn messages_that_were_not_sent_have_no_bytes() {
+    let report = within("immediate");
+    assert_eq!(report.routine_of(0, "gex_AM_RequestMedium"), (2000, 2_000_000));
+    assert_eq!(report.routine_of(1, "gex_AM_handler_202"), (2000, 2_000_000));
+    let (tries, bytes) = report.routine_of(0, "gex_AM_Request_tries");
+    assert!(tries > 2000 && bytes == 0, "{tries} tries of {bytes} bytes");
+}
+
+#[test]
+fn bytes_of_messages_count_once_in_all() {
+    let directory = traffic(2, "--profile-dir", "once");
+    let text = Job::new(tree::tool("oshprof")).arg("report").arg(&directory).run().expect_code(0).stdout;
+    let all = text.lines().find(|line| line.trim_start().starts_with("all ")).expect("a line of sums");
+    // Of either PE: 5 medium messages, a long one, puts, gets, fetch-adds.
+    let bytes = 2 * (500 + 1000 + 7 * 64 + 3 * 64 + 4 * 8);
+    assert!(all.contains(&format!("{:.2} KiB", f64::from(bytes) / 1024.0)), "{bytes} bytes in {all:?}");
+}
+
 #[test]
 fn traces_have_messages_and_handlers() {
     let directory = traffic(2, "--trace", "traced");
@@ -149,6 +205,16 @@ fn hang(job: &Running, part: &str) -> String {
         }
         std::thread::sleep(Duration::from_millis(50));
     }
+}
+
+#[test]
+fn hang_shows_who_has_left_main() {
+    let program = build_with("endings", "endings", &format!("{SHARED} -lpthread"));
+    // The job ends by itself then.
+    let seconds = "4";
+    let job = Job::oshrun(3).env("GASNET_EXITTIMEOUT", seconds).arg(program).arg("left-block").limit(60).start();
+    hang(&job, "PE 2 waits in shmem_finalize");
+    job.wait().expect_code(0).expect_text(&["PE 2: its main has returned"]);
 }
 
 #[test]

@@ -10,6 +10,7 @@ struct pellucid_gasnet_thread {
     void *completion;        /* what the next VIS put tells its peer */
     void *held[8];           /* the locks held, as far as there is room */
     void *stalled;           /* since when polls find nothing, and what the thread showed before */
+    unsigned long long waited; /* when a request's last wait for room was over */
 };
 
 __attribute__((visibility("hidden"), tls_model("initial-exec"))) __thread struct pellucid_gasnet_thread

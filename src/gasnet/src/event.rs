@@ -143,16 +143,17 @@ fn look() {
 
 /// Replaces the complete events of a list; gives how many were, and how many are not.
 fn sweep(routine: &'static str, events: &mut [EventHandle]) -> (usize, usize) {
-    // Leaves may stand behind their roots: all are looked at before any is given back.
-    let complete: Vec<bool> = events.iter().map(|event| is_complete(routine, *event)).collect();
     let (mut done, mut open) = (0, 0);
-    for (event, complete) in events.iter_mut().zip(complete).filter(|(event, _)| **event != EVENT_INVALID) {
-        if complete {
-            consume(routine, *event);
-            *event = EVENT_INVALID;
-            done += 1;
-        } else {
-            open += 1;
+    // Leaves may stand behind their roots, so these are given back last.
+    for is_leaf in [true, false] {
+        for event in events.iter_mut().filter(|event| **event != EVENT_INVALID && (**event & LEAF != 0) == is_leaf) {
+            if is_complete(routine, *event) {
+                consume(routine, *event);
+                *event = EVENT_INVALID;
+                done += 1;
+            } else {
+                open += 1;
+            }
         }
     }
     (done, open)
@@ -166,7 +167,10 @@ fn result(is_success: bool) -> c_int {
 ///
 /// # Safety
 /// As many handles as it says.
-unsafe fn list<'a>(events: *mut EventHandle, count: usize) -> &'a mut [EventHandle] {
+unsafe fn list<'a>(routine: &'static str, events: *mut EventHandle, count: usize) -> &'a mut [EventHandle] {
+    if count > isize::MAX as usize / size_of::<EventHandle>() {
+        refuse(routine, format!("numevents = {count}: no array has so many"))
+    }
     // SAFETY: the caller's.
     if count == 0 { &mut [] } else { unsafe { std::slice::from_raw_parts_mut(events, count) } }
 }
@@ -228,7 +232,7 @@ pub unsafe extern "C" fn gex_Event_TestSome(events: *mut EventHandle, count: usi
     unrestricted(R);
     look();
     // SAFETY: the caller's list.
-    let (done, open) = sweep(R, unsafe { list(events, count) });
+    let (done, open) = sweep(R, unsafe { list(R, events, count) });
     result(done > 0 || open == 0)
 }
 
@@ -238,7 +242,7 @@ pub unsafe extern "C" fn gex_Event_WaitSome(events: *mut EventHandle, count: usi
     const R: &str = "gex_Event_WaitSome";
     unrestricted(R);
     // SAFETY: the caller's list.
-    let events = unsafe { list(events, count) };
+    let events = unsafe { list(R, events, count) };
     let mut some = || {
         let (done, open) = sweep(R, events);
         done > 0 || open == 0
@@ -255,7 +259,7 @@ pub unsafe extern "C" fn gex_Event_TestAll(events: *mut EventHandle, count: usiz
     unrestricted(R);
     look();
     // SAFETY: the caller's list.
-    let (_, open) = sweep(R, unsafe { list(events, count) });
+    let (_, open) = sweep(R, unsafe { list(R, events, count) });
     result(open == 0)
 }
 
@@ -265,7 +269,7 @@ pub unsafe extern "C" fn gex_Event_WaitAll(events: *mut EventHandle, count: usiz
     const R: &str = "gex_Event_WaitAll";
     unrestricted(R);
     // SAFETY: the caller's list.
-    let events = unsafe { list(events, count) };
+    let events = unsafe { list(R, events, count) };
     let mut all = || sweep(R, events).1 == 0;
     if !all() {
         record::timed(op!(EVENT_WAIT), -1, 0, 0, || progress::until(R, all));

@@ -1,4 +1,4 @@
-//! `gasnet_exit`: the end of the job from wherever it is called.
+//! `gasnet_exit`: the end of the job from wherever it is called, and where a process ends without it.
 //!
 //! A PE that calls it waits for the others to come to theirs, for some seconds at most, or half a second with a
 //! failure. If all come, each ends as after a finalize; otherwise the job is ended as by `shmem_global_exit`. The calls
@@ -13,7 +13,8 @@ use crate::place::{self, Place};
 use crate::{settings, start, thread};
 use pellucid_core::transport::{AmoOp, Atomic, Channel, Completion};
 use pellucid_core::{os, runtime};
-use std::ffi::c_int;
+use pellucid_profile::{op, recorder};
+use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -84,36 +85,77 @@ pub extern "C" fn gasnet_exit(code: c_int) -> ! {
     }
     // SAFETY: all streams.
     unsafe { libc::fflush(std::ptr::null_mut()) };
-    let is_free = thread::get().restricted == 0;
-    if all_come(code != 0) && is_free && code == 0 {
-        // What handlers of others, or a fault, ends meanwhile, ends this PE, too.
-        // Each init of the program's, by either interface, has one.
-        let mut ended = Ok(());
-        while runtime::uses() > 0 && ended.is_ok() {
-            ended = sma::init::finalize();
-        }
-        if ended.is_ok() {
-            os::process::exit(0)
-        }
+    if all_come(code != 0) && code == 0 && finalize() {
+        os::process::exit(0)
     }
     runtime::global_exit(code)
 }
 
-/// Has a client that catches SIGQUIT get it where the job ends: launchers ask by SIGTERM.
+/// Ends what this process has begun, after all others have come; whether that went well.
+fn finalize() -> bool {
+    if thread::get().restricted != 0 {
+        return false;
+    }
+    // What handlers of others, or a fault, ends meanwhile, ends this PE, too.
+    // Each init of the program's, by either interface, has one.
+    let mut ended = Ok(());
+    while runtime::uses() > 0 && ended.is_ok() {
+        ended = sma::init::finalize();
+    }
+    ended.is_ok()
+}
+
+/// Has a process that ends without `gasnet_exit`, but well, end as by that.
+pub fn end_with_the_process() {
+    os::process::at_exit(at_exit);
+}
+
+extern "C" fn at_exit(status: c_int, _: *mut c_void) {
+    // A failure ends the job by itself.
+    if status != 0 || runtime::uses() == 0 || runtime::is_ending() {
+        return;
+    }
+    let me = ptr::from_mut(thread::get()) as usize;
+    if EXITING.compare_exchange(0, me, Ordering::AcqRel, Ordering::Acquire).is_err() {
+        return;
+    }
+    // It is in no call of the program's any more.
+    let before = op::find("shmem_finalize").and_then(|op| recorder::stall(op, -1, 0, 0, Duration::ZERO));
+    let have_come = all_come(false);
+    before.iter().for_each(recorder::stall_over);
+    if have_come {
+        finalize();
+        return;
+    }
+    pellucid_core::say!(
+        "pellucid: PE {}: its main has returned, or it has called exit; the other PEs have not within {} s, so the \
+         job ends, as by gasnet_exit(0) (GASNET_EXITTIMEOUT)",
+        runtime::map().me,
+        settings::exit_timeout()
+    );
+    runtime::global_exit(0)
+}
+
+/// Signals that end the job, which its launcher hands on.
+const ENDS: [c_int; 3] = [libc::SIGTERM, libc::SIGINT, libc::SIGHUP];
+
+/// Has a client that catches SIGQUIT get it where the job ends: launchers ask by another signal.
 pub fn tell_by_quit() {
-    // SAFETY: zeroes are a value of it; the handler calls what may be called there.
-    unsafe {
-        let mut now: libc::sigaction = std::mem::zeroed();
-        libc::sigaction(libc::SIGTERM, std::ptr::null(), &raw mut now);
-        if now.sa_sigaction == libc::SIG_DFL {
-            now.sa_sigaction = on_term as extern "C" fn(c_int) as libc::sighandler_t;
-            now.sa_flags = libc::SA_RESTART;
-            libc::sigaction(libc::SIGTERM, &raw const now, std::ptr::null_mut());
+    for signal in ENDS {
+        // SAFETY: zeroes are a value of it; the handler calls what may be called there.
+        unsafe {
+            let mut now: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(signal, std::ptr::null(), &raw mut now);
+            if now.sa_sigaction == libc::SIG_DFL {
+                now.sa_sigaction = on_end as extern "C" fn(c_int) as libc::sighandler_t;
+                now.sa_flags = libc::SA_RESTART;
+                libc::sigaction(signal, &raw const now, std::ptr::null_mut());
+            }
         }
     }
 }
 
-extern "C" fn on_term(signal: c_int) {
+extern "C" fn on_end(signal: c_int) {
     // SAFETY: as above; all of these may be called in a signal handler.
     unsafe {
         let mut quit: libc::sigaction = std::mem::zeroed();

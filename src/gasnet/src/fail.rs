@@ -30,8 +30,14 @@ pub fn unrestricted(routine: &'static str) {
     if thread.restricted != 0 {
         restricted(routine)
     }
+    one_thread(routine)
+}
+
+/// Refuses a call of another thread where one alone may call.
+#[inline(always)]
+pub fn one_thread(routine: &'static str) {
     let only = ONLY.load(Ordering::Relaxed);
-    if only != 0 && only != ptr::from_mut(thread) as usize {
+    if only != 0 && only != ptr::from_mut(thread::get()) as usize {
         another_thread(routine)
     }
 }

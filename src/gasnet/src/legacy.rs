@@ -13,7 +13,7 @@ use crate::segment::{self, Segment};
 use crate::start::{self, Client, Mode};
 use crate::team::Team;
 use crate::types::{AmEntry, EventHandle, Rank, Tm, code, flag};
-use crate::{op, progress, record, system, thread};
+use crate::{coll, op, progress, record, system, thread};
 use pellucid_core::runtime;
 use pellucid_profile::recorder::Stamp;
 use std::ffi::{c_char, c_int, c_void};
@@ -67,11 +67,14 @@ pub unsafe extern "C" fn gasnet_attach(table: *mut HandlerEntry, count: c_int, b
         return system::error(R, code::NOT_INIT, "gasnet_init comes first");
     }
     unrestricted(R);
-    if DONE.swap(true, Ordering::AcqRel) {
+    if DONE.load(Ordering::Acquire) {
         return system::error(R, code::RESOURCE, "it was called before");
     }
     if !bytes.is_multiple_of(crate::types::PAGE) {
         return system::error(R, code::BAD_ARG, "segsize is no multiple of GASNET_PAGESIZE");
+    }
+    if DONE.swap(true, Ordering::AcqRel) {
+        return system::error(R, code::RESOURCE, "it was called before");
     }
     // SAFETY: as many entries, says the caller.
     let given = unsafe { if count <= 0 { &mut [] } else { std::slice::from_raw_parts_mut(table, count as usize) } };
@@ -85,21 +88,28 @@ pub unsafe extern "C" fn gasnet_attach(table: *mut HandlerEntry, count: c_int, b
         name: ptr::null(),
     };
     let mut entries: Vec<AmEntry> = given.iter().map(entry).collect();
-    let registered = handler::register(R, &mut entries);
-    given.iter_mut().zip(&entries).for_each(|(given, entry)| given.index = entry.index);
-    if registered != code::OK {
-        return registered;
-    }
-    let attached = record::timed(op!(GASNET_ATTACH), -1, 0, bytes, || segment::attach(R, start::client().team, bytes));
-    if attached.is_none() {
+    let team = start::client().team;
+    let attach = || {
+        segment::attach(R, team, bytes)?;
+        let registered = handler::register(R, &mut entries);
+        // Whoever has come back from here may send messages to all.
+        coll::gather_all(R, team, &[]);
+        Some(registered)
+    };
+    let Some(registered) = record::timed(op!(GASNET_ATTACH), -1, 0, bytes, attach) else {
+        // All PEs are told so, and may ask for less.
+        DONE.store(false, Ordering::Release);
         return system::error(
             R,
             code::RESOURCE,
             "a PE has no room for its segment (GASNET_MAX_SEGSIZE sets how much there is)",
         );
+    };
+    given.iter_mut().zip(&entries).for_each(|(given, entry)| given.index = entry.index);
+    if registered == code::OK {
+        NEEDS_ATTACH.store(false, Ordering::Relaxed);
     }
-    NEEDS_ATTACH.store(false, Ordering::Relaxed);
-    code::OK
+    registered
 }
 
 /// Set by `gasnet_init` and `gasnet_attach`.
@@ -120,6 +130,9 @@ fn attached(routine: &'static str) {
 #[unsafe(no_mangle)]
 pub extern "C" fn gasnet_hold_interrupts() {
     let thread = thread::get();
+    if thread.locks > 0 || !thread.token.is_null() {
+        return;
+    }
     if thread.section == Section::NoInterrupt as u32 {
         refuse("gasnet_hold_interrupts", "called in a No-Interrupt Section: they do not nest")
     }

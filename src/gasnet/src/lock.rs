@@ -4,7 +4,7 @@
 //! and who waits spins and yields. The thread that holds it is noted, to tell what breaks the rules.
 #![allow(unsafe_code)]
 
-use crate::fail::{context, refuse};
+use crate::fail::{Section, context, one_thread, refuse};
 use crate::types::code;
 use crate::{op, record, thread};
 use pellucid_core::os::cpu;
@@ -53,13 +53,20 @@ impl Lock {
         if self.is_mine() {
             refuse("gex_HSL_Lock", format!("this thread holds the lock at {self:p} already: called {}", context()))
         }
-        record::timed(op!(HSL_WAIT), -1, 0, 0, || {
+        let take = || {
             let mut turns = if runtime::map().oversubscribed { SPINS } else { 0 };
             while !(self.state.load(Ordering::Relaxed) == 0 && self.try_take()) {
                 turns = turns.saturating_add(1);
                 if turns < SPINS { std::hint::spin_loop() } else { cpu::yield_now() }
             }
-        });
+        };
+        // What runs a handler, or a client's function of a reduction, has the time.
+        let is_within = !thread::get().token.is_null() || thread::get().section == Section::Reduction as u32;
+        if is_within {
+            record::timed(op!(HSL_WITHIN), -1, 0, 0, take);
+        } else {
+            record::timed(op!(HSL_WAIT), -1, 0, 0, take);
+        }
     }
 
     fn release(&self) {
@@ -100,6 +107,7 @@ pub unsafe extern "C" fn gex_HSL_Destroy(lock: *mut Lock) {
 /// `gex_HSL_Lock`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gex_HSL_Lock(lock: *mut Lock) {
+    one_thread("gex_HSL_Lock");
     // SAFETY: see above.
     let lock = unsafe { &*lock };
     if !lock.try_take() {
@@ -117,6 +125,7 @@ pub unsafe extern "C" fn gex_HSL_Unlock(lock: *mut Lock) {
 /// `gex_HSL_Trylock`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gex_HSL_Trylock(lock: *mut Lock) -> c_int {
+    one_thread("gex_HSL_Trylock");
     // SAFETY: see above.
     let lock = unsafe { &*lock };
     if lock.try_take() {

@@ -3,7 +3,7 @@
 //! A call is recorded as its flag byte says, as the entry points of OpenSHMEM are: not at all, briefly, or by call
 //! site, which [`site`] finds.
 
-use crate::{asked, site};
+use crate::{asked, site, thread};
 use pellucid_profile::arm::{self, ARM, OFF, PROBE};
 use pellucid_profile::op::{self, Operation};
 use pellucid_profile::recorder::{self, Shown, Stamp, count};
@@ -53,7 +53,7 @@ pub fn sampled<R>(op: impl Operation, peer: i32, addr: usize, bytes: usize, f: i
 #[inline(never)]
 fn sampled_fully<R>(op: impl Operation, (peer, addr, bytes): (i32, usize, usize), f: impl FnOnce() -> R) -> R {
     site::note();
-    recorder::sampled(op, peer, addr, bytes, f)
+    recorder::sampled_after(op, (peer, addr, bytes), f, waited)
 }
 
 /// Runs a put, a get, or a message with a payload.
@@ -71,7 +71,7 @@ pub fn is_only_sized(op: impl Operation, peer: i32, addr: usize, bytes: usize) -
 #[inline(never)]
 fn sized_fully<R>(op: impl Operation, (peer, addr, bytes): (i32, usize, usize), f: impl FnOnce() -> R) -> R {
     site::note();
-    recorder::sized(op, peer, addr, bytes, f)
+    recorder::sized_after(op, (peer, addr, bytes), f, waited)
 }
 
 /// Runs a call that may take long.
@@ -115,10 +115,23 @@ pub fn handler<R>(number: u8, source: i32, bytes: usize, f: impl FnOnce() -> R) 
     }
 }
 
-/// A request waits for room: that is a call of its own within the one that sends it.
+/// A request waits for room: that is a call of its own, whose time is not that of the one that sends it. Where that is
+/// timed whether it waits or not, it has the time.
 pub fn waits_for_room(pe: i32, wait: &mut dyn FnMut()) {
     let awaited = asked::last(pe).map_or(0, |handler| op::gasnet::awaited(handler, true));
-    recorder::nested(|| timed(op!(NO_ROOM), pe, awaited, 0, wait));
+    if recorder::is_in_timed_call() {
+        recorder::wait_begins();
+        let shown = recorder::stall(op::gasnet::NO_ROOM, pe, awaited, 0, Duration::ZERO);
+        wait();
+        shown.iter().for_each(recorder::stall_over);
+    } else {
+        thread::get().waited = recorder::exclusive_wait(|| timed(op!(NO_ROOM), pe, awaited, 0, wait));
+    }
+}
+
+/// When the thread's last wait for room was over.
+fn waited() -> u64 {
+    thread::get().waited
 }
 
 /// A wait has become long: shows for whose reply it is. Gives what is to be shown again once it is over.

@@ -95,17 +95,20 @@ pub static mut gasnet_client_attach_hook: Hook = None;
 pub fn attach(routine: &'static str, team: &'static Team, bytes: usize) -> Option<&'static Segment> {
     let base = if bytes == 0 { ptr::null_mut() } else { start::allocate(bytes) };
     let fits = bytes == 0 || !base.is_null();
-    // SAFETY: a variable of the client's, which it sets before, and a function that takes these.
-    if let Some(hook) = unsafe { (&raw const gasnet_client_attach_hook).read() }.filter(|_| !base.is_null()) {
-        // SAFETY: as above.
-        unsafe { hook(base.cast(), bytes) };
-    }
     let words = [base as usize, if fits { bytes } else { usize::MAX }];
     let mine: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
     let all = coll::gather_all(routine, team, &mine);
     let extents: Vec<Extent> = all.iter().map(|bytes| extent(bytes)).collect();
     if extents.iter().any(|extent| extent.1 == usize::MAX) {
+        if !base.is_null() {
+            start::release(base as usize);
+        }
         return None;
+    }
+    // SAFETY: a variable of the client's, which it sets before, and a function that takes these.
+    if let Some(hook) = unsafe { (&raw const gasnet_client_attach_hook).read() }.filter(|_| !base.is_null()) {
+        // SAFETY: as above.
+        unsafe { hook(base.cast(), bytes) };
     }
     let mut published = published();
     for (pe, extent) in extents.into_iter().enumerate().filter(|(_, extent)| extent.1 > 0) {
@@ -150,6 +153,8 @@ pub unsafe extern "C" fn gex_Segment_Attach(segment_p: *mut *const Segment, tm: 
         refuse(R, "a process attaches one segment, and this one has")
     }
     let Some(segment) = record::timed(op!(SEGMENT_ATTACH), -1, 0, size, || attach(R, team, size)) else {
+        // All PEs are told so, and may ask for less.
+        ATTACHED.store(false, Ordering::Release);
         let why =
             format!("a PE has no room: {size} bytes here, of at most {} (GASNET_MAX_SEGSIZE sets that)", start::room());
         return error(R, code::RESOURCE, &why);

@@ -59,10 +59,21 @@ pub fn max_segment(routine: &'static str) -> Option<u64> {
     }
 }
 
+/// Seconds of `GASNET_EXITTIMEOUT`, where that is a number of them.
+fn exit_seconds(value: &str) -> Option<f64> {
+    value.trim().parse::<f64>().ok().filter(|seconds| seconds.is_finite() && *seconds >= 0.0)
+}
+
 /// Seconds of `GASNET_EXITTIMEOUT`: the job is to end within 5.
 pub fn exit_timeout() -> f64 {
-    let given = text("GASNET_EXITTIMEOUT").and_then(|value| value.trim().parse::<f64>().ok());
-    given.filter(|seconds| seconds.is_finite()).unwrap_or(3.0).clamp(0.1, 4.0)
+    text("GASNET_EXITTIMEOUT").and_then(|value| exit_seconds(&value)).unwrap_or(3.0).clamp(0.1, 4.0)
+}
+
+/// Refuses values that only later calls need.
+pub fn check(routine: &'static str) {
+    if let Some(value) = text("GASNET_EXITTIMEOUT").filter(|value| exit_seconds(value).is_none()) {
+        refuse(routine, format!("GASNET_EXITTIMEOUT={value}: expected seconds, such as 3 or 0.5"))
+    }
 }
 
 /// Shows the variables where that is asked for, and names those that do nothing, once a job.

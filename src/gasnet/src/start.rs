@@ -120,6 +120,7 @@ pub fn begin(routine: &'static str, name: CString, flags: Flags, mode: Mode) -> 
         refuse(routine, "there is a client already: a process has one")
     }
     check_alone(routine);
+    crate::settings::check(routine);
     if !runtime::query_initialized() {
         crate::local_job::begin_again_if_asked(routine);
         let most = crate::settings::max_segment(routine).unwrap_or(SEGMENT);
@@ -154,6 +155,7 @@ pub fn begin(routine: &'static str, name: CString, flags: Flags, mode: Mode) -> 
         crate::fail::only_this_thread();
     }
     crate::exit::tell_by_quit();
+    crate::exit::end_with_the_process();
     READY.store(true, Ordering::Release);
     client
 }

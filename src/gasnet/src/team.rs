@@ -7,7 +7,7 @@ use crate::endpoint::Endpoint;
 use crate::fail::{refuse, unrestricted};
 use crate::place::Peer;
 use crate::start::{self, Client};
-use crate::types::{EpIndex, Flags, Location, Memvec, RANK_INVALID, Rank, Tm, flag};
+use crate::types::{EpIndex, Flags, Location, MAX_EPS, Memvec, RANK_INVALID, Rank, Tm, flag};
 use crate::{coll, op, progress, record};
 use pellucid_core::runtime;
 use std::collections::VecDeque;
@@ -335,6 +335,10 @@ pub unsafe extern "C" fn gex_TM_Create(
     let made = parent.made.fetch_add(1, Ordering::Relaxed);
     if count == 0 {
         return 0;
+    }
+    let most = runtime::map().npes as usize * MAX_EPS;
+    if count > most {
+        refuse(R, format!("numargs = {count}: the job has {most} endpoints at most"))
     }
     // SAFETY: as many locations, says the caller.
     let args = unsafe { std::slice::from_raw_parts(args, count) };

@@ -35,6 +35,8 @@ pub struct Thread {
     pub held: [*const c_void; 8],
     /// Polls have found nothing for long.
     pub stalled: *mut Stalled,
+    /// When a request's last wait for room was over, on the profile's clock.
+    pub waited: u64,
 }
 
 #[allow(improper_ctypes)] // pointers that the C side only keeps

@@ -273,20 +273,18 @@ unsafe fn strided<O: Operation>(
     bytes: usize,
     (count, levels): (*const usize, usize),
 ) -> EventHandle {
-    // Then nothing else of the arguments means anything.
-    if bytes == 0 {
+    // SAFETY: as many counts as levels, says the caller, and where there are no bytes, nothing.
+    let counts = if bytes == 0 { &[] } else { unsafe { entries(count, levels) } };
+    // Then no other argument means anything, the peer neither: there is nobody to tell.
+    if bytes == 0 || counts.contains(&0) {
         unrestricted(kind.routine);
         drop(take_completion());
         return EVENT_INVALID;
     }
-    // SAFETY: as many strides and counts as levels, says the caller.
-    let (count, here, there) = unsafe {
-        let count = entries(count, levels);
-        (count, (here.0.cast(), entries(here.1, levels)), (there.0.cast(), entries(there.1, levels)))
-    };
-    if count.contains(&0) {
-        return operate(kind, peer, 0, |_| ());
-    }
+    // SAFETY: as many strides as levels, says the caller.
+    let (here, there) =
+        unsafe { ((here.0.cast(), entries(here.1, levels)), (there.0.cast(), entries(there.1, levels))) };
+    let count = counts;
     let region = Strided { here, there, bytes, count };
     let all = count.iter().fold(bytes, |all, count| all.saturating_mul(*count));
     operate(kind, peer, all, |each| region.runs(each))

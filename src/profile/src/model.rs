@@ -1,7 +1,7 @@
 //! The numbers of a profile as plain data: what a snapshot yields, the profile directory stores and reports show.
 
 use crate::histogram::Histogram;
-use crate::op::Class;
+use crate::op::{self, Class};
 use crate::size::DISTANCES;
 use crate::tables::{Cost, PeTables};
 
@@ -286,9 +286,14 @@ impl Routine {
         sum(&self.bytes)
     }
 
-    /// Bytes that move between PEs: all but those of routines that manage memory.
+    /// Bytes that move between PEs: all but those of routines that manage memory, and what handlers are given, which
+    /// their senders have counted.
     pub fn traffic_bytes(&self) -> u64 {
-        if self.class == Class::Memory { 0 } else { self.all_bytes() }
+        match self.class {
+            Class::Memory => 0,
+            Class::Handler if !self.name.starts_with(op::REPLIES) => 0,
+            _ => self.all_bytes(),
+        }
     }
 
     /// Time in all calls, finished or not, in nanoseconds.

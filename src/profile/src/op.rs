@@ -59,7 +59,7 @@ pub enum Class {
     Io,
     /// Active messages that are sent (GASNet-EX).
     Message,
-    /// Handlers of active messages, which run within other calls (GASNet-EX).
+    /// Handlers of active messages, which run within other calls, and what they call (GASNet-EX).
     Handler,
 }
 
@@ -308,6 +308,9 @@ pub const QUERIES: u16 = 4096;
 /// Bit of [`TRAITS`]: its bytes are memory that is asked for, and are not moved.
 pub const ALLOCATES: u16 = 8192;
 
+/// Names of routines by which handlers reply begin so: they move bytes, which handlers themselves only receive.
+pub const REPLIES: &str = "gex_AM_Reply";
+
 /// What the recorder needs to know of an operation beyond its timing. Not a static: for a given operation it is
 /// folded away.
 pub const TRAITS: [u16; MAX_OPS] = {
@@ -317,6 +320,7 @@ pub const TRAITS: [u16; MAX_OPS] = {
         let op = row(id);
         traits[id] = match op.class {
             Class::Put | Class::Signal | Class::Message => TRANSFER,
+            Class::Handler if matches_at(op.name.as_bytes(), 0, REPLIES.as_bytes()) => TRANSFER,
             Class::Get => TRANSFER | (1 << TRANSFER_SHIFT),
             Class::Amo => TRANSFER | (2 << TRANSFER_SHIFT),
             // Those of GASNet-EX do not wait: their events are waited for.

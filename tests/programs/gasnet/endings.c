@@ -1,8 +1,10 @@
 /* gasnet_exit from everywhere, and what breaks a rule: the first argument says which. */
+#define _DEFAULT_SOURCE
 #include "job.h"
 #include <gasnet.h>
 #include <gasnet_coll.h>
 #include <gasnet_ratomic.h>
+#include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -84,6 +86,13 @@ static void reduce(const void *left, void *right, size_t count, const void *data
     gasnet_AMPoll();
 }
 
+/* Locks, where only the first thread may. */
+static void *locks(void *nothing)
+{
+    gex_HSL_Lock(&lock);
+    return nothing;
+}
+
 static void on_quit(int signal)
 {
     (void)signal;
@@ -144,6 +153,14 @@ static void break_a_rule(void)
         gex_EP_BindSegment(endpoint, GEX_SEGMENT_INVALID, 0);
     if (is("destroy-world"))
         gex_TM_Destroy(world, NULL, 0);
+    if (is("much-broadcast"))
+        gex_Coll_BroadcastNB(world, me, &byte, &byte, SIZE_MAX, 0);
+    if (is("much-reduce"))
+        gex_Coll_ReduceToAllNB(world, &byte, &byte, GEX_DT_I64, 8, (size_t)1 << 50, GEX_OP_ADD, NULL, NULL, 0);
+    if (is("much-team"))
+        gex_TM_Create(&team, 1, world, NULL, (size_t)1 << 60, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+    if (is("much-events"))
+        gex_Event_WaitAll(&event, SIZE_MAX, 0);
     if (is("pair"))
         gex_Coll_BarrierNB(gex_TM_Pair(endpoint, 0), 0);
     if (is("gone-team")) {
@@ -221,6 +238,11 @@ static void misbehave(void)
         gex_AM_RequestShort(world, 0, 222, 0);
     if (is("killed"))
         raise(SIGKILL);
+    if (is("thread-lock")) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, locks, NULL);
+        pthread_join(thread, NULL);
+    }
     if (is("twice-attached"))
         gex_Segment_Attach(NULL, world, GASNET_PAGESIZE);
     if (is("event")) {
@@ -251,12 +273,26 @@ int main(int argc, char **argv)
             atexit(on_exit_handler);
         gasnet_exit(0);
     }
-    if (me == size - 1)
+    if (is("interrupt") || is("hangup")) {
+        signal(SIGQUIT, on_quit);
+        barrier();
+        if (me == 0)
+            kill(getppid(), is("interrupt") ? SIGINT : SIGHUP);
+    } else if (strncmp(which, "left-", 5) == 0 && me == size - 1)
+        return 0;
+    else if (me == size - 1)
         misbehave();
     else if (is("event") || is("leaf"))
         barrier();
     else if (is("gone-team") || is("reduction"))
         break_a_rule();
+    else if (is("left-barrier")) {
+        barrier();
+        barrier();
+    } else if (is("left-split"))
+        gex_TM_Split(&world, world, 0, 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+    else if (is("left-block"))
+        GASNET_BLOCKUNTIL(kept != NULL);
     for (;;) {
         if (is("killed"))
             gex_AM_RequestShort(world, (me + 1) % size, 200, 0);

@@ -105,6 +105,25 @@ static void noncontiguous(gasnet_node_t node)
     CHECK(memcmp(to, from + 3, 32) == 0);
 }
 
+/* With a lock, what holds and resumes interrupts does nothing, in a No-Interrupt Section as outside of one. */
+static void interrupts(void)
+{
+    int i;
+    for (i = 0; i < 2; i++) {
+        if (i == 1)
+            gasnet_hold_interrupts();
+        gasnet_hsl_lock(&lock);
+        gasnet_hold_interrupts();
+        gasnet_hold_interrupts();
+        gasnet_resume_interrupts();
+        gasnet_resume_interrupts();
+        gasnet_hsl_unlock(&lock);
+        if (i == 1)
+            gasnet_resume_interrupts();
+    }
+    CHECK(gasnet_AMPoll() == GASNET_OK);
+}
+
 static void barriers(void)
 {
     int i, result, id;
@@ -146,6 +165,10 @@ int main(int argc, char **argv)
     me = gasnet_mynode();
     size = gasnet_nodes();
     CHECK(gasnet_getMaxLocalSegmentSize() >= (size + 1) * AREA && gasnet_getMaxGlobalSegmentSize() % GASNET_PAGESIZE == 0);
+    /* Too much, on one of them, and what is no multiple of a page: they may ask again. */
+    CHECK(gasnet_attach(table, 5, GASNET_PAGESIZE + 1, 0) == GASNET_ERR_BAD_ARG);
+    CHECK(gasnet_attach(table, 5, me == 0 ? gasnet_getMaxLocalSegmentSize() + GASNET_PAGESIZE : 0, 0) ==
+          GASNET_ERR_RESOURCE);
     CHECK(gasnet_attach(table, 5, (size + 1) * AREA, 0) == GASNET_OK);
     CHECK(table[4].index == 255);
     segments = (gasnet_seginfo_t *)malloc(size * sizeof *segments);
@@ -159,6 +182,7 @@ int main(int argc, char **argv)
         transfers(node);
         noncontiguous(node);
     }
+    interrupts();
     barriers();
     printf("node %u: all is well\n", (unsigned)me);
     fflush(stdout);

@@ -139,9 +139,22 @@ static void types(void)
     CHECK(u64 == 3 * (uint64_t)size);
 }
 
+/* What fits into a message to any member is what fits into one to the least of them. */
+static void limits(gex_TM_t team)
+{
+    size_t least = SIZE_MAX, most;
+    gex_Rank_t rank;
+    for (rank = 0; rank < gex_TM_QuerySize(team); rank++) {
+        most = gex_AM_MaxRequestMedium(team, rank, GEX_EVENT_NOW, 0, 0);
+        least = most < least ? most : least;
+    }
+    CHECK(gex_AM_MaxRequestMedium(team, GEX_RANK_INVALID, GEX_EVENT_NOW, 0, 0) == least);
+    CHECK(least >= gex_AM_LUBRequestMedium());
+}
+
 int main(int argc, char **argv)
 {
-    gex_TM_t half, reversed, made, none = GEX_TM_INVALID;
+    gex_TM_t half, reversed, near, made, none = GEX_TM_INVALID;
     gex_EP_Location_t *all;
     gex_Memvec_t scratch;
     gex_Rank_t r;
@@ -175,6 +188,10 @@ int main(int argc, char **argv)
     gex_TM_Split(me == 0 ? NULL : &none, world, me == 0 ? -0xbad : 3, 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
     CHECK((none == GEX_TM_INVALID) == (me == 0));
     CHECK(me == 0 || gex_TM_QuerySize(none) == size - 1);
+    /* Of four PEs on two hosts, those of a host. */
+    limits(world);
+    gex_TM_Split(&near, world, (int)(me * 2 / size), 0, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+    limits(near);
     /* In the order of locations, of a team of a team. */
     all = (gex_EP_Location_t *)malloc(size * sizeof *all);
     for (r = 0; r < size; r++) {

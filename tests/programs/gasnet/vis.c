@@ -115,6 +115,8 @@ int main(int argc, char **argv)
     /* What moves nothing, and a get, have none, and the next put none of theirs. */
     gex_VIS_SetPeerCompletionHandler(200, word, 3, 0);
     CHECK(gex_VIS_StridedPutBlocking(world, next, NULL, NULL, NULL, NULL, 0, NULL, 2, 0) == GASNET_OK);
+    CHECK(gex_VIS_StridedPutBlocking(GEX_TM_INVALID, 12345, NULL, NULL, NULL, NULL, 8, (size_t[]){4, 0}, 2, 0) == 0);
+    CHECK(gex_VIS_StridedGetNB(GEX_TM_INVALID, NULL, NULL, 12345, NULL, NULL, 8, (size_t[]){0}, 1, 0) == 0);
     gex_Event_Wait(gex_VIS_VectorPutNB(world, next, 1, &to, 1, &from, 0));
     gex_VIS_SetPeerCompletionHandler(200, word, 3, 0);
     gex_Event_Wait(gex_VIS_VectorGetNB(world, 1, &from, next, 1, &to, 0));

@@ -310,6 +310,12 @@ pub fn prefer_symmetric_size(bytes: u64) {
     PREFERRED.store(bytes, Ordering::Relaxed);
 }
 
+/// The variable by which whoever starts the program makes that smaller.
+pub fn symmetric_size_by() -> &'static str {
+    let is_preferred = PREFERRED.load(Ordering::Relaxed) > 0 && lookup("SYMMETRIC_SIZE").is_none();
+    if is_preferred { "GASNET_MAX_SEGSIZE" } else { "SHMEM_SYMMETRIC_SIZE" }
+}
+
 /// The symmetric heap size in bytes a PE. Error: names the variable, its value and what is wrong with it.
 pub fn symmetric_size() -> Result<u64, Fault> {
     let preferred = PREFERRED.load(Ordering::Relaxed);

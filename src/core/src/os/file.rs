@@ -15,6 +15,10 @@ pub type Piece = libc::iovec;
 pub const APPEND: i32 = libc::O_APPEND;
 /// `O_TMPFILE`: a file without a name, which nobody else can open.
 pub const UNNAMED: i32 = libc::O_TMPFILE;
+/// `O_PATH`: a file that can be named, not read or written.
+pub const NAMED_ONLY: i32 = libc::O_PATH;
+/// All bits: no flags at all.
+pub const ALL: i32 = -1;
 /// The error of a process that has no room for one more.
 pub const TOO_MANY: i32 = libc::EMFILE;
 /// Flags for the one process that opens a file first.

@@ -1,7 +1,7 @@
 //! Memory files and mappings.
 #![allow(unsafe_code)]
 
-use crate::base::{Cause, Fault};
+use crate::base::{Cause, Fault, env};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 /// Bytes of a page.
@@ -89,9 +89,10 @@ fn check_limit(bytes: usize) -> Result<(), Fault> {
     if unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) } == 0 && bytes as u64 > limit.rlim_cur {
         return Err(Fault::from(Cause::Startup(format!(
             "the job's memory file of {} KiB is above the limit on file size (ulimit -f: {} KiB): raise it, or set a \
-             smaller SHMEM_SYMMETRIC_SIZE",
+             smaller {}",
             bytes >> 10,
-            limit.rlim_cur >> 10
+            limit.rlim_cur >> 10,
+            env::symmetric_size_by()
         ))));
     }
     Ok(())
@@ -114,8 +115,11 @@ pub fn shared(fd: RawFd, offset: usize, len: usize, at: Option<usize>) -> Result
 
 #[cold]
 fn refused(error: i32) -> Fault {
-    let what = "mmap of the job's memory file (a smaller SHMEM_SYMMETRIC_SIZE needs less; ulimit -v limits it)";
-    Fault::from(Cause::Os { what, error })
+    let error = std::io::Error::from_raw_os_error(error);
+    let by = env::symmetric_size_by();
+    Fault::from(Cause::Startup(format!(
+        "mmap of the job's memory file (a smaller {by} needs less; ulimit -v limits it): {error}"
+    )))
 }
 
 /// As [`shared`]; where the address is taken, at a multiple of `align`, a power of two, as long as there are addresses

@@ -326,6 +326,11 @@ pub(super) fn end_host(status: i32) -> ! {
     os::exit_now(status)
 }
 
+/// Whether the job ends already, or this process has no part in its end, as a forked child has none.
+pub fn is_ending() -> bool {
+    process().is_none_or(|process| is_forked(process) || process.job.exit_request().is_some())
+}
+
 /// Whether exit handlers run.
 pub(super) fn is_leaving() -> bool {
     LEAVING.load(Ordering::Relaxed)

@@ -17,7 +17,9 @@ pub mod spaces;
 mod states;
 mod thread;
 
-pub use exit::{Callers, abort, at_failure, fail, finalize, global_exit, left, name_callers, status_at_exit};
+pub use exit::{
+    Callers, abort, at_failure, fail, finalize, global_exit, is_ending, left, name_callers, status_at_exit,
+};
 pub use init::{Start, init_thread, my_pe, n_pes, query_initialized, uses};
 pub use messages::{messages, register_handler};
 pub use network::network_counters;

@@ -6,7 +6,7 @@ use super::ids::{hold_id, lowest_free, release_id, try_hold};
 use super::pe_list::PeList;
 use super::split::{Made, begin, duplicate, finish, keep};
 use super::{Handle, Team, World};
-use crate::base::{Cause, Fault};
+use crate::base::{Cause, Fault, report};
 use crate::bootstrap::agreement::Agreement;
 use crate::memory::losses::Losses;
 use std::sync::atomic::Ordering;
@@ -36,7 +36,9 @@ pub fn agreement(w: &World, team: Handle, flag: *mut i32) -> Result<i32, Fault> 
 /// `shmemx_team_shrink`: makes a team of the members that are left, in their order. Collective over these. Gives 0;
 /// nonzero, and `SHMEM_TEAM_INVALID`, for an invalid team and where there are too many teams.
 pub fn shrink(w: &World, parent: Handle, survivors: *mut Handle) -> Result<i32, Fault> {
-    let Some((parent, config)) = begin(w, parent, std::ptr::null(), 0, survivors)? else { return Ok(-1) };
+    let Some((parent, config)) = begin(w, parent, std::ptr::null(), 0, survivors)? else {
+        return Ok(report::no_team());
+    };
     let made = match (&parent.hierarchy, w.map.losses) {
         // Members on several hosts end with each other: all are left.
         (Some(_), None) => duplicate(w, parent, config)?,

@@ -5,6 +5,7 @@ use super::handler::LONG_HEAD;
 use super::token::Token;
 use crate::fail::{need, refuse};
 use crate::place;
+use crate::team::{Team, pair_index};
 use crate::types::{EventHandle, Flags, RANK_INVALID, Rank, Tm, flag};
 use pellucid_core::am::MAX_ARGS;
 use pellucid_core::runtime;
@@ -25,8 +26,20 @@ pub fn medium_to_any() -> usize {
     others.chain([m.me]).map(|pe| medium("gex_AM_LUBRequestMedium", pe)).min().unwrap_or(512)
 }
 
+/// The same, to a PE, or to any that a team or a pair addresses.
 fn medium_to(routine: &'static str, tm: Tm, rank: Rank) -> usize {
-    if rank == RANK_INVALID { medium_to_any() } else { medium(routine, place::am_peer(routine, tm, rank)) }
+    if rank != RANK_INVALID {
+        return medium(routine, place::am_peer(routine, tm, rank));
+    }
+    let any = medium_to_any();
+    // A pair addresses all of the job; the least there is what a team has that it is for one of its members.
+    if pair_index(tm).is_some() || medium(routine, runtime::map().me) == any {
+        return any;
+    }
+    let team = Team::of(routine, tm);
+    let members = (0..team.size()).filter_map(|rank| team.member(rank));
+    let least = members.map(|peer| medium(routine, peer.pe)).min();
+    least.unwrap_or(any)
 }
 
 /// Bytes of a long payload in one message whose buffer is the library's: what it may have to carry itself.

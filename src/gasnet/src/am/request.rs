@@ -70,6 +70,13 @@ fn sent(routine: &'static str) -> c_int {
     0
 }
 
+/// Sends a request where its peer has room for it; whether it has. Each attempt is recorded, and as a message only what
+/// was sent.
+fn attempt(routine: &'static str, pe: i32, handler: u8, args: &[i32], data: Option<&[u8]>) -> bool {
+    let send = || need(routine, runtime::messages().try_request(pe, handler.into(), args, data));
+    record::sampled(op!(REQUEST_TRIES), pe, 0, 0, send)
+}
+
 /// Behind `gex_AM_RequestShort`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pellucid_gex_request_short(
@@ -86,10 +93,14 @@ pub unsafe extern "C" fn pellucid_gex_request_short(
     // SAFETY: the header's.
     let args = unsafe { arguments(args, n) };
     asked::note(pe, handler);
-    record::sampled(op!(REQUEST_SHORT), pe, 0, 0, || {
-        if flags & flag::IMMEDIATE != 0 {
-            return c_int::from(!need(R, runtime::messages().try_request(pe, handler.into(), args, None)));
+    if flags & flag::IMMEDIATE != 0 {
+        let is_sent = attempt(R, pe, handler, args, None);
+        if is_sent {
+            record::sampled(op!(REQUEST_SHORT), pe, 0, 0, || ());
         }
+        return c_int::from(!is_sent);
+    }
+    record::sampled(op!(REQUEST_SHORT), pe, 0, 0, || {
         need(R, runtime::messages().request_short(pe, handler.into(), args));
         sent(R)
     })
@@ -115,15 +126,15 @@ pub unsafe extern "C" fn pellucid_gex_request_medium(
     // SAFETY: the header's arguments, the caller's payload.
     let (args, data) = unsafe { (arguments(args, n), payload(source, bytes)) };
     asked::note(pe, handler);
-    record::sized(op!(REQUEST_MEDIUM), pe, 0, bytes, || {
-        if flags & flag::IMMEDIATE != 0 {
-            let done = need(R, runtime::messages().try_request(pe, handler.into(), args, Some(data)));
-            if done {
-                // SAFETY: the caller's.
-                unsafe { complete(lc_opt) };
-            }
-            return c_int::from(!done);
+    if flags & flag::IMMEDIATE != 0 {
+        let is_sent = attempt(R, pe, handler, args, Some(data));
+        if is_sent {
+            // SAFETY: the caller's.
+            record::sized(op!(REQUEST_MEDIUM), pe, 0, bytes, || unsafe { complete(lc_opt) });
         }
+        return c_int::from(!is_sent);
+    }
+    record::sized(op!(REQUEST_MEDIUM), pe, 0, bytes, || {
         need(R, runtime::messages().request_medium(pe, handler.into(), args, data));
         // SAFETY: the caller's.
         unsafe { complete(lc_opt) };

@@ -55,11 +55,20 @@ fn check_overlap(routine: &'static str, dest: *const c_void, source: *const c_vo
     }
 }
 
+/// What a member gives, of so many bytes, as `argument` has it.
+///
 /// # Safety
 /// Readable for as many bytes.
-unsafe fn input(source: *const c_void, bytes: usize) -> Vec<u8> {
-    // SAFETY: the caller's.
-    if bytes == 0 { Vec::new() } else { unsafe { std::slice::from_raw_parts(source.cast::<u8>(), bytes) }.to_vec() }
+unsafe fn input(routine: &'static str, argument: &str, source: *const c_void, bytes: usize) -> Vec<u8> {
+    let mut data = Vec::new();
+    if data.try_reserve_exact(bytes).is_err() {
+        refuse(routine, format!("{argument}: there is no memory for {bytes} bytes"))
+    }
+    if bytes > 0 {
+        // SAFETY: the caller's.
+        data.extend_from_slice(unsafe { std::slice::from_raw_parts(source.cast::<u8>(), bytes) });
+    }
+    data
 }
 
 /// `gex_Coll_BroadcastNB`
@@ -82,7 +91,7 @@ pub unsafe extern "C" fn gex_Coll_BroadcastNB(
         check_overlap(R, dest, source, bytes);
     }
     // SAFETY: the root's source, says the caller.
-    let data = if is_root { unsafe { input(source, bytes) } } else { Vec::new() };
+    let data = if is_root { unsafe { input(R, &format!("nbytes = {bytes}"), source, bytes) } } else { Vec::new() };
     let output = Output(dest);
     let finish = move |data: Vec<u8>| {
         if data.len() != bytes {
@@ -169,7 +178,7 @@ unsafe fn reduce(
         check_overlap(routine, dest, source, bytes);
     }
     // SAFETY: the caller's.
-    let data = unsafe { input(source, bytes) };
+    let data = unsafe { input(routine, &format!("dt_sz = {dt_bytes} and dt_cnt = {count}"), source, bytes) };
     let output = Output(dest);
     let combine = move |left: &mut Vec<u8>, right: Vec<u8>| operation.combine(left, &right);
     // A tree combines operands in the order of ranks from its root on; what does not commute begins with rank 0.

@@ -1,8 +1,11 @@
 //! The GASNet-EX interface in the operation table: its calls, and the handlers of its messages.
 //!
 //! The rows follow those of the OpenSHMEM table, whose entry points they have nothing to do with: `src/gasnet` records
-//! its calls itself. `gex_AM_Request_waits_for_room` is the part of a request that finds its peer's queue full, and of
-//! `gex_HSL_Lock` calls are counted that found the lock taken.
+//! its calls itself. `gex_AM_Request_waits_for_room` is the part of a request that finds its peer's queue full,
+//! `gex_AM_Request_tries` are attempts of those that are not to wait, and of `gex_HSL_Lock` calls are counted that
+//! found the lock taken.
+//!
+//! What handlers call is part of the calls that run them, as handlers are: replies, and locks that they wait for.
 
 use super::{Class, Row, Timing, generated};
 
@@ -41,9 +44,9 @@ rows! {
     REQUEST_SHORT "gex_AM_RequestShort" Message Sampled 0;
     REQUEST_MEDIUM "gex_AM_RequestMedium" Message Sized 0;
     REQUEST_LONG "gex_AM_RequestLong" Message Sized 0;
-    REPLY_SHORT "gex_AM_ReplyShort" Message Sampled 0;
-    REPLY_MEDIUM "gex_AM_ReplyMedium" Message Sized 0;
-    REPLY_LONG "gex_AM_ReplyLong" Message Sized 0;
+    REPLY_SHORT "gex_AM_ReplyShort" Handler Sampled 0;
+    REPLY_MEDIUM "gex_AM_ReplyMedium" Handler Sized 0;
+    REPLY_LONG "gex_AM_ReplyLong" Handler Sized 0;
     NO_ROOM "gex_AM_Request_waits_for_room" Wait Timed 0;
     POLL "gasnet_AMPoll" Test Sampled 0;
     BLOCKUNTIL "GASNET_BLOCKUNTIL" Wait Timed 0;
@@ -100,6 +103,8 @@ rows! {
     OLD_NOTIFY "gasnet_barrier_notify" Collective Sampled 0;
     OLD_WAIT "gasnet_barrier_wait" Wait Timed 0;
     OLD_COLL "gasnet_coll" Wait Timed 0;
+    REQUEST_TRIES "gex_AM_Request_tries" Test Sampled 0;
+    HSL_WITHIN "gex_HSL_Lock_in_handler" Handler Timed 0;
 }
 
 /// `handlers! { numbers }`: a row for each.

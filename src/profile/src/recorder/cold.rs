@@ -54,6 +54,8 @@ const SAMPLE: u64 = 1;
 /// The next bit, of one that is none: it is the first of its thread, and stands for itself only. What a slot's earlier
 /// owners did since its last sample was not like it: caches are cold, and pages are met for the first time.
 const FIRST: u64 = 2;
+/// Both.
+pub(super) const MARKS: u64 = SAMPLE | FIRST;
 
 /// Begins to time a call that is a sample (`left` is 0), or traced, or both. The lowest bit of the time says whether it
 /// is a sample. 0: neither after all.

@@ -3,8 +3,8 @@
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use super::stall::{show, shown};
-use super::{hot, tls, waits};
-use crate::op::Operation;
+use super::{claim, cold, hot, tls, waits};
+use crate::op::{self, Operation, Timing};
 use crate::segment::layout::{STATE_INSIDE, current_word, state_of};
 
 /// Runs what comes in between of a call. Afterwards the thread shows the call again, and the time of what was recorded
@@ -21,6 +21,64 @@ pub fn nested<R>(f: impl FnOnce() -> R) -> R {
         slot.head.claimed_ns.store(claimed, Relaxed);
     }
     result
+}
+
+/// Whether the calling thread is in a call that is timed, so that a wait within it is part of its time.
+pub fn is_in_timed_call() -> bool {
+    let Some(slot) = tls::slot() else { return false };
+    let word = slot.head.current.word.load(Relaxed);
+    state_of(word) == STATE_INSIDE && op::get(word as u16).is_some_and(|row| row.timing == Timing::Timed)
+}
+
+/// Runs a wait within a call that is not timed, or not always, and that is recorded as a call of its own. Gives when it
+/// was over, on the thread's clock: for [`sampled_after`] and [`sized_after`].
+pub fn exclusive_wait(wait: impl FnOnce()) -> u64 {
+    let before = tls::slot().map(|slot| {
+        waits::settle(slot);
+        shown(slot)
+    });
+    wait();
+    let slot = tls::slot();
+    if let (Some(before), Some(slot)) = (before, slot) {
+        show(slot, before);
+    }
+    slot.or_else(claim::shared).map_or(0, |slot| hot::ticks(&slot.head))
+}
+
+/// As [`super::sampled`], of a call that may have an [`exclusive_wait`]: what it took is counted from the end of that.
+/// `waited` says when the thread's last such wait was over.
+pub fn sampled_after<R>(
+    op: impl Operation,
+    (peer, addr, bytes): (i32, usize, usize),
+    f: impl FnOnce() -> R,
+    waited: impl FnOnce() -> u64,
+) -> R {
+    let start = hot::begin_sampled(op, peer, addr, bytes);
+    let result = f();
+    if start != 0 {
+        cold::leave_sample(op.id(), later(start, waited()));
+    }
+    result
+}
+
+/// As [`super::sized`]; see [`sampled_after`].
+pub fn sized_after<R>(
+    op: impl Operation,
+    (peer, addr, bytes): (i32, usize, usize),
+    f: impl FnOnce() -> R,
+    waited: impl FnOnce() -> u64,
+) -> R {
+    let start = hot::begin_sized(op, peer, addr, bytes);
+    let result = f();
+    if start != 0 {
+        hot::end_sized(op.id(), later(start, waited()), peer, bytes);
+    }
+    result
+}
+
+/// The begin of a call, or the end of a wait since then. The lowest bits of a begin say what it is.
+fn later(start: u64, waited: u64) -> u64 {
+    if waited > start { waited & !cold::MARKS | start & cold::MARKS } else { start }
 }
 
 /// Begins a call that may take long and ends by [`leave`]; gives what that needs: 0 where it has no time stamp yet.

@@ -36,6 +36,7 @@ impl CurrentOp {
             return format!(" ({}{peer})", of.unwrap_or("an operation"));
         }
         let direction = match op::get(self.op).map(|row| row.class) {
+            Some(Class::Handler) if op::traits(self.op) & op::TRANSFER != 0 => "to ",
             Some(Class::Put | Class::Signal | Class::Message) => "to ",
             Some(Class::Get | Class::Handler) => "from ",
             Some(Class::Amo | Class::Lock) => "on ",

@@ -26,7 +26,7 @@ pub use together::{
 use super::inter_host::FlatCall;
 use super::nonblocking::{Group, Members, complete_file};
 use crate::base::slab::Slab;
-use crate::base::{Cause, Fault, fault::code};
+use crate::base::{Cause, Fault, report};
 use crate::os::file as os;
 use crate::request::Request;
 use crate::team::contribution::Kind;
@@ -134,8 +134,10 @@ pub fn open(
     }
     // SAFETY: not null; the caller vouches for a handle there.
     unsafe { place.write_unaligned(FileHandle::INVALID) };
-    let Some(members) = Group::Team(team).members(w)? else { return Ok(code::ARGUMENT) };
+    let Some(members) = Group::Team(team).members(w)? else { return Ok(report::no_team()) };
     let refused = [
+        (os::ALL, "flags of open(2)"),
+        (os::NAMED_ONLY, "flags without O_PATH, with which nothing can be read or written"),
         (os::APPEND, "flags without O_APPEND, with which offsets would be ignored"),
         (os::UNNAMED, "flags without O_TMPFILE, with which each member would have a file of its own"),
     ];

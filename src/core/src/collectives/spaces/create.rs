@@ -3,7 +3,7 @@
 
 use super::pages::{self, Failed, Wish};
 use super::{Group, OPEN, Open, SpaceHandle};
-use crate::base::{Cause, Fault, fault::code};
+use crate::base::{Cause, Fault, report};
 use crate::collectives::nonblocking;
 use crate::memory::spaces::{Parts, SPACES, Spaces};
 use crate::team::aset::{self, Opaque};
@@ -132,7 +132,7 @@ fn make(
     }
     // SAFETY: not null; the caller vouches for a handle there.
     unsafe { place.write_unaligned(SpaceHandle::INVALID) };
-    let Some(members) = group.members(w)? else { return Ok(code::ARGUMENT) };
+    let Some(members) = group.members(w)? else { return Ok(report::no_team()) };
     let (wish, name) = read(w, config, fields)?;
     let handle = Making { w, group: members.into(), wish, name }.run()?;
     // SAFETY: as above.
