@@ -1,6 +1,7 @@
 //! Barriers around next to nothing.
 
 use crate::merge::Merged;
+use crate::model::Routine;
 use crate::op::{Class, class_of};
 use crate::report::{Symbols, shown_bytes, shown_count, shown_time};
 
@@ -24,7 +25,12 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let waits = profile.pes.iter().map(|pe| pe.time_ns(|class| class == Class::Barrier));
     let least = waits.clone().min().unwrap_or(0);
     let late = late.max(waits.map(|ns| ns - least).fold(0, u64::saturating_add));
-    let ns = (ns - late as f64).max(0.0);
+    let mut ns = (ns - late as f64).max(0.0);
+    // Where it is not known which took long, most of them are as half of them are at most.
+    if profile.meeting_times.differ(profile.every) {
+        let usual = |r: &Routine| r.all_calls() as f64 * r.quantile_ns(0.5) as f64;
+        ns = ns.min(profile.routines.iter().filter(|r| r.class == Class::Barrier).map(usual).sum());
+    }
     let share = ns / run_ns(profile);
     let each = bytes / barriers.max(1);
     if pes < 2 || barriers / pes < MANY || share < DOMINATES || each >= FEW_BYTES {

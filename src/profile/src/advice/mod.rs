@@ -108,10 +108,12 @@ pub fn findings(profile: &Merged, symbols: &dyn Symbols) -> Vec<(&'static str, F
     let mut found: Vec<_> =
         RULES.iter().filter_map(|rule| (rule.find)(profile, symbols).map(|finding| (rule.name, finding))).collect();
     // What is found has to explain some of it: a heap that is full does not, and cores that are taken have to explain
-    // half of what the PEs do in the library.
+    // half of what the PEs do in the library. Where one PE stands in line, others may wait for it meanwhile.
     let in_library = sum(profile, |r| r.class.is_library_time()).1 / run_ns(profile);
+    let in_line = |pe: &PeRow| pe.queued_ns().unwrap_or(0) as f64 / pe.main_ns().max(1) as f64;
+    let in_line = profile.pes.iter().map(in_line).fold(0.0, f64::max);
     let explains = |(name, finding): &(&str, Finding)| {
-        finding.share > WORTH && (*name != "oversubscribed" || 2.0 * finding.share >= in_library)
+        finding.share > WORTH && (*name != "oversubscribed" || 2.0 * finding.share.max(in_line) >= in_library)
     };
     if !found.iter().any(explains) {
         found.extend((OTHERWISE.find)(profile, symbols).map(|finding| (OTHERWISE.name, finding)));
