@@ -13,7 +13,12 @@ enum { LIVES = 5, OPEN = 32, BYTES = 1 << 16 };
 
 static char target[OPEN][BYTES], source[BYTES];
 
-/* Whether a thread is one of them, which have all signals blocked. */
+/* Of a thread's own faults: nobody is told of these where they are blocked. */
+static bool is_fault(int signal) {
+    return signal == SIGILL || signal == SIGBUS || signal == SIGFPE || signal == SIGSEGV;
+}
+
+/* Whether a thread is one of them, which have all other signals blocked. */
 static bool is_helper(const char *thread) {
     char path[300], line[256], name[64] = "";
     unsigned long long blocked = 0;
@@ -26,8 +31,10 @@ static bool is_helper(const char *thread) {
     }
     fclose(status);
     if (strcmp(name, "pellucid-helper") != 0) return false;
-    for (int signal = 1; signal < 32; signal++)
-        CHECKF(signal == SIGKILL || signal == SIGSTOP || (blocked >> (signal - 1) & 1) != 0, "signal %d", signal);
+    for (int signal = 1; signal < 32; signal++) {
+        bool is_blocked = (blocked >> (signal - 1) & 1) != 0;
+        CHECKF(signal == SIGKILL || signal == SIGSTOP || is_blocked != is_fault(signal), "signal %d", signal);
+    }
     return true;
 }
 

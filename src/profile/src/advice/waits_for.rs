@@ -102,8 +102,8 @@ impl Lines {
         Lines(because.into_iter().filter_map(|(pair, because)| Some((pair, whom(because)?))).collect())
     }
 
-    /// Who is waited for, by one who waits for `first`: the PEs, the first in line last. `None`: somebody in it waits for
-    /// one before him.
+    /// Who is waited for, by one who waits for `first`: the PEs, the first in line last. `None`: somebody in it waits
+    /// for one before him.
     fn from(&self, waits: u32, first: u32) -> Option<Vec<u32>> {
         let (mut line, mut known) = (vec![waits, first], HashSet::from([waits, first]));
         let mut pair = (waits, first);

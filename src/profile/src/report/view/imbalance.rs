@@ -80,8 +80,8 @@ pub(super) fn grids(profile: &Merged, options: &Options, symbols: &dyn Symbols) 
     if profile.meeting_times.differ(every) {
         let (kept, all) = profile.meeting_times.kept_and_all();
         grid.notes.push(format!(
-            "A few meetings took much longer than most: those that were kept, times {every}, come to {}, all to {}. What \
-             was lost, and who came last, is not known.",
+            "A few meetings took much longer than most: those that were kept, times {every}, come to {}, all to {}. \
+             What was lost, and who came last, is not known.",
             units::time(kept as f64),
             units::time(all as f64)
         ));
