@@ -16,12 +16,19 @@ fn is_flag(r: &Routine) -> bool {
 
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
-    let (flags, flag_ns) = sum(profile, is_flag);
-    let (puts, put_ns) = sum(profile, |r| r.class == Class::Put && !is_flag(r));
+    let (mut flags, mut flag_ns) = sum(profile, is_flag);
+    let (mut puts, mut put_ns) = sum(profile, |r| r.class == Class::Put && !is_flag(r));
     let (fences, fence_ns) = sum(profile, |r| r.class == Class::Order);
     let (waits, wait_ns) = sum(profile, |r| r.class == Class::Wait);
     let share = (flag_ns + put_ns + fence_ns) / run_ns(profile);
     let alike = |a: u64, b: u64| (0.5..=2.0).contains(&(a as f64 / b.max(1) as f64));
+    // Data of one element is sent as a flag is: then there are two such stores for each fence, and one wait. Flags for
+    // two others are waited for twice.
+    let is_two_each = (1.5..=2.5).contains(&(flags as f64 / fences.max(1) as f64));
+    if puts < fences / 2 && is_two_each && 2 * waits <= 3 * fences {
+        (puts, put_ns) = (puts + flags / 2, put_ns + flag_ns / 2.0);
+        (flags, flag_ns) = (flags / 2, flag_ns / 2.0);
+    }
     if fences < MANY || waits < MANY || share < WORTH || !alike(flags, fences) || !alike(puts, fences) {
         return None;
     }

@@ -478,6 +478,18 @@ fn meetings_that_do_not_stand_for_the_others_blame_nobody() {
     }
 }
 
+/// A value and its flag, both stored by `p`; two flags and no data are waited for twice.
+#[test]
+fn data_of_one_element_is_sent_as_a_flag_is() {
+    let of = |waits| {
+        let stores = routine("shmem_long_p", Class::Put, 8000, 8, 60 * MS);
+        let fences = routine("shmem_fence", Class::Order, 4000, 0, 40 * MS);
+        let waits = routine("shmem_long_wait_until", Class::Wait, waits, 0, 10 * MS);
+        names(&profile(&[stores, fences, waits], 0.25)).contains(&"put-then-flag")
+    };
+    assert!(of(4000) && !of(8000));
+}
+
 /// What is waited in allocations for a PE that comes late is no cost of allocating.
 #[test]
 fn waiting_in_allocations_is_for_the_late_pe() {
