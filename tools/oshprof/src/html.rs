@@ -7,6 +7,7 @@ pub mod style;
 use std::fmt::Write as _;
 
 use pellucid_profile::merge::Merged;
+use pellucid_profile::op;
 use pellucid_profile::report::grid::{Cell, Column, Grid, Kind};
 use pellucid_profile::report::{self, Options, Symbols, VIEWS, View, shown_count, shown_time};
 
@@ -81,7 +82,7 @@ fn header(out: &mut String, profile: &Merged, problems: &[String], symbols: &dyn
     let bytes = profile.routines.iter().map(|r| r.traffic_bytes()).fold(0, u64::saturating_add);
     let run: u64 = profile.pes.iter().map(|pe| pe.run_ns()).fold(0, u64::saturating_add);
     let library: u64 = profile.pes.iter().map(|pe| pe.library_ns()).fold(0, u64::saturating_add);
-    let waiting: u64 = profile.pes.iter().map(|pe| pe.time_ns(|c| c.waits())).fold(0, u64::saturating_add);
+    let waiting = waiting_ns(profile);
     let own: u64 = profile.pes.iter().map(|pe| pe.overhead_ns).fold(0, u64::saturating_add);
     let percent =
         |part: u64| if run == 0 { "-".to_owned() } else { format!("{:.1} %", 100.0 * part as f64 / run as f64) };
@@ -94,7 +95,7 @@ fn header(out: &mut String, profile: &Merged, problems: &[String], symbols: &dyn
         ("wall time", shown_time(job.wall_ns as f64), status),
         ("calls", shown_count(calls), report::shown_bytes(bytes)),
         ("in the library", percent(library), "of the PEs' run time".to_owned()),
-        ("waiting", percent(waiting), "barriers, collectives, waits, locks".to_owned()),
+        ("waiting", percent(waiting), "barriers, collectives, waits, locks; allocations, for late PEs".to_owned()),
         ("imbalance", imbalance, "of the time outside the library".to_owned()),
         ("profiling", percent(own), format!("{} in all", shown_time(own as f64))),
     ];
@@ -112,6 +113,13 @@ fn header(out: &mut String, profile: &Merged, problems: &[String], symbols: &dyn
         out.push_str("</ul>");
     }
     out.push_str("</header>\n");
+}
+
+/// Time of all PEs in calls that wait; of allocations and the like, what they wait for PEs that come late.
+fn waiting_ns(profile: &Merged) -> u64 {
+    let waits: u64 = profile.pes.iter().map(|pe| pe.time_ns(|c| c.waits())).fold(0, u64::saturating_add);
+    let is_other = |routine: &str| op::class_of(routine).is_some_and(|class| !class.waits());
+    waits.saturating_add(profile.lost_to_late_ns(is_other))
 }
 
 /// What `oshprof advise` says.
