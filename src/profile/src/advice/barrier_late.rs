@@ -4,6 +4,7 @@ use crate::merge::{Late, Merged, PeRow};
 use crate::op::{Class, class_of};
 use crate::report::{Symbols, late_by_line, place, shown_time};
 
+use super::serial_pe::outside_ns;
 use super::{Finding, run_ns};
 
 /// Share of the run time that has to be lost: some is lost at every barrier.
@@ -34,7 +35,7 @@ struct Found {
 
 /// The line at which most is lost among those where one PE is late.
 fn late(profile: &Merged, symbols: &dyn Symbols) -> Option<Found> {
-    if profile.meeting_times.differ(profile.every) {
+    if profile.meetings_differ() {
         return None;
     }
     late_by_line(profile, symbols).into_iter().find_map(|(_, line)| late_at(profile, line))
@@ -50,31 +51,25 @@ fn late_at(profile: &Merged, line: Late) -> Option<Found> {
     is_late.then_some(Found { line, pe, times, lost, share })
 }
 
-/// What a PE had each of the others lose, in nanoseconds.
-fn lost_by_each(line: &Late, pe: u32) -> f64 {
+/// Whether a PE has more of some time than the others in the mean, by half of what it had each of them lose or more.
+fn explains(profile: &Merged, line: &Late, pe: u32, time_ns: impl Fn(&PeRow) -> u64) -> bool {
     let lost = line.by_pe.get(&pe).map_or(0, |(_, lost)| *lost) as f64;
-    lost / f64::from(line.members_with(pe).saturating_sub(1).max(1))
+    let each = lost / f64::from(line.members_with(pe).saturating_sub(1).max(1));
+    let time = |row: &PeRow| time_ns(row) as f64;
+    let Some(own) = profile.pes.iter().find(|row| row.pe == pe).map(time) else { return false };
+    let others = profile.pes.iter().filter(|row| row.pe != pe);
+    let mean = others.map(time).sum::<f64>() / (profile.pes.len() as f64 - 1.0).max(1.0);
+    own - mean > each / 2.0
 }
 
-/// Whether a PE that is late now and then works longer than the others, by what explains most of what these lose.
+/// Whether a PE that is late now and then works longer than the others.
 fn works_longer(profile: &Merged, line: &Late, pe: u32) -> bool {
-    let work = |row: &PeRow| {
-        row.main_ns().saturating_sub(row.library_ns()).saturating_sub(row.queued_ns().unwrap_or(0)) as f64
-    };
-    let Some(own) = profile.pes.iter().find(|row| row.pe == pe).map(work) else { return false };
-    let others = profile.pes.iter().filter(|row| row.pe != pe);
-    let mean = others.map(work).sum::<f64>() / (profile.pes.len() as f64 - 1.0).max(1.0);
-    own - mean > lost_by_each(line, pe) / 2.0
+    explains(profile, line, pe, |row| outside_ns(row).saturating_sub(row.queued_ns().unwrap_or(0)))
 }
 
-/// Whether a PE comes last to meetings since it waits for another one before: for flags, signals or locks, and by as
-/// much more than the others as a good part of what those lose.
+/// Whether a PE comes last to meetings since it waits for another one before: for flags, signals or locks.
 pub(crate) fn waits_itself(profile: &Merged, line: &Late, pe: u32) -> bool {
-    let waits = |row: &PeRow| row.time_ns(|class| matches!(class, Class::Wait | Class::Lock)) as f64;
-    let Some(own) = profile.pes.iter().find(|row| row.pe == pe).map(waits) else { return false };
-    let others = profile.pes.iter().filter(|row| row.pe != pe);
-    let mean = others.map(waits).sum::<f64>() / (profile.pes.len() as f64 - 1.0).max(1.0);
-    own - mean > lost_by_each(line, pe) / 2.0
+    explains(profile, line, pe, |row| row.time_ns(|class| matches!(class, Class::Wait | Class::Lock)))
 }
 
 /// See the module.

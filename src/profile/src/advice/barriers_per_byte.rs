@@ -27,7 +27,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let late = late.max(waits.map(|ns| ns - least).fold(0, u64::saturating_add));
     let mut ns = (ns - late as f64).max(0.0);
     // Where it is not known which took long, most of them are as half of them are at most.
-    if profile.meeting_times.differ(profile.every) {
+    if profile.meetings_differ() {
         let usual = |r: &Routine| r.all_calls() as f64 * r.quantile_ns(0.5) as f64;
         ns = ns.min(profile.routines.iter().filter(|r| r.class == Class::Barrier).map(usual).sum());
     }

@@ -96,7 +96,7 @@ fn crowds(profile: &Merged) -> BTreeMap<&str, u32> {
 }
 
 /// Time of a PE outside of the library.
-fn outside_ns(pe: &PeRow) -> u64 {
+pub(super) fn outside_ns(pe: &PeRow) -> u64 {
     pe.main_ns().saturating_sub(pe.library_ns())
 }
 

@@ -2,6 +2,7 @@
 //! had one.
 
 mod cores;
+mod late;
 
 use crate::calibration::{AlgorithmPoint, AlgorithmTimes};
 use crate::merge::Merged;
@@ -304,31 +305,6 @@ fn uneven(first: u64, others: u64) -> Profile {
     profile
 }
 
-/// A PE that comes last to the meetings of its own team is late as often as it can be.
-#[test]
-fn who_is_late_in_its_own_team_is_late() {
-    let mut teams = with_barriers(profile(&[], 0.25), Some(1));
-    for pe in &mut teams.pes {
-        let start = (pe.pe & 2) as i32;
-        pe.tables.teams = vec![Team { id: 3, start, stride: 1, size: 2, calls: 10, ..Team::default() }];
-    }
-    let found = findings(&teams);
-    assert!(found.iter().any(|(name, _)| *name == "barrier-late"), "{found:?}");
-    assert!(found[0].1.what.ends_with("waits for PE 1: it was last 10 of 10 times"), "{found:?}");
-}
-
-/// A PE that waits for the flag of another before it comes is not the one to have less work.
-#[test]
-fn who_waits_itself_before_a_barrier_is_not_blamed_for_it() {
-    let mut late = with_barriers(profile(&[], 0.25), Some(2));
-    late.pes[2].routines = vec![routine("shmem_long_wait_until", Class::Wait, 10, 0, 550 * MS)];
-    assert!(!names(&late).contains(&"barrier-late"), "{:?}", findings(&late));
-    // As the others do.
-    let wait = late.pes[2].routines.clone();
-    late.pes.iter_mut().for_each(|pe| pe.routines = wait.clone());
-    assert!(names(&late).contains(&"barrier-late"), "{:?}", findings(&late));
-}
-
 /// A meeting of fewer PEs saves nothing while one of them has all the time something to do.
 #[test]
 fn no_smaller_team_is_faster_than_its_busiest_pe() {
@@ -336,17 +312,6 @@ fn no_smaller_team_is_faster_than_its_busiest_pe() {
     let mut pairs = in_pairs(profile(&[routine("shmem_putmem", Class::Put, 500, 4096, 20 * MS)], 0.25), |pe| pe ^ 1);
     pairs.pes.iter_mut().for_each(|pe| pe.routines.push(barrier(if pe.pe == 3 { 5 * MS } else { 600 * MS })));
     assert!(!names(&pairs).contains(&"larger-team"), "{:?}", findings(&pairs));
-}
-
-/// What is waited for others at barriers is waited elsewhere without them.
-#[test]
-fn barriers_do_not_cost_what_late_pes_do() {
-    let barrier = routine("shmem_barrier_all", Class::Barrier, 5000, 0, 500 * MS);
-    let all = with_barriers(profile(&[barrier], 0.25), None);
-    // Four PEs, 500 ms each; of these 10 times 180 ms for one that comes late.
-    let merged: Merged = (&all).into();
-    assert_eq!(merged.late.iter().map(|late| late.lost_ns).sum::<u64>(), 1800 * MS);
-    assert!(!names(&all).contains(&"barriers-per-byte"), "{:?}", findings(&all));
 }
 
 /// On one host a put has copied all when it returns, and a quiet has nothing to wait for.
@@ -431,53 +396,6 @@ fn a_wait_that_is_explained_in_part_counts_in_part() {
     assert!(!names(&part).contains(&"waits-for"), "{:?}", findings(&part));
 }
 
-/// With two PEs that each come last half of the time, the one that works longer is the one that is waited for.
-#[test]
-fn who_is_late_now_and_then_works_longer() {
-    let late = |own: [u64; 2]| {
-        let mut all = profile(&[], 0.25);
-        all.pes.truncate(2);
-        for pe in &mut all.pes {
-            pe.tables.teams = vec![Team { stride: 1, size: 2, calls: 20, ..Team::default() }];
-            pe.tables.sync_every = 1;
-            // In every third turn PE 1 comes 50 ms later, in the others PE 0 a bit.
-            let after = |number: u64| match (pe.pe, number % 3) {
-                (1, 0) => 50 * MS,
-                (0, 1 | 2) => MS / 10,
-                _ => 0,
-            };
-            let at = |number: u64| number * 50 * MS + after(number);
-            let op = op("shmem_barrier_all").unwrap();
-            pe.tables.syncs =
-                (0..20).map(|number| Sync { op, number, arrived_ns: at(number), ..Sync::default() }).collect();
-            let waits = 1000 * MS - own[pe.pe as usize];
-            pe.routines = vec![routine("shmem_barrier_all", Class::Barrier, 20, 0, waits)];
-        }
-        all
-    };
-    assert_eq!(names(&late([600 * MS, 950 * MS])), ["barrier-late"]);
-    assert!(!names(&late([800 * MS, 800 * MS])).contains(&"barrier-late"));
-}
-
-/// Of many meetings a sample is kept; where a few took much longer than most, it says nothing of them.
-#[test]
-fn meetings_that_do_not_stand_for_the_others_blame_nobody() {
-    let of = |took: u64| {
-        let barriers = [routine("shmem_barrier_all", Class::Barrier, 40, 0, 600 * MS)];
-        let mut all = with_barriers(profile(&barriers, 0.25), Some(2));
-        for pe in &mut all.pes {
-            pe.tables.sync_every = 4;
-            pe.tables.syncs.iter_mut().for_each(|sync| sync.number *= 4);
-            pe.tables.syncs.iter_mut().for_each(|sync| sync.left_ns = sync.arrived_ns + took);
-        }
-        all
-    };
-    assert!(names(&of(15 * MS)).contains(&"barrier-late"), "{:?}", findings(&of(15 * MS)));
-    for took in [5 * MS, 50 * MS] {
-        assert!(!names(&of(took)).contains(&"barrier-late"), "{:?}", findings(&of(took)));
-    }
-}
-
 /// A value and its flag, both stored by `p`; two flags and no data are waited for twice.
 #[test]
 fn data_of_one_element_is_sent_as_a_flag_is() {
@@ -488,28 +406,6 @@ fn data_of_one_element_is_sent_as_a_flag_is() {
         names(&profile(&[stores, fences, waits], 0.25)).contains(&"put-then-flag")
     };
     assert!(of(4000) && !of(8000));
-}
-
-/// What is waited in allocations for a PE that comes late is no cost of allocating.
-#[test]
-fn waiting_in_allocations_is_for_the_late_pe() {
-    let allocations = [routine("shmem_malloc", Class::Memory, 500, 0, 200 * MS)];
-    let mut late = with_barriers(profile(&allocations, 0.25), Some(2));
-    late.pes.iter_mut().flat_map(|pe| &mut pe.tables.syncs).for_each(|sync| sync.op = op("shmem_malloc").unwrap());
-    let found = findings(&late);
-    assert_eq!(names(&late), ["barrier-late"], "{found:?}");
-    assert!(found[0].1.what.starts_with("shmem_malloc waits for PE 2"), "{found:?}");
-    late.pes.iter_mut().for_each(|pe| pe.tables.syncs.clear());
-    assert_eq!(names(&late), ["heap"]);
-}
-
-/// A PE that has a bit more to do before each barrier is found once.
-#[test]
-fn who_is_late_each_time_does_not_work_alone() {
-    let mut late = with_barriers(uneven(900 * MS, 100 * MS), Some(0));
-    assert_eq!(names(&late), ["barrier-late"]);
-    late.pes.iter_mut().for_each(|pe| pe.tables.syncs.clear());
-    assert_eq!(names(&late), ["serial-pe"]);
 }
 
 /// More than a fifth of the time is in the library: then there is something to say.

@@ -119,10 +119,9 @@ impl MeetingTimes {
         self.all_ns = self.all_ns.saturating_add(other.all_ns);
     }
 
-    /// Whether those that are kept, one in `every`, do not stand for the others: where a few meetings took much longer
-    /// than most, these are left out, or count as many.
-    pub fn differ(&self, every: u64) -> bool {
-        every > 1 && self.all_ns > 0 && !NEAR.contains(&(self.kept_ns as f64 / self.all_ns as f64))
+    /// Whether those that are kept come to as much as all.
+    pub(super) fn are_near(&self) -> bool {
+        self.all_ns == 0 || NEAR.contains(&(self.kept_ns as f64 / self.all_ns as f64))
     }
 
     /// What those that are kept took times how many they stand for, and what all took.

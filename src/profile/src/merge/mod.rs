@@ -194,6 +194,12 @@ impl Merged {
         self.late.iter().filter(|late| of(&late.routine)).map(|late| late.lost_ns).fold(0, u64::saturating_add)
     }
 
+    /// Whether the meetings that are kept do not stand for the others: a few took much longer than most, and are left
+    /// out or count as many.
+    pub fn meetings_differ(&self) -> bool {
+        self.every > 1 && !self.meeting_times.are_near()
+    }
+
     /// Adds up the PEs of `source`, and tells `progress` how many of how many are done.
     pub fn new(source: &dyn PeSource, progress: impl FnMut(usize, usize)) -> Merged {
         Merged::with_limits(source, Limits::default(), progress)

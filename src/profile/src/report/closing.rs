@@ -39,7 +39,7 @@ fn percent(share: f64) -> String {
 
 /// Where most is lost by waiting: in a barrier or collective for the PE that comes last, or in a wait or lock.
 fn waiting(profile: &Merged, run: f64, symbols: &dyn Symbols) -> Option<Line> {
-    let is_known = !profile.meeting_times.differ(profile.every);
+    let is_known = !profile.meetings_differ();
     let late = view::late_by_line(profile, symbols).into_iter().next().map(|(_, late)| (late.lost_ns, late));
     let late = late.filter(|_| is_known);
     let is_wait = |row: &SiteRow| matches!(op::class_of(&row.routine), Some(Class::Wait | Class::Lock));

@@ -77,7 +77,7 @@ pub(super) fn grids(profile: &Merged, options: &Options, symbols: &dyn Symbols) 
             "One in {every} meetings was kept; calls and lost times are those of the kept ones, times {every}."
         ));
     }
-    if profile.meeting_times.differ(every) {
+    if profile.meetings_differ() {
         let (kept, all) = profile.meeting_times.kept_and_all();
         grid.notes.push(format!(
             "A few meetings took much longer than most: those that were kept, times {every}, come to {}, all to {}. \

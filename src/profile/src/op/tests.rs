@@ -1,0 +1,48 @@
+use super::*;
+
+#[test]
+fn class_numbers_match_their_order() {
+    for (number, class) in Class::ALL.into_iter().enumerate() {
+        assert_eq!(class as usize, number, "{}", class.name());
+        assert_eq!(Class::from_number(number as u8), Some(class));
+    }
+    assert_eq!(Class::from_number(19), None);
+}
+
+#[test]
+fn traits_follow_names_and_classes() {
+    let of = |name| traits(find(name).unwrap());
+    assert_eq!(of("shmem_putmem"), TRANSFER | STORES);
+    assert_eq!(of("shmem_getmem_nbi"), TRANSFER | (1 << TRANSFER_SHIFT) | NONBLOCKING);
+    assert_eq!(of("shmem_long_atomic_inc"), TRANSFER | (2 << TRANSFER_SHIFT) | ONE_ELEMENT | STORES);
+    assert_eq!(of("shmem_ctx_quiet"), COMPLETES | ON_CONTEXT);
+    assert_eq!((of("shmem_ctx_long_p"), of("shmem_ctx_create")), (TRANSFER | ON_CONTEXT | ONE_ELEMENT | STORES, 0));
+    assert_eq!(of("shmem_barrier_all"), COMPLETES | TOGETHER | TIMED_IF_WAITS);
+    assert_eq!(of("shmem_putmem_signal"), TRANSFER | STORES | SIGNALS);
+    assert_eq!((of("shmem_signal_fetch"), of("shmem_long_atomic_fetch") & STORES), (TRANSFER, 0));
+    let wait = WAITS | TIMED_IF_WAITS;
+    assert_eq!((of("shmem_long_atomic_fetch_add") & STORES, of("shmem_int_wait_until")), (STORES, wait));
+    assert_eq!((of("shmem_set_lock"), of("shmem_clear_lock")), (WAITS, 0));
+    let meets = TOGETHER | TIMED_IF_WAITS;
+    assert_eq!((of("shmem_sync_all"), of("shmem_fence"), of("shmem_malloc")), (meets, 0, TOGETHER | ALLOCATES));
+    let makes = ["shmem_team_split_strided", "shmem_team_destroy", "shmemx_team_split_aset"].map(of);
+    assert_eq!((makes, of("shmemx_create_strided_aset")), ([TOGETHER; 3], 0));
+}
+
+#[test]
+fn bytes_follow_from_calls_where_each_moves_one_element() {
+    let of = |name| bytes_of_calls(find(name).unwrap(), 3);
+    assert_eq!((of("shmem_long_p"), of("shmem_float_g"), of("shmem_ctx_int32_atomic_add")), (24, 12, 12));
+    assert_eq!((of("shmem_long_put"), of("shmem_quiet"), of("shmem_long_test")), (0, 0, 0));
+    let is_one = |op: &(u16, &Op)| traits(op.0) & ONE_ELEMENT != 0;
+    assert!((0..).zip(ALL.iter()).filter(is_one).all(|(_, op)| op.elem > 0));
+}
+
+#[test]
+fn names_are_unique_and_found() {
+    for (id, op) in ALL.iter().enumerate() {
+        assert_eq!(find(op.name()), Some(id as u16), "{} is in the table twice", op.name());
+    }
+    assert_eq!(find("shmem_no_such_routine"), None);
+    assert!(get(TOTAL as u16).is_none());
+}
