@@ -235,7 +235,7 @@ fn profile(start: &Start) -> bool {
 /// From now on calls are recorded at this level.
 pub fn set_level(level: c_int) {
     recorder::set_level(level);
-    pellucid_core::team::want_algorithms(recorder::level() > 0);
+    pellucid_core::team::observe_algorithms((recorder::level() > 0).then_some(recorder::algorithm));
 }
 
 /// Says where symmetric memory is, and prepares a trace where `SHMEM_TRACE` asks for one. A PE runs on without.
@@ -245,7 +245,6 @@ fn prepare(start: &Start, segment: RawFd) {
     recorder::memory(memory.heap, memory.data);
     heap::set_observer(recorder::heap_in_use);
     pellucid_core::team::observe_contexts(recorder::context_made);
-    pellucid_core::team::observe_algorithms(recorder::algorithm);
     let config = match &start.trace {
         Some(env::Trace { bytes, on, full, .. }) => (*bytes, *on, *full),
         None => return,

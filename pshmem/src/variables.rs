@@ -51,7 +51,7 @@ const CONTROLS: &[Control] = &[
         read: || i64::from(arm::level()),
         write: Some(|value| {
             let level = c_int::try_from(value).ok().filter(|level| (0..=SHMEMX_PCONTROL_DEFAULT).contains(level));
-            level.map(recorder::set_level).is_some()
+            level.map(crate::init::set_level).is_some()
         }),
     },
     Control {

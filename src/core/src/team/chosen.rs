@@ -1,35 +1,26 @@
 //! Who is told which algorithm a collective takes: what counts them is no part of the runtime.
+#![allow(unsafe_code)]
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// Is told the algorithm's place in `collectives::table`, by the thread that is in the collective.
 pub type AlgorithmObserver = fn(u8);
 
-static OBSERVER: OnceLock<AlgorithmObserver> = OnceLock::new();
-static IS_WANTED: AtomicBool = AtomicBool::new(false);
+/// Who is told now; null: nobody.
+static OBSERVER: AtomicPtr<()> = AtomicPtr::new(ptr::null_mut());
 
-/// This one is told, while it wants to be. Once a process.
-pub fn observe_algorithms(observer: AlgorithmObserver) {
-    let _ = OBSERVER.set(observer);
-}
-
-/// Whether it wants to be told from now on.
-pub fn want_algorithms(wanted: bool) {
-    IS_WANTED.store(wanted, Ordering::Relaxed);
+/// This one is told from now on, or nobody.
+pub fn observe_algorithms(observer: Option<AlgorithmObserver>) {
+    OBSERVER.store(observer.map_or(ptr::null_mut(), |observer| observer as *mut ()), Ordering::Relaxed);
 }
 
 /// Tells of a choice: a place in the table.
 #[inline(always)]
 pub fn tell_algorithm(place: u8) {
-    if IS_WANTED.load(Ordering::Relaxed) {
-        tell(place);
-    }
-}
-
-#[inline(never)]
-fn tell(number: u8) {
-    if let Some(observer) = OBSERVER.get() {
-        observer(number);
+    let observer = OBSERVER.load(Ordering::Relaxed);
+    if !observer.is_null() {
+        // SAFETY: only `observe_algorithms` stores here, and what it stores is such a function.
+        unsafe { std::mem::transmute::<*mut (), AlgorithmObserver>(observer)(place) };
     }
 }

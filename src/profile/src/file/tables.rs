@@ -11,7 +11,7 @@ use crate::tables::{
 };
 
 /// Tags of the sections, in the order in which they are written.
-pub(super) const TAGS: [u32; 30] = [
+pub(super) const TAGS: [u32; 31] = [
     TAG_COST,
     TAG_PEERS,
     TAG_MODULES,
@@ -42,6 +42,7 @@ pub(super) const TAGS: [u32; 30] = [
     TAG_BESIDE,
     TAG_QUOTA,
     TAG_UNFINISHED,
+    TAG_LONGEST,
 ];
 /// What recording costs, and what could not be kept.
 const TAG_COST: u32 = 4;
@@ -103,6 +104,7 @@ const TAG_BESIDE: u32 = 32;
 const TAG_QUOTA: u32 = 33;
 /// Calls that had not returned, by call site, and those of all PEs of a team; left out where there were none.
 const TAG_UNFINISHED: u32 = 34;
+const TAG_LONGEST: u32 = 35;
 
 /// The payload of a section; `None` where there is nothing to say.
 pub(super) fn encode(tag: u32, d: &PeTables) -> Option<Vec<u8>> {
@@ -202,6 +204,7 @@ pub(super) fn encode(tag: u32, d: &PeTables) -> Option<Vec<u8>> {
         TAG_UNFINISHED if d.sites.iter().any(|site| site.unfinished > 0) || !d.open_syncs.is_empty() => {
             unfinished::encode(&mut out, d);
         }
+        TAG_LONGEST if d.longest_from_ns > 0 => out.u64(d.longest_from_ns),
         TAG_TRACE if d.trace_dropped > 0 => out.u64(d.trace_dropped),
         TAG_QUEUED => out.u64(d.system.queued_ns?),
         TAG_QUOTA if d.system.quota > 0 => out.u32(d.system.quota),
@@ -400,6 +403,7 @@ pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut PeTables) -> Result<(
         TAG_RATES => d.rates = rates::decode(c)?,
         TAG_CALLERS => d.callers = callers::decode(c)?,
         TAG_UNFINISHED => unfinished::decode(c, d)?,
+        TAG_LONGEST => d.longest_from_ns = c.u64("the longest synchronisations")?,
         TAG_TRACE => d.trace_dropped = c.u64("what the trace does not have")?,
         TAG_TIMELINE => {
             let mut next = || c.u64("the time line");

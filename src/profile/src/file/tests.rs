@@ -134,6 +134,7 @@ fn tables() -> PeTables {
             Sync { op: 0, number: 8, arrived_ns: 10, left_ns: 11, phase, ..Sync::default() },
             Sync { op: 0, region: 1, number: u64::MAX, ..Sync::default() },
         ],
+        longest_from_ns: 77,
         last_phases: vec![
             LastPhase { phase: Phase { begin_ns: 9, ..Phase::default() }, end_ns: 12 },
             LastPhase { phase, end_ns: u64::MAX },

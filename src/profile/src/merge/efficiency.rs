@@ -248,9 +248,10 @@ impl Recorded {
             let (took, until_last) =
                 (sync.left_ns - sync.arrived_ns, last.clamp(sync.arrived_ns, sync.left_ns) - sync.arrived_ns);
             let region = regions.get_mut(usize::from(sync.region));
+            let times = |ns: u64| ns.saturating_mul(pe.tables.stands_for(sync));
             for of in region.into_iter().chain([&mut whole]) {
-                of.known += took;
-                of.until_last += until_last;
+                of.known = of.known.saturating_add(times(took));
+                of.until_last = of.until_last.saturating_add(times(until_last));
             }
         }
         Recorded { whole, regions }

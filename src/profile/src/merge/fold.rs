@@ -171,7 +171,7 @@ impl<'p> Fold<'p> {
     }
 
     /// When the last member came to each meeting.
-    pub(super) fn last_arrivals(&self) -> LastArrivals {
+    pub(super) fn last_arrivals(&mut self) -> LastArrivals {
         self.meetings.last_arrivals()
     }
 

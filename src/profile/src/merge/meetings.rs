@@ -1,7 +1,8 @@
 //! Barriers, syncs and collectives, one by one: who came last, and what the others lost by it.
 //!
 //! Of a meeting only its first and last arrival, their number and their sum are kept. Where there are too many
-//! meetings, a half of them, a quarter ... is kept: which, their team and number decide.
+//! meetings, a half of them, a quarter ... is kept: which, their team and number decide. Of the others, the longest are
+//! kept by the PEs that waited in them; the one that they waited for is the one that does not have it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -106,11 +107,12 @@ impl MeetingTimes {
     pub(super) fn add(&mut self, pe: &Pe) {
         let is_kept =
             |sync: &&tables::Sync| pe.tables.teams.get(usize::from(sync.team)).is_some_and(|team| team.size >= 2);
-        let took = |sync: &tables::Sync| sync.left_ns.saturating_sub(sync.arrived_ns);
-        let kept = pe.tables.syncs.iter().filter(is_kept).map(took).fold(0, u64::saturating_add);
+        let took = |sync: &tables::Sync| {
+            sync.left_ns.saturating_sub(sync.arrived_ns).saturating_mul(pe.tables.stands_for(sync))
+        };
+        let kept_ns = pe.tables.syncs.iter().filter(is_kept).map(took).fold(0, u64::saturating_add);
         let all = pe.routines.iter().filter(|r| op::meets(&r.name));
         let all = all.map(|r| r.spent_ns().saturating_sub(r.unfinished_ns)).fold(0, u64::saturating_add);
-        let kept_ns = kept.saturating_mul(pe.tables.sync_every.max(1));
         self.join(&MeetingTimes { kept_ns, all_ns: all });
     }
 
@@ -155,12 +157,21 @@ struct Arrivals {
     sum: u64,
     first: u64,
     last: u64,
+    /// When the first of them left.
+    left: u64,
+    /// Those for which it is among the longest.
+    long: u32,
+    /// Sum of their places in the team.
+    places: u64,
     from: From,
 }
 
 impl Arrivals {
     fn add(&mut self, other: &Arrivals) {
         self.count = self.count.saturating_add(other.count);
+        self.left = self.left.min(other.left);
+        self.long = self.long.saturating_add(other.long);
+        self.places = self.places.wrapping_add(other.places);
         self.every = self.every.max(other.every);
         self.sum = self.sum.wrapping_add(other.sum);
         self.first = self.first.min(other.first);
@@ -172,6 +183,21 @@ impl Arrivals {
     /// Whether they are those of all members of the team.
     fn are_all(&self, ((.., size), _): &Meeting) -> bool {
         i64::from(self.count) == i64::from(*size)
+    }
+
+    /// How many meetings it stands for. Where all members but one at most keep their longest, all such are kept.
+    fn stands_for(&self, ((.., size), _): &Meeting) -> u64 {
+        if i64::from(self.long) + 1 >= i64::from(*size) { 1 } else { self.every }
+    }
+
+    /// The PE that came last, if it is the only member that did not keep it, one of its longest for each of the others.
+    fn missing(&self, ((_, start, stride, size), _): &Meeting) -> Option<u32> {
+        let (count, size) = (i64::from(self.count), i64::from(*size));
+        if count + 1 != size || self.long != self.count {
+            return None;
+        }
+        let place = (size * count / 2).checked_sub_unsigned(self.places)?;
+        u32::try_from(i64::from(*start) + i64::from(*stride) * place).ok()
     }
 
     fn lost(&self) -> u64 {
@@ -189,11 +215,20 @@ pub(super) struct Meetings {
     every: u64,
     /// Fewest and most calls that a member of each team has recorded, of those that have finalized.
     calls: HashMap<TeamKey, (u64, u64)>,
+    /// By PE: how long it has to be in a meeting for that to be kept in any case.
+    longest_from: HashMap<u32, u64>,
 }
 
 impl Default for Meetings {
     fn default() -> Meetings {
-        Meetings { pool: Pool::default(), kept: HashMap::new(), one_in: 1, every: 1, calls: HashMap::new() }
+        Meetings {
+            pool: Pool::default(),
+            kept: HashMap::new(),
+            one_in: 1,
+            every: 1,
+            calls: HashMap::new(),
+            longest_from: HashMap::new(),
+        }
     }
 }
 
@@ -215,6 +250,9 @@ impl Meetings {
         self.every = self.every.max(pe.tables.sync_every);
         let teams = pe.tables.teams.iter().filter(|team| team.size >= 2 && pe.progress == Progress::Finalized);
         teams.for_each(|team| self.add_calls(team.key(), (team.calls, team.calls)));
+        if pe.tables.longest_from_ns > 0 {
+            self.longest_from.insert(pe.pe, pe.tables.longest_from_ns);
+        }
         let regions: Vec<u32> = pe.tables.regions.iter().map(|region| self.pool.number(&region.name)).collect();
         let outside = self.pool.number("");
         let mut place = (0, outside, 0);
@@ -232,9 +270,10 @@ impl Meetings {
             }
             let region = regions.get(usize::from(sync.region)).copied().unwrap_or(outside);
             let from = From { pe: pe.pe, routine: sync.op, region, path: place.1, address: place.2 };
-            let at = sync.arrived_ns;
-            let every = pe.tables.sync_every;
-            self.put(meeting, Arrivals { count: 1, every, sum: at, first: at, last: at, from });
+            let (at, left, every) = (sync.arrived_ns, sync.left_ns, pe.tables.sync_every);
+            let long = u32::from(pe.tables.is_among_longest(sync));
+            let places = place_in(meeting.0, pe.pe).unwrap_or(0);
+            self.put(meeting, Arrivals { count: 1, every, sum: at, first: at, last: at, left, long, places, from });
         }
         self.cut(plan.limits.meetings);
     }
@@ -253,6 +292,23 @@ impl Meetings {
     /// Whether it is known when each member came.
     fn is_known(&self, (meeting, arrivals): (&Meeting, &Arrivals)) -> bool {
         arrivals.are_all(meeting) && self.is_paired(&meeting.0)
+    }
+
+    /// Finds who was late to the longest meetings: the only PE that does not keep it. It was in it for less time than
+    /// it would have kept it for, and so came after the others, which had been there for longer.
+    fn find_missing(&mut self) {
+        let calls = std::mem::take(&mut self.calls);
+        let is_paired = |team: &TeamKey| calls.get(team).is_none_or(|(least, most)| least == most);
+        for (meeting, arrivals) in self.kept.iter_mut().filter(|(meeting, _)| is_paired(&meeting.0)) {
+            let Some(pe) = arrivals.missing(meeting) else { continue };
+            let Some(from) = self.longest_from.get(&pe).copied() else { continue };
+            let left = arrivals.left;
+            if arrivals.last.saturating_add(from) <= left {
+                let from = From { pe, ..arrivals.from };
+                arrivals.add(&Arrivals { count: 1, sum: left, first: left, last: left, long: 0, from, ..*arrivals });
+            }
+        }
+        self.calls = calls;
     }
 
     fn put(&mut self, meeting: Meeting, arrivals: Arrivals) {
@@ -278,6 +334,7 @@ impl Meetings {
             self.thin_out(other.one_in);
         }
         other.calls.into_iter().for_each(|(team, calls)| self.add_calls(team, calls));
+        self.longest_from.extend(other.longest_from);
         let number = self.pool.take_in(&other.pool);
         for (meeting, mut arrivals) in other.kept {
             if self.is_kept(&meeting) {
@@ -290,7 +347,8 @@ impl Meetings {
     }
 
     /// When the last member came to each meeting of which every arrival is known.
-    pub(super) fn last_arrivals(&self) -> LastArrivals {
+    pub(super) fn last_arrivals(&mut self) -> LastArrivals {
+        self.find_missing();
         let whole = self.kept.iter().filter(|kept| self.is_known(*kept));
         whole.map(|(meeting, arrivals)| (*meeting, arrivals.last)).collect()
     }
@@ -311,7 +369,8 @@ impl Meetings {
 
     /// By routine, region and place, most lost first; of how many meetings one was kept; and how many teams are left
     /// out, whose members have not all recorded the same.
-    pub(super) fn finish(self) -> (Vec<Late>, u64, usize) {
+    pub(super) fn finish(mut self) -> (Vec<Late>, u64, usize) {
+        self.find_missing();
         let unpaired = self.calls.keys().filter(|team| !self.is_paired(team)).count();
         (self.late(&self.kept), self.every.saturating_mul(self.one_in), unpaired)
     }
@@ -325,7 +384,7 @@ impl Meetings {
             if !self.is_known((meeting, arrivals)) {
                 continue;
             }
-            let weight = arrivals.every.saturating_mul(one_in);
+            let weight = arrivals.stands_for(meeting).saturating_mul(one_in);
             let path = self.pool.text(arrivals.from.path);
             let site = (!path.is_empty()).then_some((path, arrivals.from.address));
             let sum = sums.entry((arrivals.from.routine, self.pool.text(arrivals.from.region), site)).or_default();

@@ -153,7 +153,7 @@ impl Phases {
         let mut own: BTreeMap<(Call, Call), PhaseOfPe> = BTreeMap::new();
         for sync in pe.tables.syncs.iter().filter(|sync| sync.phase.begin_ns > 0) {
             let to = Some((sync.address, sync.op));
-            own.entry((sync.phase.from, to)).or_default().add(pe.tables.sync_every, times(plan, pe, sync));
+            own.entry((sync.phase.from, to)).or_default().add(pe.tables.stands_for(sync), times(plan, pe, sync));
         }
         for sync in &pe.tables.open_syncs {
             let (work, library) = split(&sync.phase, sync.arrived_ns);

@@ -282,6 +282,44 @@ fn kept_meetings_stand_for_the_others_and_incomplete_ones_blame_nobody() {
     assert_eq!((list[0].meetings, list[0].lost_ns), (4, 40));
 }
 
+/// The longest meetings are kept beside those that stand for others, by all but the PE that the others waited for.
+#[test]
+fn who_does_not_keep_a_long_meeting_was_late_to_it() {
+    let of = |from_ns: [u64; 3], left_ns: u64| {
+        let mut profile = late_profile(&[&[100, 200], &[110, 210], &[]], 8);
+        for (pe, from_ns) in profile.pes.iter_mut().zip(from_ns) {
+            pe.tables.longest_from_ns = from_ns;
+            pe.tables
+                .syncs
+                .iter_mut()
+                .for_each(|sync| sync.left_ns = sync.arrived_ns - sync.arrived_ns % 100 + left_ns);
+        }
+        Merged::from(&profile)
+    };
+    let found = of([1000; 3], 5000);
+    assert_eq!((found.late.len(), found.late[0].meetings, found.late[0].max_skew_ns), (1, 2, 5000));
+    assert_eq!(found.late[0].worst(), Some((2, 2, 2 * (5000 + 4990))));
+    // It may have been there for as long as others.
+    assert_eq!(of([1000, 1000, 10_000], 5000).late.len(), 0);
+    // Short ones stand for others, and PEs that keep all keep these.
+    assert_eq!(of([1000; 3], 500).late.len(), 0);
+    assert_eq!(of([1000, 1000, 0], 5000).late.len(), 0);
+}
+
+/// What is long counts once, whether it is kept for its length or by its number.
+#[test]
+fn long_meetings_stand_for_themselves() {
+    let mut profile = late_profile(&[&[100, 200], &[4000, 210]], 8);
+    for pe in &mut profile.pes {
+        pe.tables.longest_from_ns = 1000;
+        pe.tables.syncs[0].left_ns = 4000;
+        pe.tables.syncs[1].left_ns = 210;
+    }
+    let found = Merged::from(&profile);
+    assert_eq!((found.late[0].meetings, found.late[0].lost_ns), (1 + 8, 3900 + 8 * 10));
+    assert_eq!(found.meeting_times.kept_and_all().0, 3900 + 8 * 10);
+}
+
 /// Where a PE has not recorded all, its numbers are those of other meetings.
 #[test]
 fn meetings_that_not_all_have_recorded_blame_nobody() {

@@ -1,10 +1,11 @@
 //! Recording calls that all PEs of a team make: barriers, syncs and collectives.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use super::hot::bump;
 use super::sites::site_key;
-use super::tls;
+use super::{longest, tls};
 use crate::arm;
 use crate::clock;
 use crate::op::{ALLOCATES, TOGETHER};
@@ -81,8 +82,12 @@ pub(super) fn met(slot: &Slot, traits: u16, peer: i32, (arrived, left): (u64, u6
     let bytes = if traits & ALLOCATES == 0 { slot.head.current.bytes.load(Relaxed) } else { 0 };
     let number = count_meeting(slot, at, bytes);
     bump(&slot.tables.teams[at].ticks, left.saturating_sub(arrived).saturating_mul(calls));
-    if at != TEAMS - 1 && is_kept_now(slot, number) {
-        keep(slot, at, number, arrived, left);
+    if at != TEAMS - 1 {
+        if is_kept_now(slot, number) {
+            keep(slot, at, number, arrived, left);
+        } else if left.saturating_sub(arrived) > slot.tables.longest.beyond.load(Relaxed) {
+            longest::offer(slot, &record(slot, at, number, arrived, left));
+        }
     }
     begin_phase(slot, left);
 }
@@ -178,41 +183,77 @@ fn keep(slot: &Slot, team: usize, number: u64, arrived: u64, left: u64) {
         }
     }
     let used = (slot.tables.syncs_used.load(Relaxed) as usize).min(SYNCS - 1);
-    let (sync, phase) = (&slot.tables.syncs[used], &slot.tables.phase);
-    sync.key.store(site_key(slot, slot.head.site.load(Relaxed).into()), Relaxed);
-    sync.number.store(number | (team as u64) << 56, Relaxed);
-    sync.arrived.store(arrived, Relaxed);
-    sync.left.store(left, Relaxed);
-    let from = phase.passed().unwrap_or_else(|| phase.site.load(Relaxed));
-    sync.from_key.store(site_key(slot, from), Relaxed);
-    sync.from_left.store(phase.left.load(Relaxed), Relaxed);
-    let library = slot.head.claimed_ns.load(Relaxed).saturating_sub(phase.claimed_ns.load(Relaxed));
-    sync.library_ns.store(library, Relaxed);
+    record(slot, team, number, arrived, left).write(&slot.tables.syncs[used]);
     slot.tables.syncs_used.store(used as u64 + 1, Relaxed);
 }
 
-/// What is kept of a meeting.
-fn words(sync: &Sync) -> [&AtomicU64; 7] {
-    [&sync.key, &sync.number, &sync.arrived, &sync.left, &sync.from_key, &sync.from_left, &sync.library_ns]
+/// A meeting, and the phase that it ends.
+fn record(slot: &Slot, team: usize, number: u64, arrived: u64, left: u64) -> Record {
+    let phase = &slot.tables.phase;
+    let from = phase.passed().unwrap_or_else(|| phase.site.load(Relaxed));
+    Record {
+        key: site_key(slot, slot.head.site.load(Relaxed).into()),
+        number: number | (team as u64) << 56,
+        arrived,
+        left,
+        from_key: site_key(slot, from),
+        from_left: phase.left.load(Relaxed),
+        library_ns: slot.head.claimed_ns.load(Relaxed).saturating_sub(phase.claimed_ns.load(Relaxed)),
+    }
 }
 
-/// Makes room: keeps about half of the records.
+/// What is kept of a meeting: see [`Sync`].
+pub(super) struct Record {
+    key: u64,
+    pub number: u64,
+    pub arrived: u64,
+    pub left: u64,
+    from_key: u64,
+    from_left: u64,
+    library_ns: u64,
+}
+
+impl Record {
+    fn of(sync: &Sync) -> Record {
+        let get = |word: &AtomicU64| word.load(Relaxed);
+        Record {
+            key: get(&sync.key),
+            number: get(&sync.number),
+            arrived: get(&sync.arrived),
+            left: get(&sync.left),
+            from_key: get(&sync.from_key),
+            from_left: get(&sync.from_left),
+            library_ns: get(&sync.library_ns),
+        }
+    }
+
+    /// The number comes last: whoever looks at it sees the rest.
+    pub fn write(&self, to: &Sync) {
+        to.key.store(self.key, Relaxed);
+        to.arrived.store(self.arrived, Relaxed);
+        to.left.store(self.left, Relaxed);
+        to.from_key.store(self.from_key, Relaxed);
+        to.from_left.store(self.from_left, Relaxed);
+        to.library_ns.store(self.library_ns, Relaxed);
+        to.number.store(self.number, Release);
+    }
+}
+
+/// Makes room: keeps about half of the records, and the longest of the others.
 #[cold]
 #[inline(never)]
 fn thin_out(slot: &Slot) {
     let shift = slot.tables.sync_shift.load(Relaxed) + 1;
-    let get = |word: &AtomicU64| word.load(Relaxed);
     let (mut kept, used) = (0, slot.tables.syncs_used.load(Relaxed) as usize);
     // A reader that looks now sees fewer records, each of them whole.
     slot.tables.syncs_used.store(0, Relaxed);
     for at in 0..used.min(SYNCS) {
-        let sync = &slot.tables.syncs[at];
-        if is_kept(get(&sync.number) & ((1 << 56) - 1), shift as u32) {
-            let to = &slot.tables.syncs[kept];
-            for (to, from) in words(to).into_iter().zip(words(sync)) {
-                to.store(get(from), Relaxed);
-            }
+        let record = Record::of(&slot.tables.syncs[at]);
+        if is_kept(record.number & ((1 << 56) - 1), shift as u32) {
+            record.write(&slot.tables.syncs[kept]);
             kept += 1;
+        } else {
+            longest::offer(slot, &record);
         }
     }
     slot.tables.sync_shift.store(shift, Relaxed);

@@ -25,6 +25,7 @@ mod hot;
 mod limit;
 mod lines;
 mod locks;
+mod longest;
 mod meetings;
 pub(crate) mod modules;
 mod names;

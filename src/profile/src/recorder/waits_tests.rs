@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use super::tests::{Fixture, op_named, routine};
 use super::{nested, sampled, timed, unstamped, wait_begins, wait_counts};
 use crate::model::{Pe, Routine};
+use crate::sample;
 
 /// Calls of a barrier, each of which waits or not: how many there are, and what the profile says of them.
 fn barriers(calls: u64, waits: impl Fn(u64) -> Option<Duration>) -> Routine {
@@ -50,6 +51,31 @@ fn kept_of(meetings: u64, pause: Duration, counts_only: bool) -> (u64, usize) {
     }
     let tables = fixture.pe().tables;
     (tables.sync_every, tables.syncs.len())
+}
+
+/// Meetings that are thinned out are kept where they are among the longest.
+#[test]
+fn the_longest_meetings_are_kept() {
+    let fixture = Fixture::new();
+    let is_long = |number: u64| number >= 10_000 && number.is_multiple_of(10_007);
+    for number in 0..100_000 {
+        let waits = || {
+            if is_long(number) {
+                wait_begins();
+                spin(Duration::from_micros(500));
+            }
+        };
+        timed(op_named("shmem_barrier_all"), -1, 0, 0, waits);
+    }
+    let tables = fixture.pe().tables;
+    assert!(tables.sync_every > 1 && tables.longest_from_ns > 0 && tables.longest_from_ns <= 500_000, "{tables:?}");
+    let long: Vec<u64> =
+        tables.syncs.iter().filter(|sync| sync.left_ns - sync.arrived_ns >= 500_000).map(|sync| sync.number).collect();
+    for number in (0..100_000).filter(|number| is_long(*number)) {
+        assert!(long.contains(&number), "{number} of {long:?}");
+    }
+    let kept = tables.syncs.iter().filter(|sync| sample::is_kept(sync.number, tables.sync_every.trailing_zeros()));
+    assert!(kept.count() + 64 >= tables.syncs.len(), "{}", tables.syncs.len());
 }
 
 #[test]

@@ -7,6 +7,8 @@ pub const TEAMS: usize = 64;
 /// Synchronisations that are kept one by one. When they are full, or in a profile of counts come faster than keeping
 /// them may cost, half of them are dropped and from then on only one in 2, 4 ... is kept: the same ones on each PE.
 pub const SYNCS: usize = 4096;
+/// The longest of those that are not among these: few of them may be most of what is lost.
+pub const LONGEST: usize = 64;
 
 /// A team, as one thread uses it. Row 0 is the world.
 #[derive(Debug)]
@@ -53,6 +55,21 @@ pub struct Sync {
     /// Keeps the size.
     pub reserved: AtomicU64,
 }
+
+/// The longest meetings of a thread among those that are not kept otherwise.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct Longest {
+    /// Whoever took longer, in ticks, is kept. 0: there was none yet.
+    pub beyond: AtomicU64,
+    /// How many there are.
+    pub used: AtomicU64,
+    /// They. One that is being written has [`NO_NUMBER`].
+    pub syncs: [Sync; LONGEST],
+}
+
+/// The number of a meeting that is not whole.
+pub const NO_NUMBER: u64 = u64::MAX;
 
 /// Where a phase begins: the thread's last barrier, sync or collective.
 #[derive(Debug)]

@@ -12,7 +12,7 @@ use super::callers::{CALLERS, CallerRow};
 use super::counters::CounterTable;
 use super::flows::Flows;
 use super::lines::{LINES, Line};
-use super::meetings::{PhaseBegin, SYNCS, Sync, TEAMS, TeamRow};
+use super::meetings::{Longest, PhaseBegin, SYNCS, Sync, TEAMS, TeamRow};
 use super::peers::{CONTEXTS, ContextRow, PEERS, Peer};
 use super::rates::{Look, RATES, RateRow};
 use super::release::{CAUSES, Cause, Stores, Waited};
@@ -106,6 +106,8 @@ pub struct ThreadTables {
     pub syncs_used: AtomicU64,
     /// Every how many are kept, as a power of two.
     pub sync_shift: AtomicU64,
+    /// The longest of the others.
+    pub longest: Longest,
     /// Nonblocking operations.
     pub nbi: Nbi,
     /// By context.

@@ -16,7 +16,7 @@ use crate::sample;
 use crate::segment::Segment;
 use crate::segment::algorithms::split_algorithm_key;
 use crate::segment::layout::{self, OWNER_NONE, Slot};
-use crate::segment::meetings::{SYNCS, TeamRow};
+use crate::segment::meetings::{self, LONGEST, NO_NUMBER, SYNCS, TeamRow};
 use crate::segment::peers::{self, CONTEXTS, PEER_OVERFLOW, PEERS};
 use crate::segment::sites::{KEY_REGION, split_key};
 use crate::segment::tables::REGIONS;
@@ -47,7 +47,8 @@ pub(crate) fn take(segment: &Segment, region: &layout::Region, slots: &[Flows<'_
         algorithms(slot, &mut sums.algorithms);
         nbi(segment, slot, &mut tables.nbi);
         requests(segment, slot, &mut tables.requests);
-        sums.teams.extend(teams(segment, slot, head, 0));
+        let longest = || Longest::of(Phases { segment, head, slot });
+        sums.teams.extend(teams(segment, slot, head, 0).map(|teams| ThreadTeams { longest: longest(), ..teams }));
     }
     tables.counters = counters.finish();
     order::merge_by_key(&mut sums.peers, |(tag, _)| *tag, |(_, sum), (_, more)| sum.merge(more));
@@ -189,6 +190,7 @@ struct ThreadTeams {
     /// With their rows.
     teams: Vec<(usize, Team)>,
     syncs: Vec<(usize, Sync)>,
+    longest: Longest,
     every: u64,
 }
 
@@ -375,26 +377,55 @@ fn teams(segment: &Segment, slot: &Slot, head: &layout::RegionHead, since: u64) 
     let used = (slot.tables.syncs_used.load(Acquire) as usize).min(SYNCS);
     // They are in the order of their arrivals.
     let first = slot.tables.syncs[..used].iter().rposition(|row| get(&row.arrived) <= since).map_or(0, |at| at + 1);
-    let syncs = slot.tables.syncs[first..used].iter().map(|row| {
-        let (address, op, region) = split_key(get(&row.key));
-        let number = get(&row.number);
-        let sync = Sync {
-            team: 0,
-            region,
-            op,
-            address,
-            number: number & ((1 << 56) - 1),
-            arrived_ns: segment.since_start(get(&row.arrived)),
-            left_ns: segment.since_start(get(&row.left)),
-            phase: phases.before(row),
-        };
-        ((number >> 56) as usize, sync)
-    });
+    let syncs = slot.tables.syncs[first..used].iter().map(|row| sync(phases, row));
     Some(ThreadTeams {
         teams: teams.filter(|(_, team)| team.calls > 0).collect(),
         syncs: syncs.collect(),
+        longest: Longest::default(),
         every: 1 << (get(&slot.tables.sync_shift) & 63),
     })
+}
+
+/// A meeting, and the row of its team.
+fn sync(phases: Phases<'_>, row: &meetings::Sync) -> (usize, Sync) {
+    let number = row.number.load(Acquire);
+    let (address, op, region) = split_key(get(&row.key));
+    let sync = Sync {
+        team: 0,
+        region,
+        op,
+        address,
+        number: number & ((1 << 56) - 1),
+        arrived_ns: phases.segment.since_start(get(&row.arrived)),
+        left_ns: phases.segment.since_start(get(&row.left)),
+        phase: phases.before(row),
+    };
+    ((number >> 56) as usize, sync)
+}
+
+/// The longest of those that a thread has thinned out.
+#[derive(Default)]
+struct Longest {
+    syncs: Vec<(usize, Sync)>,
+    /// All that took so long are there, in nanoseconds; 0: nothing was looked for.
+    from_ns: u64,
+}
+
+impl Longest {
+    fn of(phases: Phases<'_>) -> Longest {
+        let longest = &phases.slot.tables.longest;
+        let beyond = get(&longest.beyond);
+        let used = (get(&longest.used) as usize).min(LONGEST);
+        if beyond == 0 {
+            return Longest::default();
+        }
+        let whole = longest.syncs[..used].iter().filter(|row| row.number.load(Acquire) != NO_NUMBER);
+        let syncs: Vec<(usize, Sync)> = whole.map(|row| sync(phases, row)).collect();
+        // Rounding leaves none of them out.
+        let took = syncs.iter().map(|(_, sync)| sync.left_ns.saturating_sub(sync.arrived_ns));
+        let from_ns = took.fold(phases.segment.scale().ns(beyond) + 1, u64::min);
+        Longest { syncs, from_ns }
+    }
 }
 
 /// Puts the teams of the threads together. Where several threads call on one team, the order of their arrivals numbers
@@ -419,7 +450,9 @@ fn join_teams(threads: &[ThreadTeams], tables: &mut PeTables) -> Vec<bool> {
             callers[at] += 1;
             places.push((*row, at));
         }
-        for (row, sync) in &thread.syncs {
+        // Of several threads nobody knows whose calls belong together.
+        let longest = if let [one] = threads { &*one.longest.syncs } else { &[] };
+        for (row, sync) in thread.syncs.iter().chain(longest) {
             let place = places.iter().find(|(of, _)| of == row);
             if let Some(team) = place.and_then(|(_, at)| u8::try_from(*at).ok()).filter(|at| *at < u8::MAX) {
                 tables.syncs.push(Sync { team, ..*sync });
@@ -430,7 +463,11 @@ fn join_teams(threads: &[ThreadTeams], tables: &mut PeTables) -> Vec<bool> {
     let all_kept = tables.sync_every == 1;
     tables.syncs.retain(|sync| all_kept || !several[usize::from(sync.team)]);
     let every = tables.sync_every;
-    tables.syncs.retain(|sync| sample::is_kept(sync.number, every.trailing_zeros()));
+    tables.longest_from_ns = if let [one] = threads { one.longest.from_ns } else { 0 };
+    let is_kept = |sync: &Sync| sample::is_kept(sync.number, every.trailing_zeros());
+    if tables.longest_from_ns == 0 {
+        tables.syncs.retain(is_kept);
+    }
     order::sort_by_key(&mut tables.syncs, |sync| (sync.team, sync.arrived_ns));
     let mut next = vec![0_u64; tables.teams.len()];
     for sync in &mut tables.syncs {

@@ -37,6 +37,8 @@ pub struct PeTables {
     pub open_syncs: Vec<Sync>,
     /// Of how many of the calls that have returned one is kept.
     pub sync_every: u64,
+    /// In nanoseconds: of those that the PE was in for so long or longer all are kept. 0: as many as of the others.
+    pub longest_from_ns: u64,
     /// What its threads did after the last of those calls.
     pub last_phases: Vec<LastPhase>,
     /// Who ended waits, longest first.
@@ -75,4 +77,16 @@ pub struct PeTables {
     pub system: System,
     /// What it did over time; empty in profiles of earlier versions.
     pub timeline: Timeline,
+}
+
+impl PeTables {
+    /// Whether the PE was in a call for so long that all of that kind are kept.
+    pub fn is_among_longest(&self, sync: &Sync) -> bool {
+        self.longest_from_ns > 0 && sync.left_ns.saturating_sub(sync.arrived_ns) >= self.longest_from_ns
+    }
+
+    /// How many calls of the PE one that is kept stands for.
+    pub fn stands_for(&self, sync: &Sync) -> u64 {
+        if self.is_among_longest(sync) { 1 } else { self.sync_every.max(1) }
+    }
 }

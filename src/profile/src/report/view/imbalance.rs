@@ -74,7 +74,7 @@ pub(super) fn grids(profile: &Merged, options: &Options, symbols: &dyn Symbols) 
     }
     if every > 1 {
         grid.notes.push(format!(
-            "One in {every} meetings was kept; calls and lost times are those of the kept ones, times {every}."
+            "One in {every} meetings was kept, which stands for as many, and the longest of the others."
         ));
     }
     if profile.meetings_differ() {
