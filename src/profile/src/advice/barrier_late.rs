@@ -2,7 +2,7 @@
 
 use crate::merge::{Late, Merged, PeRow};
 use crate::op::{Class, class_of};
-use crate::report::{Symbols, late_by_line, place, shown_time};
+use crate::report::{LateLine, Symbols, late_by_line, place, shown_time};
 
 use super::serial_pe::outside_ns;
 use super::{Finding, run_ns};
@@ -24,6 +24,8 @@ pub(super) fn late_pe(profile: &Merged, symbols: &dyn Symbols) -> Option<u32> {
 /// Meetings at one line, and who comes late to them.
 struct Found {
     line: Late,
+    /// Who called there, where that is told of what is lost to this PE.
+    caller: Option<String>,
     pe: u32,
     /// How often it came last.
     times: u64,
@@ -38,17 +40,21 @@ fn late(profile: &Merged, symbols: &dyn Symbols) -> Option<Found> {
     if profile.meetings_differ() {
         return None;
     }
-    late_by_line(profile, symbols).into_iter().find_map(|(_, line)| late_at(profile, line))
+    late_by_line(profile, symbols).into_iter().find_map(|LateLine { late, callers, .. }| {
+        // A line of a layer of the program: the call of it by which most is lost, where that alone is worth a word.
+        let named = callers.into_iter().filter(|(caller, _)| caller.is_some());
+        named.chain([(None, late)]).find_map(|(caller, late)| late_at(profile, late, caller))
+    })
 }
 
-fn late_at(profile: &Merged, line: Late) -> Option<Found> {
+fn late_at(profile: &Merged, line: Late, caller: Option<String>) -> Option<Found> {
     let (pe, times, lost) = line.worst()?;
     let share = line.lost_ns as f64 / run_ns(profile);
     // With two PEs one of both is always the last: it has to be the same one nearly always, or to work longer.
     let often = times as f64 >= OFTEN * line.meetings_of(pe) as f64 || works_longer(profile, &line, pe);
     let is_one = lost as f64 >= ONE_PE * line.lost_ns as f64;
     let is_late = line.meetings >= MEETINGS && share >= LOST && is_one && often && !waits_itself(profile, &line, pe);
-    is_late.then_some(Found { line, pe, times, lost, share })
+    is_late.then_some(Found { line, caller, pe, times, lost, share })
 }
 
 /// Whether a PE has more of some time than the others in the mean, by half of what it had each of them lose or more.
@@ -74,8 +80,9 @@ pub(crate) fn waits_itself(profile: &Merged, line: &Late, pe: u32) -> bool {
 
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
-    let Found { line, pe, times, lost, share } = late(profile, symbols)?;
+    let Found { line, caller, pe, times, lost, share } = late(profile, symbols)?;
     let site = line.place().map_or(String::new(), |site| format!("; most at {}", place(Some(site), symbols)));
+    let site = caller.map_or_else(|| site.clone(), |caller| format!("{site}, called from {caller}"));
     let region = if line.region.is_empty() { String::new() } else { format!(" in region {}", line.region) };
     let meetings = line.meetings_of(pe);
     Some(Finding {

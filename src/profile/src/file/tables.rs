@@ -6,12 +6,12 @@ use super::cursor::Cursor;
 use super::{ReadError, callers, causes, counters, lines, locks, phases, rates, unfinished};
 use crate::op;
 use crate::tables::{
-    Algorithm, Context, Cost, Marker, Module, Nbi, PeTables, Peer, Phase, Region, Requests, Site, Sync, System, Team,
+    Algorithm, Context, Cost, Marker, Module, Nbi, PeTables, Peer, Region, Requests, Site, Sync, System, Team,
     Timeline, Traffic, Usage,
 };
 
 /// Tags of the sections, in the order in which they are written.
-pub(super) const TAGS: [u32; 31] = [
+pub(super) const TAGS: [u32; 32] = [
     TAG_COST,
     TAG_PEERS,
     TAG_MODULES,
@@ -43,6 +43,7 @@ pub(super) const TAGS: [u32; 31] = [
     TAG_QUOTA,
     TAG_UNFINISHED,
     TAG_LONGEST,
+    TAG_SYNC_CALLERS,
 ];
 /// What recording costs, and what could not be kept.
 const TAG_COST: u32 = 4;
@@ -104,7 +105,10 @@ const TAG_BESIDE: u32 = 32;
 const TAG_QUOTA: u32 = 33;
 /// Calls that had not returned, by call site, and those of all PEs of a team; left out where there were none.
 const TAG_UNFINISHED: u32 = 34;
+/// How long a PE has to be in a synchronisation for all such to be kept; left out where nothing was left out.
 const TAG_LONGEST: u32 = 35;
+/// Who called the synchronisations.
+const TAG_SYNC_CALLERS: u32 = 36;
 
 /// The payload of a section; `None` where there is nothing to say.
 pub(super) fn encode(tag: u32, d: &PeTables) -> Option<Vec<u8>> {
@@ -203,6 +207,9 @@ pub(super) fn encode(tag: u32, d: &PeTables) -> Option<Vec<u8>> {
         TAG_CALLERS if !d.callers.is_empty() => callers::encode(&mut out, &d.callers),
         TAG_UNFINISHED if d.sites.iter().any(|site| site.unfinished > 0) || !d.open_syncs.is_empty() => {
             unfinished::encode(&mut out, d);
+        }
+        TAG_SYNC_CALLERS if d.syncs.iter().any(|sync| sync.caller != 0) => {
+            out.list(&d.syncs, |out, sync| out.u64(sync.caller));
         }
         TAG_LONGEST if d.longest_from_ns > 0 => out.u64(d.longest_from_ns),
         TAG_TRACE if d.trace_dropped > 0 => out.u64(d.trace_dropped),
@@ -349,7 +356,7 @@ pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut PeTables) -> Result<(
                 let op = last.1.unwrap_or(u16::MAX);
                 let mut next = || c.u64("a synchronisation");
                 let (address, number, arrived_ns, left_ns) = (next()?, next()?, next()?, next()?);
-                Ok(Sync { team, region, op, address, number, arrived_ns, left_ns, phase: Phase::default() })
+                Ok(Sync { team, region, op, address, number, arrived_ns, left_ns, ..Sync::default() })
             })?;
         }
         TAG_NBI => {
@@ -403,6 +410,11 @@ pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut PeTables) -> Result<(
         TAG_RATES => d.rates = rates::decode(c)?,
         TAG_CALLERS => d.callers = callers::decode(c)?,
         TAG_UNFINISHED => unfinished::decode(c, d)?,
+        TAG_SYNC_CALLERS => {
+            let callers = list(c, |c| c.u64("who called a synchronisation"))?;
+            // As many as there are synchronisations.
+            d.syncs.iter_mut().zip(callers).for_each(|(sync, caller)| sync.caller = caller);
+        }
         TAG_LONGEST => d.longest_from_ns = c.u64("the longest synchronisations")?,
         TAG_TRACE => d.trace_dropped = c.u64("what the trace does not have")?,
         TAG_TIMELINE => {

@@ -129,7 +129,7 @@ fn tables() -> PeTables {
         regions: vec![Region::default(), Region { name: "step".into(), entries: 2, ..Region::default() }],
         markers: vec![Marker { name: "m".into(), count: 1, sum: 0.5, min: 0.5, max: 0.5, last: 0.5 }],
         teams: vec![Team { start: 0, stride: 1, size: 2, calls: 1, ..Team::default() }],
-        syncs: vec![Sync { op: 0, number: 7, arrived_ns: 8, left_ns: 9, phase, ..Sync::default() }],
+        syncs: vec![Sync { op: 0, number: 7, arrived_ns: 8, left_ns: 9, phase, caller: 0x1250, ..Sync::default() }],
         open_syncs: vec![
             Sync { op: 0, number: 8, arrived_ns: 10, left_ns: 11, phase, ..Sync::default() },
             Sync { op: 0, region: 1, number: u64::MAX, ..Sync::default() },

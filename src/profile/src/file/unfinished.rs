@@ -53,7 +53,7 @@ pub(super) fn decode(c: &mut Cursor<'_>, d: &mut PeTables) -> Result<(), ReadErr
             Some((c.u64(WHAT)?, op))
         };
         let phase = Phase { from, begin_ns: c.u64(WHAT)?, library_ns: c.u64(WHAT)? };
-        Ok(Sync { team, region, op, address, number, arrived_ns, left_ns, phase })
+        Ok(Sync { team, region, op, address, number, arrived_ns, left_ns, phase, caller: 0 })
     })?;
     Ok(())
 }

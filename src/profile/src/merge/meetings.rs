@@ -26,6 +26,8 @@ pub struct Late {
     pub region: String,
     /// File and address in it of the place that the last PE came from.
     pub site: Option<(String, u64)>,
+    /// File and address in it of the call of the function that called there, as those know it who waited for long.
+    pub caller: Option<(String, u64)>,
     /// Meetings of which every arrival is known, and those of [`Self::open`].
     pub meetings: u64,
     /// Time from arriving to the arrival of the last, summed over the others, in nanoseconds. Where only one in some
@@ -84,6 +86,11 @@ impl Late {
         self.site.as_ref().map(|(path, address)| (path.as_str(), *address))
     }
 
+    /// The same of the function that called there.
+    pub fn caller(&self) -> Option<(&str, u64)> {
+        self.caller.as_ref().map(|(path, address)| (path.as_str(), *address))
+    }
+
     /// The PE by which most was lost, how often it was last, and what was lost by it.
     pub fn worst(&self) -> Option<(u32, u64, u64)> {
         let most = self.by_pe.iter().max_by_key(|(pe, (_, lost))| (*lost, std::cmp::Reverse(**pe)))?;
@@ -132,8 +139,10 @@ impl MeetingTimes {
     }
 }
 
-/// Routine, region, and file and address in it.
-type Group<'a> = (u16, &'a Arc<str>, Option<(&'a Arc<str>, u64)>);
+/// File and address in it.
+type InFile<'a> = Option<(&'a Arc<str>, u64)>;
+/// Routine, region, place and its caller.
+type Group<'a> = (u16, &'a Arc<str>, InFile<'a>, InFile<'a>);
 /// A team and a number among its calls.
 pub(super) type Meeting = (TeamKey, u64);
 
@@ -164,6 +173,9 @@ struct Arrivals {
     /// Sum of their places in the team.
     places: u64,
     from: From,
+    /// Who called where they came from, of the first PE of those that know it: PE, file, a number of the pool, and
+    /// address in it.
+    caller: Option<(u32, u32, u64)>,
 }
 
 impl Arrivals {
@@ -172,6 +184,10 @@ impl Arrivals {
         self.left = self.left.min(other.left);
         self.long = self.long.saturating_add(other.long);
         self.places = self.places.wrapping_add(other.places);
+        self.caller = match (self.caller, other.caller) {
+            (Some(own), Some(other)) => Some(own.min(other)),
+            (own, other) => own.or(other),
+        };
         self.every = self.every.max(other.every);
         self.sum = self.sum.wrapping_add(other.sum);
         self.first = self.first.min(other.first);
@@ -255,7 +271,7 @@ impl Meetings {
         }
         let regions: Vec<u32> = pe.tables.regions.iter().map(|region| self.pool.number(&region.name)).collect();
         let outside = self.pool.number("");
-        let mut place = (0, outside, 0);
+        let (mut place, mut caller) = ((0, outside, 0), (0, outside, 0));
         for sync in &pe.tables.syncs {
             let Some(team) = pe.tables.teams.get(usize::from(sync.team)).filter(|team| team.size >= 2) else {
                 continue;
@@ -264,16 +280,20 @@ impl Meetings {
             if !self.is_kept(&meeting) {
                 continue;
             }
-            if place.0 != sync.address {
-                let (path, address) = pe.in_file(sync.address).unwrap_or_default();
-                place = (sync.address, self.pool.number(path), address);
+            for (known, at) in [(&mut place, sync.address), (&mut caller, sync.caller)] {
+                if known.0 != at {
+                    let (path, address) = pe.in_file(at).unwrap_or_default();
+                    *known = (at, self.pool.number(path), address);
+                }
             }
             let region = regions.get(usize::from(sync.region)).copied().unwrap_or(outside);
             let from = From { pe: pe.pe, routine: sync.op, region, path: place.1, address: place.2 };
             let (at, left, every) = (sync.arrived_ns, sync.left_ns, pe.tables.sync_every);
             let long = u32::from(pe.tables.is_among_longest(sync));
             let places = place_in(meeting.0, pe.pe).unwrap_or(0);
-            self.put(meeting, Arrivals { count: 1, every, sum: at, first: at, last: at, left, long, places, from });
+            let caller = (caller.1 != outside).then_some((pe.pe, caller.1, caller.2));
+            let (first, last) = (at, at);
+            self.put(meeting, Arrivals { count: 1, every, sum: at, first, last, left, long, places, from, caller });
         }
         self.cut(plan.limits.meetings);
     }
@@ -340,6 +360,7 @@ impl Meetings {
             if self.is_kept(&meeting) {
                 arrivals.from.region = number[arrivals.from.region as usize];
                 arrivals.from.path = number[arrivals.from.path as usize];
+                arrivals.caller = arrivals.caller.map(|(pe, path, address)| (pe, number[path as usize], address));
                 self.put(meeting, arrivals);
             }
         }
@@ -387,7 +408,9 @@ impl Meetings {
             let weight = arrivals.stands_for(meeting).saturating_mul(one_in);
             let path = self.pool.text(arrivals.from.path);
             let site = (!path.is_empty()).then_some((path, arrivals.from.address));
-            let sum = sums.entry((arrivals.from.routine, self.pool.text(arrivals.from.region), site)).or_default();
+            let caller = arrivals.caller.map(|(_, path, address)| (self.pool.text(path), address));
+            let group = (arrivals.from.routine, self.pool.text(arrivals.from.region), site, caller);
+            let sum = sums.entry(group).or_default();
             let lost = arrivals.lost().saturating_mul(weight);
             sum.meetings = sum.meetings.saturating_add(weight);
             let of_team = sum.teams.entry(meeting.0).or_default();
@@ -399,10 +422,11 @@ impl Meetings {
         }
         let mut list: Vec<Late> = sums
             .into_iter()
-            .map(|((routine, region, site), late)| Late {
+            .map(|((routine, region, site, caller), late)| Late {
                 routine: op::get(routine).map_or("(not known)", |row| row.name()).to_owned(),
                 region: region.to_string(),
                 site: site.map(|(path, address)| (path.to_string(), address)),
+                caller: caller.map(|(path, address)| (path.to_string(), address)),
                 ..late
             })
             .collect();
@@ -416,10 +440,10 @@ fn sort(list: &mut [Late]) {
     list.sort_by(|a, b| b.lost_ns.cmp(&a.lost_ns).then_with(|| (&a.routine, &a.region).cmp(&(&b.routine, &b.region))));
 }
 
-/// Adds meetings to a list of such, by routine, region and place.
+/// Adds meetings to a list of such, by routine, region, place and caller.
 pub(super) fn add(list: &mut Vec<Late>, more: Vec<Late>) {
     for late in more {
-        let place = |of: &Late| (of.routine.clone(), of.region.clone(), of.site.clone());
+        let place = |of: &Late| (of.routine.clone(), of.region.clone(), of.site.clone(), of.caller.clone());
         match list.iter_mut().find(|known| place(known) == place(&late)) {
             Some(known) => known.add(&late),
             None => list.push(late),

@@ -100,6 +100,7 @@ impl OpenMeetings {
                 routine: op::get(open.routine).map_or("(not known)", |row| row.name()).to_owned(),
                 region: open.region.clone(),
                 site: open.site.clone(),
+                caller: None,
                 meetings: 1,
                 lost_ns: open.lost_ns,
                 max_skew_ns: open.end.saturating_sub(open.first),

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use super::hot::bump;
 use super::sites::site_key;
-use super::{longest, tls};
+use super::{callers, longest, tls};
 use crate::arm;
 use crate::clock;
 use crate::op::{ALLOCATES, TOGETHER};
@@ -199,6 +199,7 @@ fn record(slot: &Slot, team: usize, number: u64, arrived: u64, left: u64) -> Rec
         from_key: site_key(slot, from),
         from_left: phase.left.load(Relaxed),
         library_ns: slot.head.claimed_ns.load(Relaxed).saturating_sub(phase.claimed_ns.load(Relaxed)),
+        caller: callers::of_meeting(slot, arrived),
     }
 }
 
@@ -211,6 +212,7 @@ pub(super) struct Record {
     from_key: u64,
     from_left: u64,
     library_ns: u64,
+    caller: u64,
 }
 
 impl Record {
@@ -224,6 +226,7 @@ impl Record {
             from_key: get(&sync.from_key),
             from_left: get(&sync.from_left),
             library_ns: get(&sync.library_ns),
+            caller: get(&sync.caller),
         }
     }
 
@@ -235,6 +238,7 @@ impl Record {
         to.from_key.store(self.from_key, Relaxed);
         to.from_left.store(self.from_left, Relaxed);
         to.library_ns.store(self.library_ns, Relaxed);
+        to.caller.store(self.caller, Relaxed);
         to.number.store(self.number, Release);
     }
 }

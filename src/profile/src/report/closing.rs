@@ -2,9 +2,10 @@
 
 use super::balance::balance;
 use super::symbols::Symbols;
+use super::view::LateLine;
 use super::{table, view};
 use crate::advice::{late_end, run_ns, waits_itself};
-use crate::merge::{Late, Merged, SiteRow};
+use crate::merge::{Merged, SiteRow};
 use crate::model::Routine;
 use crate::op::{self, Class};
 use crate::text::visible;
@@ -40,7 +41,7 @@ fn percent(share: f64) -> String {
 /// Where most is lost by waiting: in a barrier or collective for the PE that comes last, or in a wait or lock.
 fn waiting(profile: &Merged, run: f64, symbols: &dyn Symbols) -> Option<Line> {
     let is_known = !profile.meetings_differ();
-    let late = view::late_by_line(profile, symbols).into_iter().next().map(|(_, late)| (late.lost_ns, late));
+    let late = view::late_by_line(profile, symbols).into_iter().next().map(|line| (line.late.lost_ns, line));
     let late = late.filter(|_| is_known);
     let is_wait = |row: &SiteRow| matches!(op::class_of(&row.routine), Some(Class::Wait | Class::Lock));
     let wait = costliest(profile, symbols, is_wait);
@@ -67,14 +68,21 @@ fn costliest<'a>(
     Some((most.first, most.sum.known_ns))
 }
 
-fn late_line(profile: &Merged, late: &Late, share: f64, symbols: &dyn Symbols) -> String {
+fn late_line(profile: &Merged, line: &LateLine, share: f64, symbols: &dyn Symbols) -> String {
+    // Where the line is of a layer of the program, the call of it that costs most.
+    let (called, late) = match line.callers.first() {
+        Some((Some(caller), most)) if 2 * most.lost_ns > line.late.lost_ns => (format!(", called from {caller}"), most),
+        _ => (String::new(), &line.late),
+    };
+    let share = share * late.lost_ns as f64 / line.late.lost_ns.max(1) as f64;
     let place = late.place().map(|place| view::place(Some(place), symbols));
     let place = place.map_or_else(|| late.routine.clone(), |place| format!("{} at {place}", late.routine));
     // Who waits for another one before is not the reason.
     let is_one = |pe: u32, lost: u64| lost as f64 >= ONE_PE * late.lost_ns as f64 && !waits_itself(profile, late, pe);
     let worst = late.worst().filter(|(pe, _, lost)| is_one(*pe, *lost));
-    let whom = worst.map(|(pe, ..)| format!(" for PE {pe}")).unwrap_or_default();
-    format!("{} waits in {place}{whom}; see --view imbalance", percent(share))
+    let comma = if called.is_empty() { "" } else { "," };
+    let whom = worst.map(|(pe, ..)| format!("{comma} for PE {pe}")).unwrap_or_default();
+    format!("{} waits in {place}{called}{whom}; see --view imbalance", percent(share))
 }
 
 /// The routine that takes most of the time in which nobody is waited for.

@@ -37,7 +37,7 @@ pub use units::{
     bytes as shown_bytes, cores as shown_cores, count as shown_count, date as shown_date, time as shown_time,
 };
 pub(crate) use view::is_strided;
-pub(crate) use view::late_by_line;
+pub(crate) use view::{LateLine, late_by_line};
 pub use view::{VIEWS, grids, line, place};
 
 use crate::file;

@@ -52,8 +52,8 @@ pub struct Sync {
     pub from_left: AtomicU64,
     /// Time in the library since then, this call included, in nanoseconds.
     pub library_ns: AtomicU64,
-    /// Keeps the size.
-    pub reserved: AtomicU64,
+    /// Where the function that called returns to; 0: not known.
+    pub caller: AtomicU64,
 }
 
 /// The longest meetings of a thread among those that are not kept otherwise.
@@ -70,6 +70,16 @@ pub struct Longest {
 
 /// The number of a meeting that is not whole.
 pub const NO_NUMBER: u64 = u64::MAX;
+
+/// Who called the function that waits in a meeting: looked for once it has waited for long.
+#[derive(Debug)]
+#[repr(C, align(16))]
+pub struct WaitCaller {
+    /// When that call was entered, in ticks.
+    pub start: AtomicU64,
+    /// Where the function that called returns to; 0: not known.
+    pub returns_to: AtomicU64,
+}
 
 /// Where a phase begins: the thread's last barrier, sync or collective.
 #[derive(Debug)]

@@ -12,7 +12,7 @@ use super::callers::{CALLERS, CallerRow};
 use super::counters::CounterTable;
 use super::flows::Flows;
 use super::lines::{LINES, Line};
-use super::meetings::{Longest, PhaseBegin, SYNCS, Sync, TEAMS, TeamRow};
+use super::meetings::{Longest, PhaseBegin, SYNCS, Sync, TEAMS, TeamRow, WaitCaller};
 use super::peers::{CONTEXTS, ContextRow, PEERS, Peer};
 use super::rates::{Look, RATES, RateRow};
 use super::release::{CAUSES, Cause, Stores, Waited};
@@ -108,6 +108,8 @@ pub struct ThreadTables {
     pub sync_shift: AtomicU64,
     /// The longest of the others.
     pub longest: Longest,
+    /// Who called the one at hand, or one before it.
+    pub wait_caller: WaitCaller,
     /// Nonblocking operations.
     pub nbi: Nbi,
     /// By context.

@@ -399,6 +399,7 @@ fn sync(phases: Phases<'_>, row: &meetings::Sync) -> (usize, Sync) {
         arrived_ns: phases.segment.since_start(get(&row.arrived)),
         left_ns: phases.segment.since_start(get(&row.left)),
         phase: phases.before(row),
+        caller: get(&row.caller),
     };
     ((number >> 56) as usize, sync)
 }

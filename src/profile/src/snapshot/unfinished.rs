@@ -88,6 +88,6 @@ pub(super) fn add_open_sync(phases: Phases<'_>, end_ns: u64, several: &[bool], t
     let (address, _, region) = unfinished.key.map_or((0, unfinished.op, 0), split_key);
     let arrived_ns = unfinished.start.map_or(end_ns, |start| segment.since_start(start)).min(end_ns);
     let (op, phase) = (unfinished.op, phases.now());
-    tables.open_syncs.push(Sync { team, region, op, address, number, arrived_ns, left_ns: end_ns, phase });
+    tables.open_syncs.push(Sync { team, region, op, address, number, arrived_ns, left_ns: end_ns, phase, caller: 0 });
     true
 }

@@ -60,6 +60,8 @@ pub struct Sync {
     pub left_ns: u64,
     /// What the thread did before.
     pub phase: Phase,
+    /// Where the function that called returns to; 0: not known, as of a call that did not wait for long.
+    pub caller: u64,
 }
 
 /// What a thread did between two calls of barriers, syncs and collectives, or before the first or after the last.

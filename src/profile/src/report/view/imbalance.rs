@@ -4,15 +4,16 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use super::callsites::{Line, lines};
-use super::{place_cell, region_cell};
+use super::{place as shown_place, place_cell, region_cell};
 use crate::merge::{Late, Merged, SiteRow};
 use crate::op::{self, Class};
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::report::symbols::Symbols;
 use crate::report::{Options, merge, units};
 
-const COLUMNS: [Column; 10] = [
+const COLUMNS: [Column; 11] = [
     column("site", "where", Kind::Text),
+    column("caller", "called from", Kind::Text),
     column("routine", "routine", Kind::Text),
     column("region", "region", Kind::Text),
     column("calls", "meetings", Kind::Count),
@@ -43,10 +44,11 @@ pub(super) fn grids(profile: &Merged, options: &Options, symbols: &dyn Symbols) 
     };
     let mut grid = Grid::new("imbalance", "Barriers and collectives", &COLUMNS, none);
     let every = profile.every;
-    for (place, late) in late_by_line(profile, symbols) {
+    for (place, caller, late) in late_by_caller(profile, symbols) {
         let (_, times, lost) = late.worst().unwrap_or_default();
         grid.row([
             place,
+            region_cell(&caller.unwrap_or_default()),
             late.routine.as_str().into(),
             region_cell(&late.region),
             late.meetings.into(),
@@ -95,21 +97,63 @@ pub(super) fn grids(profile: &Merged, options: &Options, symbols: &dyn Symbols) 
 }
 
 /// Meetings at one line: where the compiler made several places of it, all of them. Those that cost most first.
-pub(crate) fn late_by_line(profile: &Merged, symbols: &dyn Symbols) -> Vec<(Cell, Late)> {
-    let mut lines: Vec<(Cell, Late)> = Vec::new();
+#[derive(Clone)]
+pub(crate) struct LateLine {
+    /// The line, for people.
+    place: Cell,
+    /// All of them.
+    pub late: Late,
+    /// Those that one function called for, by the place of its call, where there are several: the line is of a layer
+    /// of the program. Without a place: those of which nobody knows who called.
+    pub callers: Vec<(Option<String>, Late)>,
+}
+
+/// See [`LateLine`].
+pub(crate) fn late_by_line(profile: &Merged, symbols: &dyn Symbols) -> Vec<LateLine> {
+    let mut lines: Vec<LateLine> = Vec::new();
     let mut known: HashMap<(String, &str, &str), usize> = HashMap::new();
     for late in &profile.late {
         let place = place_cell(late.place(), symbols);
-        match known.entry((place.shown(Kind::Text), &*late.routine, &*late.region)) {
-            Entry::Occupied(at) => lines[*at.get()].1.add(late),
+        let caller = late.caller().map(|caller| shown_place(Some(caller), symbols));
+        let line = match known.entry((place.shown(Kind::Text), &*late.routine, &*late.region)) {
+            Entry::Occupied(at) => {
+                let line = &mut lines[*at.get()];
+                line.late.add(late);
+                line
+            }
             Entry::Vacant(at) => {
                 at.insert(lines.len());
-                lines.push((place, late.clone()));
+                lines.push(LateLine { place, late: late.clone(), callers: Vec::new() });
+                lines.last_mut().expect("one was added")
             }
+        };
+        match line.callers.iter_mut().find(|(known, _)| *known == caller) {
+            Some((_, known)) => known.add(late),
+            None => line.callers.push((caller, late.clone())),
         }
     }
-    lines.sort_by_key(|(_, late)| std::cmp::Reverse(late.lost_ns));
+    for line in &mut lines {
+        if line.callers.iter().filter(|(caller, _)| caller.is_some()).count() < 2 {
+            line.callers.clear();
+        }
+        line.callers.sort_by_key(|(_, late)| std::cmp::Reverse(late.lost_ns));
+    }
+    lines.sort_by_key(|line| std::cmp::Reverse(line.late.lost_ns));
     lines
+}
+
+/// Lines, and where they are of a layer of the program, who called there.
+fn late_by_caller(profile: &Merged, symbols: &dyn Symbols) -> Vec<(Cell, Option<String>, Late)> {
+    let mut rows = Vec::new();
+    for LateLine { place, late, callers } in late_by_line(profile, symbols) {
+        if callers.is_empty() {
+            rows.push((place, None, late));
+        } else {
+            rows.extend(callers.into_iter().map(|(caller, late)| (place.clone(), caller, late)));
+        }
+    }
+    rows.sort_by_key(|(.., late)| std::cmp::Reverse(late.lost_ns));
+    rows
 }
 
 /// Waits and locks: how long, and where. Who ended them is the view `causes`.

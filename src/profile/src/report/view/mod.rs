@@ -20,7 +20,7 @@ mod sizes;
 mod timeline;
 
 pub(super) use callsites::lines;
-pub(crate) use imbalance::late_by_line;
+pub(crate) use imbalance::{LateLine, late_by_line};
 pub(crate) use matrix::text as matrix_text;
 pub(crate) use rates::is_strided;
 pub(crate) use timeline::text as timeline_text;
