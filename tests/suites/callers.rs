@@ -28,7 +28,7 @@ fn a_wrapper_does_not_hide_its_callers() {
         let percent = part.split('(').nth(1).and_then(|text| text.split(' ').next());
         percent.and_then(|text| text.parse().ok()).unwrap_or_else(|| panic!("{callers}"))
     };
-    // Some forty looks a PE: not exact, but who calls more often is seen.
+    // Some hundred looks a PE: not exact, but who calls more often is seen.
     let (histo, scan) = (share("histo at wrapped.c:"), share("scan at wrapped.c:"));
     assert!((histo + scan - 100.0).abs() <= 1.0 && histo > scan, "{callers}");
     // What main calls itself has no caller that tells anything.

@@ -109,6 +109,16 @@ fn a_store_that_did_not_end_the_wait_is_not_blamed() {
     assert_eq!(row.map(|row| &row["by_site"]), Some(&line("STORE both")), "{rows:#?}");
 }
 
+/// What a PE has worked before it waited for a bit is work, too.
+#[test]
+fn who_works_between_waits_has_not_waited_itself() {
+    let rows = causes(&profile("between", "between", 3));
+    let row = longest(&rows, 2, "WAIT between");
+    took_long(row);
+    assert_eq!((&row["by_pe"], &row["by_site"]), (&0.into(), &line("STORE between")), "{row}");
+    assert!(because(row).starts_with("PE 0 worked for"), "{row}");
+}
+
 #[test]
 fn a_lock_convoy() {
     let directory = profile("convoy", "locks", 3);

@@ -5,6 +5,7 @@
  *     waits several TURNS    PE 0 waits for the flags of all others in one call; the last PE is slow
  *     waits vain TURNS       PE 1 stores what ends no wait and works on; later PE 2 stores what does, without a call
  *     waits both TURNS       the same, with a call
+ *     waits between TURNS    PE 2 waits for PE 0, which waits for PE 1 a bit, between one piece of work and another
  *     waits locks TURNS      a convoy: each PE works under one lock, 300 us a time
  */
 #include <shmem.h>
@@ -93,6 +94,24 @@ static void in_vain(int me, int with_call, long turns)
     }
 }
 
+static void works_between(int me, long turns)
+{
+    for (long turn = 1; turn <= turns; turn++) {
+        if (me == 2) {
+            shmem_long_wait_until(&flag, SHMEM_CMP_GE, turn); /* WAIT between */
+        } else if (me == 1) {
+            work(6000);
+            shmem_long_p(&flag, turn, 0);
+        } else {
+            work(5000);
+            shmem_long_wait_until(&flag, SHMEM_CMP_GE, turn); /* WAIT itself */
+            work(5000);
+            shmem_long_p(&flag, turn, 2); /* STORE between */
+        }
+        shmem_barrier_all();
+    }
+}
+
 static void convoy(long turns)
 {
     for (long turn = 1; turn <= turns; turn++) {
@@ -115,6 +134,8 @@ int main(int argc, char **argv)
         exchange(me, pes, turns);
     else if (strcmp(what, "vain") == 0 || strcmp(what, "both") == 0)
         in_vain(me, strcmp(what, "both") == 0, turns);
+    else if (strcmp(what, "between") == 0)
+        works_between(me, turns);
     else if (strcmp(what, "locks") == 0)
         convoy(turns);
     else

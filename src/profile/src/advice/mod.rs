@@ -159,13 +159,19 @@ fn is_quiet(r: &Routine) -> bool {
     r.class == Class::Order && r.name.contains("quiet")
 }
 
-/// The call site at which the routines that `of` picks take most of their time, for people.
+/// The call site at which the routines that `of` picks take most of their time, for people; and who calls there, where
+/// several functions do: it is of a layer of the program.
 fn costliest(profile: &Merged, symbols: &dyn Symbols, of: impl Fn(&str) -> bool) -> String {
     let view = crate::report::View::Callsites;
     let grids = grids(view, profile, &crate::report::Options::default(), symbols);
     let cell = |row: &[crate::report::grid::Cell], at: usize| row[at].shown(crate::report::grid::Kind::Text);
-    let found = grids.iter().flat_map(|grid| &grid.rows).find(|row| of(&cell(row, 1)));
-    found.map_or(String::new(), |row| format!("; most at {}", cell(row, 0)))
+    let found = grids.iter().find_map(|grid| Some((grid, grid.rows.iter().find(|row| of(&cell(row, 1)))?)));
+    let Some((grid, row)) = found else { return String::new() };
+    let callers = grid.columns.iter().position(|column| column.name == "callers").map(|at| cell(row, at));
+    // Shares are told where there are several.
+    let callers = callers.filter(|callers| callers.contains(" %)"));
+    let called = callers.map_or(String::new(), |callers| format!(", called by {callers}"));
+    format!("; most at {}{called}", cell(row, 0))
 }
 
 /// The share of the run that the PE which waits least spends otherwise: however little the others wait, the run takes

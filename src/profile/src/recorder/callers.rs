@@ -1,6 +1,6 @@
 //! Who calls the functions that call the library: a wrapper would hide whose calls they are. The stack is walked at the
-//! first call from a place, and at some samples of it, ever fewer and at random: some forty walks of
-//! microseconds a place.
+//! first call from a place, and at some of its samples and timed calls, ever fewer and at random: some hundred walks a
+//! place, of a microsecond each.
 
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
@@ -21,27 +21,29 @@ static STACK: OnceLock<Stack> = OnceLock::new();
 /// Frames that are looked at: those of the library come first.
 const FRAMES: usize = 32;
 /// Of so many samples, half as many again, twice as many ... as many are walked each time.
-const WALKS: u64 = 4;
+const WALKS: u64 = 32;
 
 /// From now on this one walks stacks. Once a process.
 pub fn stack_source(stack: Stack) {
     let _ = STACK.set(stack);
 }
 
-/// A sample of a call site that has had so many.
+/// A sample of a call site that has had so many, which stands for `weight` calls.
 #[inline]
-pub(super) fn sampled(slot: &Slot, key: u64, samples: u32) {
+pub(super) fn sampled(slot: &Slot, key: u64, samples: u32, weight: u64) {
     // By a hash, so that no pattern of the program falls in step with it: with a likelihood of `WALKS` in `samples`.
-    let drawn = fibonacci(key ^ u64::from(samples)) >> 32;
-    if samples > 1 && drawn * u64::from(samples) < WALKS << 32 {
-        note(slot, key);
+    let samples = u64::from(samples);
+    let drawn = fibonacci(key ^ samples) >> 32;
+    if samples > 1 && drawn * samples < WALKS << 32 {
+        // It stands for those samples, too, that are not looked at.
+        note(slot, key, weight.saturating_mul(samples.div_ceil(WALKS)));
     }
 }
 
-/// Notes who called the function that calls from this site now.
+/// Notes who called the function that calls from this site now: it stands for `weight` calls.
 #[cold]
 #[inline(never)]
-pub(super) fn note(slot: &Slot, key: u64) {
+pub(super) fn note(slot: &Slot, key: u64, weight: u64) {
     let returns = returns();
     if returns[0] == 0 {
         return;
@@ -53,7 +55,7 @@ pub(super) fn note(slot: &Slot, key: u64) {
             row.key.store(key, Relaxed);
         }
         if is_it(row, key, &returns) {
-            return bump(&row.times, 1);
+            return bump(&row.times, weight);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use super::hot::bump;
 use super::sites::site_key;
-use super::{callers, longest, tls};
+use super::{callers, longest, release, tls};
 use crate::arm;
 use crate::clock;
 use crate::op::{ALLOCATES, TOGETHER};
@@ -89,6 +89,7 @@ pub(super) fn met(slot: &Slot, traits: u16, peer: i32, (arrived, left): (u64, u6
             longest::offer(slot, &record(slot, at, number, arrived, left));
         }
     }
+    release::met(slot, arrived & !1, left);
     begin_phase(slot, left);
 }
 

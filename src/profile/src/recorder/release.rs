@@ -26,7 +26,7 @@ use crate::segment::layout::{
     HEADER_BYTES, PE_ABSENT, REGION_BYTES, Region, SLOTS, STATE_DONE, STATE_INSIDE, Slot, segment_bytes, state_of,
     symmetric,
 };
-use crate::segment::release::{CAUSES, Cause, STORES, is_flow, place};
+use crate::segment::release::{CAUSES, Cause, SPANS, STORES, is_flow, place};
 use crate::segment::sites::split_key;
 use crate::segment::{Facts, Mapping};
 
@@ -131,10 +131,49 @@ fn waited_long(slot: &Slot, op: u16, start: u64, ticks: u64) {
         let random = fibonacci(clock::counter()) >> 32;
         waited.due.store(due / 2 + ((random * due) >> 32), Relaxed);
     }
+    was_away(slot, start, start + ticks);
     waited.key.store(key, Relaxed);
     waited.claimed_ns.store(slot.head.claimed_ns.load(Relaxed), Relaxed);
     waited.left.store(start + ticks, Relaxed);
     slot.tables.phase.passed_site.store(0, Relaxed);
+}
+
+/// The thread has met others from `begun` to `left`, in ticks.
+#[inline(always)]
+pub(super) fn met(slot: &Slot, begun: u64, left: u64) {
+    if left.saturating_sub(begun) >= DUE.load(Relaxed) / LONG_PART {
+        was_away(slot, begun, left);
+    }
+}
+
+/// The thread waited meanwhile, for long: whoever waits for it then does not wait for its work.
+#[cold]
+#[inline(never)]
+fn was_away(slot: &Slot, begun: u64, left: u64) {
+    let spans = &slot.tables.spans;
+    let count = spans.count.load(Relaxed);
+    let at = count as usize % SPANS;
+    spans.left[at].store(0, Relaxed);
+    spans.begun[at].store(begun, Relaxed);
+    spans.left[at].store(left, Relaxed);
+    spans.count.store(count + 1, Relaxed);
+}
+
+/// How much of the time from `start` to `end` a thread was waiting for others for long, in ticks. What was before those
+/// that it keeps is as what they are of.
+fn away(slot: &Slot, start: u64, end: u64) -> u64 {
+    let spans = &slot.tables.spans;
+    let of = |at: usize| (spans.begun[at].load(Relaxed), spans.left[at].load(Relaxed));
+    let known = || (0..SPANS).map(of).filter(|(begun, left)| begun < left);
+    let overlap = |(begun, left): (u64, u64)| left.min(end).saturating_sub(begun.max(start));
+    let away = known().map(overlap).fold(0, u64::saturating_add).min(end.saturating_sub(start));
+    let oldest = known().map(|(begun, _)| begun).min().unwrap_or(0);
+    let is_full = spans.count.load(Relaxed) as usize > SPANS;
+    if !is_full || oldest <= start || oldest >= end {
+        return away;
+    }
+    let scaled = u128::from(away) * u128::from(end - start) / u128::from(end - oldest);
+    (scaled as u64).min(end - start)
 }
 
 /// Finds out who ended the wait. It stands for `since_look` ticks.
@@ -156,8 +195,8 @@ fn look(slot: &Slot, (op, key): (u16, u64), (start, ticks): (u64, u64), since_lo
     bump(&row.waits, 1);
     bump(&row.ns, stands_ns);
     let ns = clock::scale_ns(ticks, mult).max(1);
-    let own_ns = clock::scale_ns((start + ticks).saturating_sub(before.left.max(start)), mult).min(ns);
-    // As much of it in the library as of the time since then, which may be longer than the wait.
+    let own_ns = clock::scale_ns(ticks - away(found.slot, start, start + ticks).min(ticks), mult).min(ns);
+    // As much of it in the library as of the time since it waited last.
     let claimed = found.slot.head.claimed_ns.load(Relaxed).saturating_sub(before.claimed_ns);
     let since = clock::scale_ns((start + ticks).saturating_sub(before.left), mult).max(1);
     let library_ns = ((u128::from(own_ns) * u128::from(claimed) / u128::from(since)) as u64).min(own_ns);

@@ -26,12 +26,6 @@ pub fn script_source(script: Script) {
     let _ = SCRIPT.set(script);
 }
 
-/// Whether there may be scripts.
-#[inline]
-pub(super) fn is_known() -> bool {
-    SCRIPT.get().is_some()
-}
-
 /// The lines by which a script has come to the call of now, innermost first, as addresses; 0: no more. Those of
 /// installed packages are left out, since a package that calls the library for its users is none of theirs, unless
 /// there are no others.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::hot::{bump, bump32};
-use super::{callers, flows, nbi, release, script, tls};
+use super::{callers, flows, nbi, release, tls};
 use crate::arm;
 use crate::op::{self, NONBLOCKING, Operation, SIGNALS, STORES, TRANSFER, traits};
 use crate::segment::layout::Slot;
@@ -131,7 +131,7 @@ fn site_row(slot: &Slot, key: u64) -> usize {
         .find(|&at| is_mine(&slot.tables.sites[at].key, key))
         .unwrap_or(SITE_OVERFLOW);
     if at != SITE_OVERFLOW && slot.tables.sites[at].calls.load(Relaxed) == 0 {
-        callers::note(slot, key);
+        callers::note(slot, key, 1);
     }
     at
 }
@@ -168,18 +168,11 @@ pub(super) fn add_exact_at(slot: &Slot, site: u32, ns: u64) {
     let site = &slot.tables.sites[(site as usize).min(SITE_OVERFLOW)];
     bump(&site.exact_calls, 1);
     bump(&site.exact_ns, ns);
-    if script::is_known() {
-        timed_in_script(slot, site);
+    if !arm::counts_only() {
+        let calls = u32::try_from(site.exact_calls.load(Relaxed)).unwrap_or(u32::MAX);
+        callers::sampled(slot, site.key.load(Relaxed), calls, 1);
     }
     note_longest(site, ns);
-}
-
-/// In a script, all calls of a routine come from one place: which lines they are of is seen as for samples.
-#[cold]
-#[inline(never)]
-fn timed_in_script(slot: &Slot, site: &Site) {
-    let calls = u32::try_from(site.exact_calls.load(Relaxed)).unwrap_or(u32::MAX);
-    callers::sampled(slot, site.key.load(Relaxed), calls);
 }
 
 #[inline(always)]
@@ -197,6 +190,6 @@ pub(super) fn add_sample(slot: &Slot, site: u32, claimed_ns: u64, weight: u64, n
     bump32(&site.samples, 1);
     bump(&site.sample_weight, weight);
     bump(&site.sample_ns, claimed_ns.saturating_mul(weight));
-    callers::sampled(slot, site.key.load(Relaxed), site.samples.load(Relaxed));
+    callers::sampled(slot, site.key.load(Relaxed), site.samples.load(Relaxed), weight);
     note_longest(site, ns);
 }

@@ -16,7 +16,7 @@ pub const DEPTH: usize = 4;
 pub struct CallerRow {
     /// Key of the call site; 0 where the row is free.
     pub key: AtomicU64,
-    /// How often it was seen.
+    /// How often it was seen, each time for as many calls as it stands for.
     pub times: AtomicU64,
     /// Where the function that has the call site returns to, where that one returns to, and so on; 0: not known.
     pub returns: [AtomicU64; DEPTH],

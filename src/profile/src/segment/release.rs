@@ -39,6 +39,21 @@ pub const fn place(pe: i32, address: u64) -> usize {
     ((address >> 3) as u32 ^ pe as u32) as usize % STORES
 }
 
+/// Long waits and meetings of a thread that are kept, the last ones.
+pub const SPANS: usize = 16;
+
+/// Its last long waits and meetings, for those who wait for it meanwhile.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct Spans {
+    /// How many there were: the next one is kept at this place, modulo [`SPANS`].
+    pub count: AtomicU64,
+    /// When each began, in ticks.
+    pub begun: [AtomicU64; SPANS],
+    /// When each was over.
+    pub left: [AtomicU64; SPANS],
+}
+
 /// When the last long wait of a thread was over, and when it looks again who ended one.
 #[derive(Debug)]
 #[repr(C, align(64))]

@@ -15,7 +15,7 @@ use super::lines::{LINES, Line};
 use super::meetings::{Longest, PhaseBegin, SYNCS, Sync, TEAMS, TeamRow, WaitCaller};
 use super::peers::{CONTEXTS, ContextRow, PEERS, Peer};
 use super::rates::{Look, RATES, RateRow};
-use super::release::{CAUSES, Cause, Stores, Waited};
+use super::release::{CAUSES, Cause, Spans, Stores, Waited};
 use super::sites::{SITES, Site};
 use super::timeline::Timeline;
 use super::waiting::Waiting;
@@ -146,6 +146,8 @@ pub struct ThreadTables {
     pub lines: [Line; LINES],
     /// The last long wait.
     pub waited: Waited,
+    /// The last long ones.
+    pub spans: Spans,
     /// What the present one is for.
     pub waiting: Waiting,
     /// Who ended waits; the last row is of those that found no room.

@@ -35,8 +35,8 @@ pub(in crate::report) struct Line<'a> {
     pub(super) place: Cell,
     pub(in crate::report) first: &'a SiteRow,
     pub(in crate::report) sum: SiteSum,
-    /// Who called the function that it is in, and how often that was seen.
-    callers: BTreeMap<String, u64>,
+    /// The ways to it, and how many calls came each.
+    ways: Ways,
     /// From how many addresses.
     pub(super) addresses: usize,
 }
@@ -57,7 +57,7 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
     lines.truncate(lines.len() - cut);
     let run = crate::advice::run_ns(profile);
     let (mut called, mut unfinished) = (Vec::new(), Vec::new());
-    for Line { place, first, sum, addresses, callers } in lines {
+    for Line { place, first, sum, addresses, ways } in lines {
         let known = first.place();
         let is_setup = op::class_of(&first.routine) == Some(Class::Setup);
         let mut row = vec![
@@ -68,7 +68,7 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
         row.extend(numbers(&sum, run, is_setup));
         row.push(known.map(|(path, _)| path.to_owned()).into());
         row.push(known.filter(|_| addresses == 1).map(|(_, address)| format!("{address:#x}")).into());
-        let by = by(&callers);
+        let by = by(&ways);
         if let Some(by) = by.as_ref().filter(|_| called.len() < CALLED) {
             let begin = format!("{} is called by ", row[0].shown(Kind::Text));
             if !called.iter().any(|note: &String| note.starts_with(&begin)) {
@@ -145,14 +145,14 @@ pub(in crate::report) fn lines<'a>(
                 } else {
                     line.sum.add(&row.sum)
                 }
-                callers(profile, row, symbols, &mut line.callers);
+                add_ways(profile, row, symbols, &mut line.ways);
                 line.addresses += 1;
             }
             Entry::Vacant(at) => {
                 at.insert(lines.len());
-                let mut known = BTreeMap::new();
-                callers(profile, row, symbols, &mut known);
-                lines.push(Line { place, first: row, sum: row.sum, callers: known, addresses: 1 });
+                let mut ways = Ways::new();
+                add_ways(profile, row, symbols, &mut ways);
+                lines.push(Line { place, first: row, sum: row.sum, ways, addresses: 1 });
             }
         }
     }
@@ -164,33 +164,58 @@ const CALLED: usize = 5;
 /// Callers of one that are named.
 const NAMED: usize = 3;
 
-/// Adds who calls the function that a call site is in: its direct callers. The outermost function has none that tells
-/// anything: what starts programs.
-fn callers(profile: &Merged, row: &SiteRow, symbols: &dyn Symbols, known: &mut BTreeMap<String, u64>) {
+/// Who called the function that a call site is in, who called that one, and so on, up to `main`.
+type Ways = BTreeMap<Vec<String>, u64>;
+
+/// Adds those to a call site. The outermost function has no caller that tells anything: what starts programs.
+fn add_ways(profile: &Merged, row: &SiteRow, symbols: &dyn Symbols, ways: &mut Ways) {
     let Some((path, address)) = row.place() else { return };
-    let frames = symbols.frames(path, address.saturating_sub(1));
-    let is_last = frames.is_empty() || frames.iter().any(|frame| frame.function == "main");
+    let is_outermost = |path: &str, address: u64| {
+        let frames = symbols.frames(path, address.saturating_sub(1));
+        frames.is_empty() || frames.iter().any(|frame| frame.function == "main")
+    };
+    let is_last = is_outermost(path, address);
     for (way, times) in profile.callers.of(path, address, &row.routine, &row.region) {
-        let Some((path, address)) = way.first().filter(|(path, _)| !path.is_empty()) else { continue };
         // Compiled modules of a script may have no names: the script's line tells whose calls they are all the same.
-        if is_last && script_line(path, *address).is_none() {
+        let is_script = way.first().is_some_and(|(path, address)| script_line(path, *address).is_some());
+        if times == 0 || is_last && !is_script {
             continue;
         }
-        *known.entry(place(Some((path, *address)), symbols)).or_default() += times;
+        let mut names = Vec::new();
+        for (path, address) in way.iter().take_while(|(path, _)| !path.is_empty()) {
+            names.push(place(Some((path, *address)), symbols));
+            if is_outermost(path, *address) {
+                break;
+            }
+        }
+        if !names.is_empty() {
+            *ways.entry(names).or_default() += times;
+        }
     }
 }
 
-/// `histo at histo.c:50 (60 %), main at histo.c:90 (40 %)`, those most often seen first; one has no share.
-fn by(callers: &BTreeMap<String, u64>) -> Option<String> {
-    let all: u64 = callers.values().sum();
-    let mut list: Vec<(&String, u64)> = callers.iter().map(|(name, times)| (name, *times)).collect();
-    list.sort_by_key(|(name, times)| (std::cmp::Reverse(*times), *name));
+/// `histo at histo.c:50 (60 %), main at histo.c:90 (40 %)`, those that called most first; one has no share. Where all
+/// calls come from one place, those that called that function: `lookup at table.c:5 for solve at main.c:30 (90 %), ...`.
+fn by(ways: &Ways) -> Option<String> {
+    let all: u64 = ways.values().sum();
+    let at = |depth: usize| {
+        let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
+        ways.iter().filter_map(|(way, times)| Some((way.get(depth)?, times))).for_each(|(name, times)| {
+            *sums.entry(name).or_default() += times;
+        });
+        let mut list: Vec<(&str, u64)> = sums.into_iter().collect();
+        list.sort_by_key(|(name, times)| (std::cmp::Reverse(*times), *name));
+        list
+    };
+    let depth = (0..).map(at).take_while(|list| !list.is_empty()).position(|list| list.len() > 1).unwrap_or(0);
+    let list = at(depth);
+    let before: String = (0..depth).flat_map(at).map(|(name, _)| format!("{name} for ")).collect();
     if let [(only, _)] = list.as_slice() {
-        return Some((*only).clone());
+        return Some((*only).to_owned());
     }
     let share = |times: u64| 100.0 * times as f64 / all as f64;
     let named = list.iter().take(NAMED).map(|(name, times)| format!("{name} ({:.0} %)", share(*times)));
-    let mut text = named.collect::<Vec<_>>().join(", ");
+    let mut text = before + &named.collect::<Vec<_>>().join(", ");
     if list.len() > NAMED {
         text.push_str(&format!(" and {} more", list.len() - NAMED));
     }
