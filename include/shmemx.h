@@ -2495,11 +2495,16 @@ static __inline__ void shmemx_pcntr_get_pending_put(shmem_ctx_t ctx, uint64_t *c
 #define shmemx_pcntr_get_pending_get shmemx_pcntr_get_pending_put
 #define shmemx_pcntr_get_completed_put shmemx_pcntr_get_completed_write
 #define shmemx_pcntr_get_completed_get shmemx_pcntr_get_completed_read
-static __inline__ void shmemx_pcntr_get_completed_target(shmem_ctx_t ctx, uint64_t *cntr_value)
+/* Without a context; versions before had one. */
+static __inline__ void pellucid_completed_target(uint64_t *cntr_value)
 {
-    (void)ctx;
     *cntr_value = 0;
 }
+#define PELLUCID_THIRD(first, second, third, ...) third
+#define shmemx_pcntr_get_completed_target(...)                                                                         \
+    PELLUCID_THIRD(__VA_ARGS__, PELLUCID_COMPLETED_TARGET_2, PELLUCID_COMPLETED_TARGET_1, )(__VA_ARGS__)
+#define PELLUCID_COMPLETED_TARGET_1(value) pellucid_completed_target(value)
+#define PELLUCID_COMPLETED_TARGET_2(ctx, value) ((void)(ctx), pellucid_completed_target(value))
 static __inline__ void shmemx_pcntr_get_all(shmem_ctx_t ctx, shmemx_pcntr_t *pcntr)
 {
     shmemx_pcntr_get_completed_write(ctx, &pcntr->completed_put);

@@ -169,6 +169,8 @@ fn hints_that_are_not_known_are_ignored() {
 fn a_heap_that_is_too_small_is_explained_once() {
     let binary = Build::program("misuse/checked.c").build();
     for options in [&["--check", "--heap", "8m"][..], &["--heap", "8m"]] {
+        let more = Job::oshrun(2).args(options).arg(&binary).arg("heap-64m").run().expect_code(0);
+        more.expect_text(&["67108864 bytes", "Try SHMEM_SYMMETRIC_SIZE=", "oshrun --heap"]);
         let outcome = Job::oshrun(2).args(options).arg(&binary).arg("heap").run().expect_code(0);
         let is_finding = |line: &&str| line.starts_with("pellucid: ");
         assert_eq!(outcome.stderr.lines().filter(is_finding).count(), 1, "{}", outcome.describe());
@@ -177,8 +179,7 @@ fn a_heap_that_is_too_small_is_explained_once() {
             "1099511627776 bytes",
             "8388608 bytes",
             "largest gap",
-            "SHMEM_SYMMETRIC_SIZE=",
-            "oshrun --heap",
+            "on each of 2 PEs is more than this host's",
         ];
         outcome.expect_text(&words);
     }

@@ -204,8 +204,7 @@ pub extern "C" fn gasnett_cpu_count() -> c_int {
 /// `gasnett_getPhysMemSz`
 #[unsafe(no_mangle)]
 pub extern "C" fn gasnett_getPhysMemSz(_: c_int) -> u64 {
-    // SAFETY: see above.
-    unsafe { libc::sysconf(libc::_SC_PHYS_PAGES) as u64 * libc::sysconf(libc::_SC_PAGESIZE) as u64 }
+    pellucid_core::os::cpu::memory_bytes() as u64
 }
 
 /// `gasnett_set_affinity`: binds this thread to one of the cores that it may run on.

@@ -181,6 +181,9 @@ int main(int count, char **arguments) {
         if (shmem_malloc((size_t)1 << 40) != NULL || shmem_calloc((size_t)1 << 39, 4) != NULL) return 3;
         if (shmem_realloc(a, (size_t)1 << 40) != NULL) return 4;
     }
+    CASE("heap-64m") {
+        if (shmem_malloc((size_t)1 << 26) != NULL) return 3;
+    }
     shmem_finalize();
     return 0;
 }

@@ -70,6 +70,10 @@ int main(void) {
     shmemx_pcntr_get_pending_get(SHMEM_CTX_DEFAULT, &count);
     CHECK(count == 0);
     shmemx_pcntr_get_completed_target(SHMEM_CTX_DEFAULT, &count);
+    CHECK(count == 0);
+    count = 1;
+    shmemx_pcntr_get_completed_target(&count);
+    CHECK(count == 0);
     shmem_barrier_all();
 
     for (int k = 0; k < 3; k++) shmem_long_p(&flags[k], k + 1, next);

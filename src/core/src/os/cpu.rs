@@ -70,6 +70,13 @@ pub fn yield_now() {
     unsafe { libc::sched_yield() };
 }
 
+/// Bytes of memory of this host; 0 where that is not known.
+pub fn memory_bytes() -> usize {
+    // SAFETY: no pointers.
+    let (pages, bytes) = unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
+    usize::try_from(pages).unwrap_or(0).saturating_mul(usize::try_from(bytes).unwrap_or(0))
+}
+
 /// Asks for the cache line at an address, which is about to be written: a hint.
 #[inline(always)]
 pub fn prefetch_for_writing(at: *const u8) {

@@ -7,6 +7,7 @@ use crate::context::order;
 use crate::memory::Map;
 use crate::memory::allocator::GRANULE;
 use crate::memory::heap::Heap;
+use crate::os::cpu;
 use crate::team::check::{Arg, check_matching, place};
 use crate::team::contribution::Kind;
 use std::ffi::c_void;
@@ -67,9 +68,17 @@ fn no_room(heap: &Heap, routine: &str, size: usize) {
     let room = heap.room();
     let wanted = (room.len - room.free).saturating_add(size).saturating_add(size / 8).max(room.len.saturating_mul(2));
     let mebibytes = wanted.div_ceil(1 << 20);
+    let memory = cpu::memory_bytes();
+    let pes = map().local_pes.max(1);
+    let advice = if memory > 0 && wanted.saturating_mul(pes) > memory {
+        let memory = memory >> 20;
+        format!("A heap of {mebibytes} MiB on each of {pes} PEs is more than this host's {memory} MiB of memory")
+    } else {
+        format!("Try SHMEM_SYMMETRIC_SIZE={mebibytes}m or oshrun --heap {mebibytes}m")
+    };
     crate::say!(
         "pellucid: PE 0: {routine} returns null: no room for {size} bytes. Of the {} bytes of symmetric heap {} are \
-         free, the largest gap has {}. Try SHMEM_SYMMETRIC_SIZE={mebibytes}m or oshrun --heap {mebibytes}m",
+         free, the largest gap has {}. {advice}",
         room.len,
         room.free,
         room.largest

@@ -85,15 +85,27 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let site = caller.map_or_else(|| site.clone(), |caller| format!("{site}, called from {caller}"));
     let region = if line.region.is_empty() { String::new() } else { format!(" in region {}", line.region) };
     let meetings = line.meetings_of(pe);
+    let rare = line.rare(pe);
+    let habit = match rare {
+        Some((count, ..)) => format!(" now and then: {count} of {meetings} times it is very late"),
+        None => format!(": it was last {times} of {meetings} times"),
+    };
+    let then = rare.map_or_else(String::new, |(count, lost, at)| {
+        let at = shown_time(at as f64);
+        format!(", {} of it in {count} of them, the worst {at} after the job began", shown_time(lost as f64))
+    });
     Some(Finding {
-        what: format!("{}{region} waits for PE {pe}: it was last {times} of {meetings} times", line.routine),
+        what: format!("{}{region} waits for PE {pe}{habit}", line.routine),
         evidence: format!(
-            "the others lost {} by it, up to {} at a time{}",
+            "the others lost {} by it, up to {} at a time{then}{site}",
             shown_time(lost as f64),
             shown_time(line.max_skew_ns as f64),
-            site
         ),
         try_this: match class_of(&line.routine) {
+            _ if rare.is_some() => {
+                "look at what that PE does then: a file, an allocation, memory that is touched for the first time; \
+                 let each PE do a part of it, or the others go on meanwhile"
+            }
             Some(Class::Memory | Class::Team) => {
                 "give that PE less work; allocate and make teams once, before the loop: all PEs wait for each other \
                  in these calls"

@@ -25,12 +25,13 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let waits = profile.pes.iter().map(|pe| pe.time_ns(|class| class == Class::Barrier));
     let least = waits.clone().min().unwrap_or(0);
     let late = late.max(waits.map(|ns| ns - least).fold(0, u64::saturating_add));
-    let mut ns = (ns - late as f64).max(0.0);
-    // Where it is not known which took long, most of them are as half of them are at most.
-    if profile.meetings_differ() {
-        let usual = |r: &Routine| r.all_calls() as f64 * r.quantile_ns(0.5) as f64;
-        ns = ns.min(profile.routines.iter().filter(|r| r.class == Class::Barrier).map(usual).sum());
-    }
+    // What barriers cost is what half of them take at most: others take longer for late PEs, or for cores.
+    let usual = |r: &Routine| match r.quantile_ns(0.5) {
+        0 => r.spent_ns() as f64,
+        half => r.all_calls() as f64 * half as f64,
+    };
+    let usual = profile.routines.iter().filter(|r| r.class == Class::Barrier).map(usual).sum();
+    let ns = (ns - late as f64).max(0.0).min(usual);
     let share = ns / run_ns(profile);
     let each = bytes / barriers.max(1);
     if pes < 2 || barriers / pes < MANY || share < DOMINATES || each >= FEW_BYTES {

@@ -13,7 +13,7 @@ const MUCH: f64 = 0.20;
 type Kind = (&'static str, fn(Class) -> bool, &'static str);
 
 /// Kinds of routines.
-const KINDS: [Kind; 9] = [
+const KINDS: [Kind; 10] = [
     (
         "barriers",
         |c| c == Class::Barrier,
@@ -49,8 +49,13 @@ const KINDS: [Kind; 9] = [
     ),
     ("tests", |c| c == Class::Test, "shmem_wait_until and its _some and _any forms wait without being asked again"),
     (
+        "allocations of symmetric memory",
+        |c| c == Class::Memory,
+        "all PEs meet in each of them: allocate once, before the loop; --view imbalance says who comes late",
+    ),
+    (
         "other routines",
-        |c| matches!(c, Class::Memory | Class::Team | Class::Context | Class::Query | Class::Control),
+        |c| matches!(c, Class::Team | Class::Context | Class::Query | Class::Control),
         "--view callsites says where they are called",
     ),
 ];

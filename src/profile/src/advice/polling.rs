@@ -22,9 +22,23 @@ fn is_of_one_word(profile: &Merged, r: &Routine) -> bool {
     all >= r.all_calls() / 2 && all > 0 && most as f64 >= ONE_WORD * all as f64
 }
 
-/// Gets of one element, always the same.
+/// Gets of one element, always the same, which mostly find what they have found before.
 fn is_get_of_one_word(profile: &Merged, r: &Routine) -> bool {
-    r.name.ends_with("_g") && r.all_calls() >= MANY && is_of_one_word(profile, r)
+    r.name.ends_with("_g") && r.all_calls() >= MANY && is_of_one_word(profile, r) && !changes_as_often(profile, r)
+}
+
+/// Whether the word that most calls of a routine are of is stored to nearly as often: who reads it then finds something
+/// new.
+fn changes_as_often(profile: &Merged, r: &Routine) -> bool {
+    let of_routine = profile.addresses.iter().filter(|row| row.routine == r.name);
+    let Some(word) = of_routine.max_by_key(|row| row.calls) else { return false };
+    let is_store = |name: &str| stores_a_word(name) || name.contains("_atomic_") && !name.contains("_fetch");
+    let stores = profile.addresses.iter().filter(|row| row.is_same_line(word) && is_store(&row.routine));
+    2 * stores.map(|row| row.calls).sum::<u64>() >= word.calls
+}
+
+fn stores_a_word(name: &str) -> bool {
+    ["_atomic_set", "_atomic_swap", "_p"].iter().any(|end| name.ends_with(end))
 }
 
 /// Compare-and-swaps of one word, hardly one of which can succeed: so few stores are made that let it. What they
@@ -33,9 +47,7 @@ fn is_failing_swap(profile: &Merged, r: &Routine) -> bool {
     if !compare_and_swap::is_swap(&r.name) || r.all_calls() < MANY || !is_of_one_word(profile, r) {
         return false;
     }
-    let lets =
-        |r: &Routine| r.name.ends_with("_atomic_set") || r.name.ends_with("_atomic_swap") || r.name.ends_with("_p");
-    let (stores, _) = sum(profile, lets);
+    let (stores, _) = sum(profile, |r| stores_a_word(&r.name));
     stores > 0 && stores.saturating_mul(FAILED) <= r.all_calls() && !compare_and_swap::are_fed(profile)
 }
 

@@ -29,6 +29,14 @@ pub struct AddressSum {
     pub symbol: Option<Symbol>,
 }
 
+impl AddressSum {
+    /// Whether these are calls to the same line of the same PE.
+    pub fn is_same_line(&self, other: &AddressSum) -> bool {
+        let line = |of: &AddressSum| (of.peer, of.object.0, of.object.1 >> LINE_SHIFT);
+        line(self) == line(other)
+    }
+}
+
 /// Peer, kind of memory, line, routine.
 type Key = (u32, u8, u64, String);
 

@@ -41,6 +41,29 @@ pub struct Late {
     pub teams: BTreeMap<TeamKey, u64>,
     /// Meetings among these to which not all had come when their PEs ended.
     pub open: u64,
+    /// Those in which most was lost, the worst first: [`WORST`] at most.
+    pub worst_ones: Vec<LateMeeting>,
+}
+
+/// Meetings of a place that are told apart from the others.
+pub const WORST: usize = 16;
+
+/// What is lost is lost now and then where so few of the meetings ...
+const RARE: f64 = 0.1;
+/// ... are this share of it or more.
+const RARE_SHARE: f64 = 0.8;
+
+/// A meeting, or some of which one was kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LateMeeting {
+    /// What was lost in each, in nanoseconds.
+    pub lost_ns: u64,
+    /// When the last PE came, in nanoseconds since the job's start.
+    pub at_ns: u64,
+    /// The last PE.
+    pub pe: u32,
+    /// How many they are.
+    pub stands_for: u64,
 }
 
 impl Late {
@@ -63,6 +86,29 @@ impl Late {
             let of = self.teams.entry(*team).or_default();
             *of = of.saturating_add(*meetings);
         }
+        self.worst_ones.extend(&other.worst_ones);
+        self.keep_worst();
+    }
+
+    fn keep_worst(&mut self) {
+        self.worst_ones.sort_by_key(|one| (std::cmp::Reverse(one.lost_ns), one.at_ns, one.pe));
+        self.worst_ones.truncate(WORST);
+    }
+
+    /// The fewest meetings that are most of what is lost by this PE: how many, what is lost in them, and when the worst
+    /// was, in nanoseconds since the job's start. `None`: there are many.
+    pub fn rare(&self, pe: u32) -> Option<(u64, u64, u64)> {
+        let all = self.by_pe.get(&pe)?.1;
+        let (mut count, mut lost, mut at) = (0_u64, 0_u64, None);
+        for one in self.worst_ones.iter().filter(|one| one.pe == pe) {
+            count = count.saturating_add(one.stands_for);
+            lost = lost.saturating_add(one.lost_ns.saturating_mul(one.stands_for));
+            let at = *at.get_or_insert(one.at_ns);
+            if lost as f64 >= RARE_SHARE * all as f64 {
+                return (count as f64 <= RARE * self.meetings_of(pe) as f64).then_some((count, lost, at));
+            }
+        }
+        None
     }
 
     /// Meetings of the teams that a PE is a member of: those in which it could come last.
@@ -417,6 +463,11 @@ impl Meetings {
             *of_team = of_team.saturating_add(weight);
             sum.lost_ns = sum.lost_ns.saturating_add(lost);
             sum.max_skew_ns = sum.max_skew_ns.max(arrivals.last - arrivals.first);
+            let (lost_ns, at_ns, pe) = (arrivals.lost(), arrivals.last, arrivals.from.pe);
+            sum.worst_ones.push(LateMeeting { lost_ns, at_ns, pe, stands_for: weight });
+            if sum.worst_ones.len() >= 4 * WORST {
+                sum.keep_worst();
+            }
             let of = sum.by_pe.entry(arrivals.from.pe).or_default();
             *of = (of.0.saturating_add(weight), of.1.saturating_add(lost));
         }
@@ -430,6 +481,7 @@ impl Meetings {
                 ..late
             })
             .collect();
+        list.iter_mut().for_each(Late::keep_worst);
         sort(&mut list);
         list
     }

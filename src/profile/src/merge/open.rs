@@ -107,6 +107,7 @@ impl OpenMeetings {
                 by_pe,
                 teams: BTreeMap::from([(meeting.0, 1)]),
                 open: 1,
+                worst_ones: Vec::new(),
             });
         }
         list

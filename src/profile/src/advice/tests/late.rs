@@ -66,6 +66,43 @@ fn who_is_late_now_and_then_works_longer() {
     assert!(!names(&late([800 * MS, 800 * MS])).contains(&"barrier-late"));
 }
 
+/// One that is late once, for long, is late by what it does then.
+#[test]
+fn who_is_late_once_is_late_now_and_then() {
+    let mut late = with_barriers(profile(&[], 0.25), Some(2));
+    for pe in &mut late.pes {
+        pe.tables.teams[0].calls = 40;
+        let op = op("shmem_barrier_all").unwrap();
+        let at = |number: u64| number * MS + if (pe.pe, number) == (2, 30) { 200 * MS } else { u64::from(pe.pe) };
+        let sync = |number: u64| Sync { op, number, arrived_ns: at(number), ..Sync::default() };
+        pe.tables.syncs = (0..40).map(sync).collect();
+        let waits = if pe.pe == 2 { 0 } else { 200 * MS };
+        pe.routines = vec![routine("shmem_barrier_all", Class::Barrier, 40, 0, waits)];
+    }
+    let found = findings(&late);
+    let (name, finding) = &found[0];
+    assert_eq!(*name, "barrier-late", "{found:?}");
+    assert!(finding.what.ends_with("waits for PE 2 now and then: 1 of 40 times it is very late"), "{finding:?}");
+    assert!(
+        finding.evidence.contains(", 600 ms of it in 1 of them, the worst 230 ms after the job began"),
+        "{finding:?}"
+    );
+}
+
+/// Where a few barriers take most, for cores or late PEs, the others are what barriers cost.
+#[test]
+fn barriers_cost_what_half_of_them_take() {
+    let with = |slow: bool| {
+        let mut barrier = routine("shmem_barrier_all", Class::Barrier, 5000, 0, 200 * MS);
+        barrier.latency.record(if slow { 40_000 } else { 100 }, 4000);
+        barrier.latency.record(1_000_000, 1000);
+        barrier.max_ns = MS;
+        profile(&[barrier], 0.25)
+    };
+    assert!(names(&with(true)).contains(&"barriers-per-byte"), "{:?}", findings(&with(true)));
+    assert!(!names(&with(false)).contains(&"barriers-per-byte"), "{:?}", findings(&with(false)));
+}
+
 /// Of many meetings a sample is kept; where a few took much longer than most, it says nothing of them.
 #[test]
 fn meetings_that_do_not_stand_for_the_others_blame_nobody() {
