@@ -69,7 +69,7 @@ fn no_room(heap: &Heap, routine: &str, size: usize) {
     let wanted = (room.len - room.free).saturating_add(size).saturating_add(size / 8).max(room.len.saturating_mul(2));
     let mebibytes = wanted.div_ceil(1 << 20);
     let memory = cpu::memory_bytes();
-    let pes = map().local_pes.max(1);
+    let pes = map().local_pes.max(1) as usize;
     let advice = if memory > 0 && wanted.saturating_mul(pes) > memory {
         let memory = memory >> 20;
         format!("A heap of {mebibytes} MiB on each of {pes} PEs is more than this host's {memory} MiB of memory")

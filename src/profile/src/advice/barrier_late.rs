@@ -70,7 +70,7 @@ fn explains(profile: &Merged, line: &Late, pe: u32, time_ns: impl Fn(&PeRow) -> 
 
 /// Whether a PE that is late now and then works longer than the others.
 fn works_longer(profile: &Merged, line: &Late, pe: u32) -> bool {
-    explains(profile, line, pe, |row| outside_ns(row).saturating_sub(row.queued_ns().unwrap_or(0)))
+    explains(profile, line, pe, |row| outside_ns(row).saturating_sub(row.queued_outside_ns().unwrap_or(0)))
 }
 
 /// Whether a PE comes last to meetings since it waits for another one before: for flags, signals or locks.

@@ -101,13 +101,13 @@ pub(super) fn outside_ns(pe: &PeRow) -> u64 {
 }
 
 /// What a PE worked outside of the library at least. Where PEs share cores, a part of the time there is standing in
-/// line: what it has stood at all counts as such. Where that is not known, no more than it was on a processor for.
+/// line. Where that is not known, no more than it was on a processor for.
 fn work_ns(pe: &PeRow, is_crowded: bool) -> u64 {
     let outside = outside_ns(pe);
     if !is_crowded {
         return outside;
     }
-    if let Some(queued) = pe.queued_ns() {
+    if let Some(queued) = pe.queued_outside_ns() {
         return outside.saturating_sub(queued);
     }
     let on_core = pe.on_core_ns();
@@ -121,7 +121,7 @@ fn work_ns(pe: &PeRow, is_crowded: bool) -> u64 {
 fn was_without_core(pe: &PeRow, excess_ns: f64) -> bool {
     let on_core = pe.on_core_ns();
     let without = pe.main_ns().saturating_sub(on_core);
-    on_core > 0 && pe.queued_ns().unwrap_or(without).min(without) as f64 > excess_ns / 2.0
+    on_core > 0 && pe.queued_outside_ns().unwrap_or(without).min(without) as f64 > excess_ns / 2.0
 }
 
 /// Whether the PE was on no processor for most of what it seems to have worked more, and did not stand in line for one:

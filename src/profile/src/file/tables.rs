@@ -11,7 +11,7 @@ use crate::tables::{
 };
 
 /// Tags of the sections, in the order in which they are written.
-pub(super) const TAGS: [u32; 32] = [
+pub(super) const TAGS: [u32; 33] = [
     TAG_COST,
     TAG_PEERS,
     TAG_MODULES,
@@ -44,6 +44,7 @@ pub(super) const TAGS: [u32; 32] = [
     TAG_UNFINISHED,
     TAG_LONGEST,
     TAG_SYNC_CALLERS,
+    TAG_OFF_CORE,
 ];
 /// What recording costs, and what could not be kept.
 const TAG_COST: u32 = 4;
@@ -109,6 +110,8 @@ const TAG_UNFINISHED: u32 = 34;
 const TAG_LONGEST: u32 = 35;
 /// Who called the synchronisations.
 const TAG_SYNC_CALLERS: u32 = 36;
+/// How long threads were on no core while they waited; left out where no wait was long.
+const TAG_OFF_CORE: u32 = 37;
 
 /// The payload of a section; `None` where there is nothing to say.
 pub(super) fn encode(tag: u32, d: &PeTables) -> Option<Vec<u8>> {
@@ -211,6 +214,7 @@ pub(super) fn encode(tag: u32, d: &PeTables) -> Option<Vec<u8>> {
         TAG_SYNC_CALLERS if d.syncs.iter().any(|sync| sync.caller != 0) => {
             out.list(&d.syncs, |out, sync| out.u64(sync.caller));
         }
+        TAG_OFF_CORE if d.system.off_core_ns > 0 => out.u64(d.system.off_core_ns),
         TAG_LONGEST if d.longest_from_ns > 0 => out.u64(d.longest_from_ns),
         TAG_TRACE if d.trace_dropped > 0 => out.u64(d.trace_dropped),
         TAG_QUEUED => out.u64(d.system.queued_ns?),
@@ -415,6 +419,7 @@ pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut PeTables) -> Result<(
             // As many as there are synchronisations.
             d.syncs.iter_mut().zip(callers).for_each(|(sync, caller)| sync.caller = caller);
         }
+        TAG_OFF_CORE => d.system.off_core_ns = c.u64("how long threads were on no core while they waited")?,
         TAG_LONGEST => d.longest_from_ns = c.u64("the longest synchronisations")?,
         TAG_TRACE => d.trace_dropped = c.u64("what the trace does not have")?,
         TAG_TIMELINE => {

@@ -193,6 +193,7 @@ fn tables() -> PeTables {
             allowed: 1,
             quota: 3,
             threads_ns: 999_980,
+            off_core_ns: 12,
             queued_ns: Some(7),
             memory: [0x10_0000, 4096, 0x20_0000, 64],
             heap_used: 8,

@@ -62,8 +62,7 @@ pub(super) fn note(slot: &Slot, key: u64, weight: u64) {
 
 /// The calling thread waits, and has for long: there is time to look who called. What is waited for in a meeting is
 /// that one's, too.
-pub(super) fn look_while_it_waits() {
-    let Some(slot) = tls::slot() else { return };
+pub(super) fn look_while_it_waits(slot: &Slot) {
     let (current, caller) = (&slot.head.current, &slot.tables.wait_caller);
     let word = current.word.load(Relaxed);
     let start = current.start.load(Relaxed) & !1;

@@ -32,6 +32,7 @@ mod names;
 mod nbi;
 mod nested;
 mod network;
+mod off_core;
 pub mod outlined;
 #[cfg(feature = "counters")]
 mod perf;

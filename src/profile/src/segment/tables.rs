@@ -148,6 +148,8 @@ pub struct ThreadTables {
     pub waited: Waited,
     /// The last long ones.
     pub spans: Spans,
+    /// Whether it has a core in slow ones.
+    pub off_core: OffCore,
     /// What the present one is for.
     pub waiting: Waiting,
     /// Who ended waits; the last row is of those that found no room.
@@ -164,6 +166,20 @@ pub struct ThreadTables {
     pub requests: [RequestRow; REQUESTS + 1],
     /// By call site and peer together.
     pub flows: Flows,
+}
+
+/// How long the thread has been on no core while it waited for long: it stood in line for one, or slept.
+#[derive(Debug)]
+#[repr(C, align(32))]
+pub struct OffCore {
+    /// When the last such call was entered, in ticks.
+    pub start: AtomicU64,
+    /// When its wait had become slow, in ticks.
+    pub since: AtomicU64,
+    /// How long the thread had been on cores then, in nanoseconds.
+    pub on_core_ns: AtomicU64,
+    /// The sum over all that are over, in nanoseconds.
+    pub ns: AtomicU64,
 }
 
 /// How long the slot has had owners, from the end of initialization on, and what they lacked.

@@ -41,6 +41,7 @@ pub(crate) fn take(segment: &Segment, region: &layout::Region, slots: &[Flows<'_
         if get(&lives.queued_seen) > 0 {
             *tables.system.queued_ns.get_or_insert(0) += get(&lives.queued);
         }
+        tables.system.off_core_ns += get(&slot.tables.off_core.ns);
         peers(segment, flows, &mut sums.peers);
         region_times(segment, slot, main_end_ns(segment, head, end_ns), &mut regions);
         contexts(slot, &mut sums.contexts);
@@ -147,6 +148,7 @@ fn system(head: &layout::RegionHead) -> System {
         quota: head.quota.load(Relaxed),
         threads_ns: 0,
         queued_ns: None,
+        off_core_ns: 0,
         memory: head.memory.each_ref().map(|word| word.load(Relaxed)),
         heap_used: head.heap_used.load(Relaxed),
         heap_most: head.heap_most.load(Relaxed),

@@ -62,6 +62,8 @@ pub struct System {
     /// How long these threads stood in a run queue, ready to run and without a processor, in nanoseconds; `None` where
     /// the kernel does not say.
     pub queued_ns: Option<u64>,
+    /// How long its threads were on no core while they waited for long, in nanoseconds.
+    pub off_core_ns: u64,
     /// First address and bytes of the symmetric heap, then of the static objects.
     pub memory: [u64; 4],
     /// Bytes in objects of the symmetric heap, and the most there ever were.

@@ -115,6 +115,22 @@ fn who_stood_in_line_is_told_from_who_was_away() {
     away.pes[0].tables.system.usage.user_ns = 50 * MS;
     away.pes[0].tables.system.queued_ns = Some(900 * MS);
     assert_eq!(names(&away), ["oversubscribed"]);
+    // While it waited itself.
+    away.pes[0].tables.system.off_core_ns = 880 * MS;
+    assert!(names(&away).contains(&"serial-pe"), "{:?}", findings(&away));
+}
+
+/// Where PEs share cores, who waits stands in line: that is nothing that others wait for.
+#[test]
+fn standing_in_line_while_it_waits_is_no_excuse() {
+    let mut crowd = uneven(700 * MS, 100 * MS);
+    for pe in &mut crowd.pes {
+        (pe.host, pe.tables.system.cores) = ("vm".into(), 2);
+        (pe.tables.system.usage.user_ns, pe.tables.system.queued_ns) = (500 * MS, Some(600 * MS));
+    }
+    assert!(!names(&crowd).contains(&"serial-pe"), "{:?}", findings(&crowd));
+    crowd.pes.iter_mut().for_each(|pe| pe.tables.system.off_core_ns = 550 * MS);
+    assert!(names(&crowd).contains(&"serial-pe"), "{:?}", findings(&crowd));
 }
 
 /// Time in line counts whether or not anybody waited meanwhile.
