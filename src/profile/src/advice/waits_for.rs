@@ -71,10 +71,10 @@ fn explained_ns(row: &Cause) -> u64 {
     }
 }
 
-/// What a PE did that others can have waited for: all but waiting itself, and standing in line for a core.
+/// What a PE did that others can have waited for: all but waiting itself, and standing in line for a core otherwise.
 fn busy_ns(profile: &Merged, pe: u32) -> u64 {
     let busy = |row: &PeRow| {
-        row.main_ns().saturating_sub(row.time_ns(Class::waits)).saturating_sub(row.queued_ns().unwrap_or(0))
+        row.main_ns().saturating_sub(row.time_ns(Class::waits)).saturating_sub(row.queued_outside_ns().unwrap_or(0))
     };
     profile.pes.iter().find(|row| row.pe == pe).map_or(u64::MAX, busy)
 }

@@ -141,8 +141,8 @@ impl PeRow {
         self.system.queued_ns.map(|ns| ns.min(self.run_ns()))
     }
 
-    /// As [`Self::queued_ns`], outside of the library, as far as is known: while it waited for long it stood in line for
-    /// as long as it was on no core, unless it slept.
+    /// As [`Self::queued_ns`], outside of the library, as far as is known: while it waited for long it stood in line
+    /// for as long as it was on no core, unless it slept.
     pub fn queued_outside_ns(&self) -> Option<u64> {
         self.queued_ns().map(|ns| ns.saturating_sub(self.system.off_core_ns))
     }

@@ -1,8 +1,8 @@
-//! How long a thread is on no core while it waits for long. What it stood in a run queue beyond that it stood outside of
-//! the library: that is no work, but what it has done there besides is what others wait for.
+//! How long a thread is on no core while it waits for long. What it stood in a run queue beyond that it stood outside
+//! of the library: that is no work, but what it has done there besides is what others wait for.
 //!
-//! The time on cores is asked for twice in a wait that has become slow, which has lasted for some ten microseconds then:
-//! once while it waits, once when it is over.
+//! The time on cores is asked for twice in a wait that has become slow, which has lasted for some ten microseconds
+//! then: once while it waits, once when it is over.
 #![allow(unsafe_code)]
 
 use std::sync::atomic::Ordering::Relaxed;

@@ -145,6 +145,7 @@ fn tables(pe: u32) -> PeTables {
             begin_ns: if number == 0 { 3 * MS } else { 50 * MS * number - MS + 5000 },
             library_ns: 100_000,
         },
+        ..Sync::default()
     };
     PeTables {
         peers: vec![peer((pe + 3) % 4), peer((pe + 1) % 4)],
@@ -179,6 +180,7 @@ fn tables(pe: u32) -> PeTables {
             Team { start: 0, stride: 2, size: 2, id: 5, calls: 10, ns: 90_000, bytes: 80 },
         ],
         syncs: (0..3).map(sync).collect(),
+        longest_from_ns: 0,
         sync_every: 1,
         last_phases: vec![LastPhase {
             phase: Phase {

@@ -195,7 +195,7 @@ fn add_ways(profile: &Merged, row: &SiteRow, symbols: &dyn Symbols, ways: &mut W
 }
 
 /// `histo at histo.c:50 (60 %), main at histo.c:90 (40 %)`, those that called most first; one has no share. Where all
-/// calls come from one place, those that called that function: `lookup at table.c:5 for solve at main.c:30 (90 %), ...`.
+/// calls come from one place, those that called that function: `lookup at table.c:5 for solve at main.c:30 (90 %)`.
 fn by(ways: &Ways) -> Option<String> {
     let all: u64 = ways.values().sum();
     let at = |depth: usize| {
