@@ -72,12 +72,29 @@ fn header(out: &mut String, profile: &Merged, problems: &[String], symbols: &dyn
     let host = if hosts.len() == 1 { hosts[0].to_owned() } else { format!("{} hosts", hosts.len()) };
     let _ = write!(
         out,
-        "<header><p class=\"brand\">Pellucid profile</p><h1>{} <small>{}</small></h1><p class=\"where\">{}</p>\n<div \
-         class=\"cards\">",
+        "<header><p class=\"brand\">Pellucid profile</p><h1>{} <small>{}</small></h1><p class=\"where\">{}</p>\n",
         escape(&job.program),
         escape(&job.arguments),
         escape(&place.join(", "))
     );
+    let ends = report::ends(profile);
+    list(out, "notes ends", report::broke_off(profile).into_iter().chain(ends.iter().map(String::as_str)));
+    cards(out, profile, &host);
+    let notes = report::other_notes(profile, symbols);
+    list(out, "notes", problems.iter().chain(&notes).map(String::as_str));
+    out.push_str("</header>\n");
+}
+
+/// Remarks below each other, where there are any.
+fn list<'a>(out: &mut String, class: &str, texts: impl Iterator<Item = &'a str>) {
+    let items: String = texts.map(|text| format!("<li>{}</li>", escape(text))).collect();
+    if !items.is_empty() {
+        let _ = writeln!(out, "<ul class=\"{class}\">{items}</ul>");
+    }
+}
+
+fn cards(out: &mut String, profile: &Merged, host: &str) {
+    let job = &profile.job;
     let calls = profile.routines.iter().map(|r| r.all_calls()).fold(0, u64::saturating_add);
     let bytes = profile.routines.iter().map(|r| r.traffic_bytes()).fold(0, u64::saturating_add);
     let run: u64 = profile.pes.iter().map(|pe| pe.run_ns()).fold(0, u64::saturating_add);
@@ -91,7 +108,7 @@ fn header(out: &mut String, profile: &Merged, problems: &[String], symbols: &dyn
     let imbalance = imbalance.map_or("-".to_owned(), |b| format!("{:.1} %", b.imbalance_percent()));
     let status = job.exit_status.map_or("running".to_owned(), |status| format!("exit status {status}"));
     let cards = [
-        ("PEs", job.npes.to_string(), host),
+        ("PEs", job.npes.to_string(), host.to_owned()),
         ("wall time", shown_time(job.wall_ns as f64), status),
         ("calls", shown_count(calls), report::shown_bytes(bytes)),
         ("in the library", percent(library), "of the PEs' run time".to_owned()),
@@ -99,20 +116,12 @@ fn header(out: &mut String, profile: &Merged, problems: &[String], symbols: &dyn
         ("imbalance", imbalance, "of the time outside the library".to_owned()),
         ("profiling", percent(own), format!("{} in all", shown_time(own as f64))),
     ];
+    out.push_str("<div class=\"cards\">");
     for (name, value, below) in cards {
         let (name, value, below) = (escape(name), escape(&value), escape(&below));
         let _ = write!(out, "<div class=\"card\"><span>{name}</span><b>{value}</b><i>{below}</i></div>");
     }
     out.push_str("</div>\n");
-    let notes = report::notes(profile, symbols);
-    if !notes.is_empty() || !problems.is_empty() {
-        out.push_str("<ul class=\"notes\">");
-        for text in problems.iter().chain(&notes) {
-            let _ = write!(out, "<li>{}</li>", escape(text));
-        }
-        out.push_str("</ul>");
-    }
-    out.push_str("</header>\n");
 }
 
 /// Time of all PEs in calls that wait; of allocations and the like, what they wait for PEs that come late.
@@ -221,8 +230,20 @@ pub fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pellucid_profile::model::{Job, Pe, Profile};
+    use pellucid_profile::model::{End, Job, Pe, Profile, Progress};
     use pellucid_profile::report::NoSymbols;
+
+    #[test]
+    fn how_a_job_broke_off_stands_above_its_numbers() {
+        let job = Job { program: "crash".into(), npes: 2, exit_status: Some(139), ..Job::default() };
+        let pe = |pe, end| Pe { pe, end, progress: Progress::Initialized, ..Pe::default() };
+        let profile = Profile { job, pes: vec![pe(0, End::Stopped), pe(1, End::Killed(11))] };
+        let page = page(&(&profile).into(), &Options::default(), &[], &NoSymbols);
+        let at = |what: &str| page.find(what).unwrap_or_else(|| panic!("{what} is not in the page"));
+        assert!(at("did not come to its end") < at("PE 1: killed by SIGSEGV"));
+        assert!(at("PE 1: killed by SIGSEGV") < at("PE 0: ended by the launcher"));
+        assert!(at("PE 0: ended by the launcher") < at("<div class=\"cards\">"));
+    }
 
     #[test]
     fn nothing_of_the_program_becomes_markup_and_nothing_comes_from_elsewhere() {

@@ -12,6 +12,8 @@ pub struct Pe {
     pub ended: Option<Ended>,
     /// When, on the time line of the profile; 0 where there is none.
     pub ended_ns: u64,
+    /// Whether it ended by a signal that this launcher had sent to end the job.
+    pub stopped: bool,
     /// Whether its group may have members: the PE, or what a script that wraps it has left.
     group: bool,
 }
@@ -22,17 +24,19 @@ pub struct Pes {
     list: Vec<Pe>,
     /// Counts of the kernel's kills for want of memory.
     kills: Option<Kills>,
+    /// The signals that the PEs were sent to end the job.
+    sent: Vec<i32>,
 }
 
 impl Pes {
     /// None yet; the first will have this number.
     pub fn new(first: u32) -> Self {
-        Self { first, list: Vec::new(), kills: Kills::of(process::id()) }
+        Self { first, list: Vec::new(), kills: Kills::of(process::id()), sent: Vec::new() }
     }
 
     /// Adds the next PE.
     pub fn add(&mut self, pid: i32) {
-        self.list.push(Pe { pid, ended: None, ended_ns: 0, group: true });
+        self.list.push(Pe { pid, ended: None, ended_ns: 0, stopped: false, group: true });
     }
 
     /// The PE with this number.
@@ -54,6 +58,7 @@ impl Pes {
         if let Some(pe) = which {
             self.list[pe].ended = Some(ended);
             self.list[pe].ended_ns = now_ns;
+            self.list[pe].stopped = matches!(ended, Ended::Killed { signal, .. } if self.sent.contains(&signal));
         }
         for pe in self.list.iter_mut().filter(|pe| pe.group && pe.ended.is_some()) {
             if !process::signal_group(pe.pid, 0) {
@@ -88,6 +93,12 @@ impl Pes {
     /// Whether a group has members that have outlived their PE, or the PE.
     pub fn groups_remain(&self) -> bool {
         self.list.iter().any(|pe| pe.group)
+    }
+
+    /// Sends a signal that is to end the job. Who dies of it from now on has not failed itself.
+    pub fn end(&mut self, signal: i32) {
+        self.sent.push(signal);
+        self.signal(signal);
     }
 
     /// Sends a signal to everything that belongs to the PEs.

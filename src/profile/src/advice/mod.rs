@@ -16,6 +16,7 @@ mod library_time;
 mod locks;
 mod network_full;
 mod network_small;
+mod never_returned;
 mod oversubscribed;
 mod placement;
 mod polling;
@@ -94,6 +95,14 @@ pub const RULES: &[Rule] = &[
 /// Where the time goes, for programs that no rule explains.
 const OTHERWISE: Rule = Rule { name: "library-time", find: library_time::find };
 
+/// Why a job was given up: what else its PEs did says nothing beside it.
+const GIVEN_UP: Rule = Rule { name: "never-returned", find: never_returned::find };
+
+/// Whether a rule says why a job did not come to its end.
+pub(crate) fn is_of_end(rule: &str) -> bool {
+    rule == GIVEN_UP.name
+}
+
 /// Below this share of the run time nothing is worth a word.
 const WORTH: f64 = 0.02;
 
@@ -104,6 +113,9 @@ pub fn findings(profile: &Merged, symbols: &dyn Symbols) -> Vec<(&'static str, F
         let mut whole = profile.clone();
         whole.pes.retain(|pe| !pe.incomplete);
         return findings(&whole, symbols);
+    }
+    if let Some(finding) = (GIVEN_UP.find)(profile, symbols) {
+        return vec![(GIVEN_UP.name, finding)];
     }
     let mut found: Vec<_> =
         RULES.iter().filter_map(|rule| (rule.find)(profile, symbols).map(|finding| (rule.name, finding))).collect();

@@ -14,6 +14,7 @@
 //! | `strip` | what is kept of a PE's time line |
 //! | `pe`, `routines`, `matrix`, `sites`, `regions`, `meetings`, `groups`, `locks`, `addresses`, `rates`, `requests`, `callers`, `counters` | a file a kind of sum |
 //! | `open` | meetings that not all had come to when their PEs ended |
+//! | `ends` | whether the job came to its end |
 //! | `efficiency` | factors of parallel efficiency: PEs are read again, once it is known who came last to which meeting |
 //! | `phases` | what happens between meetings, at the same reading |
 //! | `causes` | who ended waits; at the second reading, what those PEs did |
@@ -24,6 +25,7 @@ mod callers;
 mod causes;
 mod counters;
 mod efficiency;
+mod ends;
 mod exact;
 mod fold;
 mod follow;

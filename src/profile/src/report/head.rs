@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::symbols::Symbols;
 use super::table::Table;
-use super::{merge, notes, units};
+use super::{ends, merge, notes, units};
 use crate::advice;
 use crate::merge::{Factors, Merged, PeRow};
 use crate::model::Routine;
@@ -15,20 +15,25 @@ const REGIONS: usize = 4;
 /// Share of the run's time that a region has to lose to have one.
 const WORTH: f64 = 0.01;
 
+/// Notes on ends of PEs, and others, as many of each.
+const NOTES: usize = 12;
 /// Share of the run that has to be saved for it to be told.
 const WHAT_IF: f64 = 0.05;
 
 /// What stands above the report: that of every view, and how well it ran.
 pub(super) fn text(profile: &Merged, symbols: &dyn Symbols) -> String {
     let mut out = of_view(profile, symbols);
-    let factors = factors(profile);
+    // What a run would gain is not known of one that did not come to its end: only what kept it from that.
+    let is_whole = !profile.broke_off();
+    let factors = if is_whole { factors(profile) } else { String::new() };
     if !factors.is_empty() {
         let _ = write!(out, "\n{factors}");
     }
-    if let Some(line) = what_if(profile) {
+    if let Some(line) = what_if(profile).filter(|_| is_whole) {
         let _ = write!(out, "\n{}", super::table::filled(&line));
     }
-    if let Some((rule, first)) = advice::findings(profile, symbols).into_iter().next() {
+    let first = advice::findings(profile, symbols).into_iter().find(|(rule, _)| is_whole || advice::is_of_end(rule));
+    if let Some((rule, first)) = first {
         let share = 100.0 * first.share;
         let line = format!("first finding: {} [{rule}, up to {share:.0} % of the run]", visible(&first.what));
         let _ = write!(out, "\n{}", super::table::filled(&line));
@@ -62,19 +67,24 @@ pub(super) fn of_view(profile: &Merged, symbols: &dyn Symbols) -> String {
         let library = if job.library.is_empty() { String::new() } else { format!(", {}", visible(&job.library)) };
         let _ = writeln!(out, "started {}{level}{library}", units::date(job.start_realtime_ns));
     }
+    let ends = ends::ends(profile);
+    out.push_str(&ends::broke_off(profile).map(super::table::filled).unwrap_or_default());
+    for note in ends.iter().take(NOTES) {
+        out.push_str(&super::table::filled(&format!("note: {note}")));
+    }
     if let Some(text) = overhead(profile) {
         out.push_str(&super::table::filled(&text));
     }
     if let Some(line) = oversubscribed(profile) {
         out.push_str(&super::table::filled(&line));
     }
-    let notes = notes(profile, symbols);
-    const NOTES: usize = 12;
+    let notes = notes::other_notes(profile, symbols);
     for note in notes.iter().take(NOTES) {
         out.push_str(&super::table::filled(&format!("note: {note}")));
     }
-    if notes.len() > NOTES {
-        let _ = writeln!(out, "note: {} more notes in the JSON report", notes.len() - NOTES);
+    let left_out = ends.len().saturating_sub(NOTES) + notes.len().saturating_sub(NOTES);
+    if left_out > 0 {
+        let _ = writeln!(out, "note: {left_out} more notes in the JSON report");
     }
     out
 }

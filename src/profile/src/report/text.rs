@@ -29,7 +29,9 @@ pub fn text(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Strin
     } else {
         parts.extend(body(profile, options, symbols));
     }
-    parts.push(closing::text(profile, symbols));
+    if !profile.broke_off() {
+        parts.push(closing::text(profile, symbols));
+    }
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
 }
@@ -282,7 +284,8 @@ fn waiting(profile: &Merged) -> String {
         cells.push(units::percent(waiting_ns(pe) as f64, pe.run_ns() as f64));
         table.row(&format!("PE {}", pe.pe), &cells);
     }
-    if let Some(least) = waits_least(pes).filter(|least| is_blamed(&profile.late, least.pe)) {
+    let least = waits_least(pes).filter(|least| is_blamed(&profile.late, least.pe) && !profile.broke_off());
+    if let Some(least) = least {
         table.line(&format!("PE {} waits least: it is the one that the others wait for.", least.pe));
     }
     table.finish()
