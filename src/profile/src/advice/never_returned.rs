@@ -27,8 +27,9 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let named: Vec<String> = inside.iter().take(LISTED).map(|r| format!("{} of {}", r.unfinished, r.name)).collect();
     let more = if inside.len() > LISTED { " and others" } else { "" };
     let most = inside.iter().max_by_key(|r| r.unfinished_ns)?;
+    let ring = profile.lock_rings.text().map(|text| format!("; {text}")).unwrap_or_default();
     Some(Finding {
-        what: format!("calls never returned: {}{more}", named.join(", ")),
+        what: format!("calls never returned: {}{more}{ring}", named.join(", ")),
         evidence: format!(
             "{} in {} when the job was ended{}",
             shown_time(ns as f64),

@@ -27,8 +27,12 @@ const COLUMNS: [Column; 14] = [
 ];
 
 pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Grid {
-    let empty = "no wait was long enough to be looked into, or the profile was not kept (oshrun --profile-dir)";
-    let mut grid = Grid::new("causes", "Who ended waits, and why he was late", &COLUMNS, empty);
+    let empty = if profile.is_detailed() {
+        "no wait was long enough to be looked into"
+    } else {
+        "waits are looked into in profiles that are kept (oshrun --profile-dir)"
+    };
+    let mut grid = Grid::new("causes", "Who ended waits, and why they ended no sooner", &COLUMNS, empty);
     let causes = &profile.causes;
     for row in &causes.rows {
         let site = line(row.site.file(), symbols);

@@ -58,7 +58,7 @@ pub const VIEWS: &[Row] = &[
     },
     Row {
         view: View::Causes,
-        title: "Causes: who ended waits, and why he was late",
+        title: "Causes: who ended waits, and why they ended no sooner",
         make: |p, o, s| vec![causes::grid(p, o, s)],
     },
     Row {
