@@ -81,12 +81,14 @@ fn late_line(profile: &Merged, late: &Late, share: f64, symbols: &dyn Symbols) -
 fn moving(profile: &Merged, run: f64, symbols: &dyn Symbols) -> Option<Line> {
     let moves = |r: &&Routine| !matches!(r.class, Class::Wait | Class::Lock | Class::Setup);
     // What is waited for late PEs in barriers, collectives and allocations has a line of its own.
-    let spent = |r: &Routine| r.spent_ns().saturating_sub(profile.lost_to_late_ns(|name| *name == *r.name));
+    let for_late = |r: &Routine| profile.lost_to_late_ns(|name| *name == *r.name);
+    let spent = |r: &Routine| r.spent_ns().saturating_sub(for_late(r));
     let routine = profile.routines.iter().filter(moves).max_by_key(|r| spent(r))?;
     let share = spent(routine) as f64 / run;
     let most = costliest(profile, symbols, |row| *row.routine == *routine.name);
     let place = most.map(|(row, _)| format!(", most at {}", view::place(row.place(), symbols))).unwrap_or_default();
-    Some((share, format!("{} is in {}{place}; see --view callsites", percent(share), routine.name)))
+    let beyond = if for_late(routine) > 0 { " beyond waiting for late PEs" } else { "" };
+    Some((share, format!("{} is in {}{beyond}{place}; see --view callsites", percent(share), routine.name)))
 }
 
 /// What perfect balance of the time outside of the library would save.
@@ -109,4 +111,27 @@ fn at_an_end(profile: &Merged) -> Option<Line> {
 
 fn site(row: &SiteRow, symbols: &dyn Symbols) -> String {
     format!("{} at {}", row.routine, view::place(row.place(), symbols))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Pe, Profile, Progress};
+    use crate::report::NoSymbols;
+
+    #[test]
+    fn what_is_left_of_a_meeting_without_late_pes_is_told_as_that() {
+        let mut barrier = Routine::new("shmem_barrier_all", Class::Barrier);
+        (barrier.calls[0], barrier.timed_calls, barrier.total_ns) = (10, 10, 660);
+        let pe = |pe| {
+            let progress = Progress::Finalized;
+            Pe { pe, progress, end_ns: 1000, routines: vec![barrier.clone()], ..Pe::default() }
+        };
+        let mut profile = Merged::from(&Profile { pes: vec![pe(0), pe(1)], ..Profile::default() });
+        let line = |profile: &Merged| moving(profile, 2000.0, &NoSymbols).unwrap().1;
+        assert_eq!(line(&profile), "66 % of PE time is in shmem_barrier_all; see --view callsites");
+        profile.late = vec![Late { routine: "shmem_barrier_all".into(), lost_ns: 320, ..Late::default() }];
+        let said = "50 % of PE time is in shmem_barrier_all beyond waiting for late PEs; see --view callsites";
+        assert_eq!(line(&profile), said);
+    }
 }
