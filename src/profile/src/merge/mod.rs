@@ -70,7 +70,7 @@ pub use plan::Limits;
 pub use regions::{MarkerRow, RegionSum};
 pub use rings::Rings;
 pub use sites::{SiteRow, SiteSum};
-pub use strip::{STRIP_COLUMNS, Strip};
+pub use strip::{STRIP_COLUMNS, STRIP_KINDS, Strip};
 pub use symbol::Symbol;
 
 use crate::calibration::Calibrations;
