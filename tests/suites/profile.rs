@@ -130,7 +130,8 @@ fn the_json_has_its_promised_shape() {
             number(&routine[field]);
         }
         let time = &routine["time_ns"];
-        let [total, mean, p50, p99, max] = ["total", "mean", "p50", "p99", "max"].map(|field| time[field].as_f64().unwrap_or(0.0));
+        let [total, mean, p50, p99, max] =
+            ["total", "mean", "p50", "p99", "max"].map(|field| time[field].as_f64().unwrap_or(0.0));
         assert!(mean <= max && p50 <= p99 && p99 <= max * 1.2 + 1.0, "{routine}");
         assert!(total >= mean * 0.5, "{routine}");
         assert!(number(&routine["timed_calls"]) <= number(&routine["calls"]), "{routine}");

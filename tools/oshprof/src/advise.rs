@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use pellucid_profile::advice::{Finding, findings};
 use pellucid_profile::merge::Merged;
-use pellucid_profile::report::{Symbols, broke_off, ends, shown_filled};
 use pellucid_profile::report::stored::Lines;
+use pellucid_profile::report::{Symbols, broke_off, ends, shown_filled};
 use pellucid_profile::text::visible;
 use serde_json::json;
 

@@ -39,7 +39,7 @@ pub(crate) use self::start_and_end::late as late_end;
 use crate::merge::{Merged, PeRow};
 use crate::model::Routine;
 use crate::op::Class;
-use crate::report::{Symbols, grids, run_time_ns};
+use crate::report::{Symbols, grids, located, run_time_ns};
 
 /// What a rule found.
 #[derive(Clone, Debug, PartialEq)]
@@ -177,7 +177,7 @@ fn costliest(profile: &Merged, symbols: &dyn Symbols, of: impl Fn(&str) -> bool)
     let grids = grids(view, profile, &crate::report::Options::default(), symbols);
     let cell = |row: &[crate::report::grid::Cell], at: usize| row[at].shown(crate::report::grid::Kind::Text);
     let found = grids.iter().flat_map(|grid| &grid.rows).find(|row| of(&cell(row, 1)));
-    found.map_or(String::new(), |row| format!("; most at {}", cell(row, 0)))
+    found.map_or(String::new(), |row| format!("; most {}", located(&cell(row, 0))))
 }
 
 /// The share of the run that the PE which waits least spends otherwise: however little the others wait, the run takes

@@ -54,9 +54,8 @@ fn inside_ns(pe: &Pe) -> u64 {
 
 /// The lock that a PE waited for when it ended, where it can be told from others.
 pub(super) fn open_wait(pe: &Pe) -> Option<(u8, u64)> {
-    let waits = |r: &crate::model::Routine| {
-        r.unfinished == 1 && r.class == Class::Lock && Lock::is_waited_for_in(&r.name)
-    };
+    let waits =
+        |r: &crate::model::Routine| r.unfinished == 1 && r.class == Class::Lock && Lock::is_waited_for_in(&r.name);
     let ns = inside_ns(pe);
     if ns == 0 || !pe.routines.iter().any(waits) {
         return None;

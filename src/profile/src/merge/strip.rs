@@ -85,12 +85,7 @@ impl Ends {
 }
 
 /// Shares of what a PE's `threads` did between two moments.
-fn shares(
-    line: &crate::tables::Timeline,
-    ends: &Ends,
-    (begin, end): (f64, f64),
-    threads: f64,
-) -> [u8; STRIP_KINDS] {
+fn shares(line: &crate::tables::Timeline, ends: &Ends, (begin, end): (f64, f64), threads: f64) -> [u8; STRIP_KINDS] {
     let width = line.width_ns as f64;
     let place = |moment: f64| ((moment - line.begin_ns as f64) / width).max(0.0) as usize;
     let mut sums = [0.0; STRIP_KINDS];

@@ -86,7 +86,8 @@ fn moving(profile: &Merged, run: f64, symbols: &dyn Symbols) -> Option<Line> {
     let routine = profile.routines.iter().filter(moves).max_by_key(|r| spent(r))?;
     let share = spent(routine) as f64 / run;
     let most = costliest(profile, symbols, |row| *row.routine == *routine.name);
-    let place = most.map(|(row, _)| format!(", most at {}", view::place(row.place(), symbols))).unwrap_or_default();
+    let place = most.map(|(row, _)| view::located(&view::place(row.place(), symbols)));
+    let place = place.map(|place| format!(", most {place}")).unwrap_or_default();
     let beyond = if for_late(routine) > 0 { " beyond waiting for late PEs" } else { "" };
     Some((share, format!("{} is in {}{beyond}{place}; see --view callsites", percent(share), routine.name)))
 }

@@ -52,7 +52,14 @@ pub(super) fn of_view(profile: &Merged, symbols: &dyn Symbols) -> String {
         [host] => format!(" on {host}"),
         several => format!(" on {} hosts", several.len()),
     };
-    let status = job.exit_status.map_or(", not ended".to_owned(), |status| format!(", exit status {status}"));
+    // Its begin is in the same file as its end.
+    let is_known = job.start_realtime_ns > 0 || job.exit_status.is_some();
+    let wall = if job.wall_ns > 0 { format!(", wall time {}", units::time(job.wall_ns as f64)) } else { String::new() };
+    let status = match job.exit_status {
+        Some(status) => format!(", exit status {status}"),
+        None if is_known => ", not ended".to_owned(),
+        None => ", how it ended is not known".to_owned(),
+    };
     let pes = if job.npes == 1 { "1 PE".to_owned() } else { format!("{} PEs", job.npes) };
     let level = profile
         .pes
@@ -62,7 +69,7 @@ pub(super) fn of_view(profile: &Merged, symbols: &dyn Symbols) -> String {
         .map(|level| format!(", profiling level {level}"))
         .unwrap_or_default();
     let mut out = format!("profile of {}\n", super::text::shorten(command.trim_end(), super::table::width() - 11));
-    let _ = writeln!(out, "{pes}{on}, wall time {}{status}", units::time(job.wall_ns as f64));
+    let _ = writeln!(out, "{pes}{on}{wall}{status}");
     if job.start_realtime_ns > 0 {
         let library = if job.library.is_empty() { String::new() } else { format!(", {}", visible(&job.library)) };
         let _ = writeln!(out, "started {}{level}{library}", units::date(job.start_realtime_ns));
@@ -108,7 +115,7 @@ fn what_if(profile: &Merged) -> Option<String> {
     .rev()
     .max_by_key(|(ns, _)| *ns)?;
     let time = |ns: u64| units::time(ns as f64);
-    let is_worth = saved as f64 >= WHAT_IF * run.elapsed_most as f64 && profile.pes.len() > 1;
+    let is_worth = saved > 0 && saved as f64 >= WHAT_IF * run.elapsed_most as f64 && profile.pes.len() > 1;
     // Whoever waits where PEs share cores leaves his to others.
     let cores = if oversubscribed(profile).is_some() { ", with a core for each PE" } else { "" };
     is_worth.then(|| format!("what if: {what} at most {} of {}{cores}", time(saved), time(run.elapsed_most)))
@@ -189,4 +196,21 @@ fn factors(profile: &Merged) -> String {
         table.row(title, &all.map(|factors| format!("{:.1} %", 100.0 * factor(factors))).collect::<Vec<_>>());
     }
     table.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Pe, Profile};
+    use crate::report::NoSymbols;
+
+    #[test]
+    fn nothing_is_said_of_a_job_of_which_nothing_is_known() {
+        let pe = |pe| Pe { pe, incomplete: true, ..Pe::default() };
+        let head = text(&Merged::from(&Profile { pes: vec![pe(0), pe(1)], ..Profile::default() }), &NoSymbols);
+        assert!(head.contains("how it ended is not known"), "{head}");
+        for claim in ["wall time", "not ended", "what if", "efficiency"] {
+            assert!(!head.contains(claim), "{claim} is in\n{head}");
+        }
+    }
 }

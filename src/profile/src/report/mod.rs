@@ -40,6 +40,7 @@ pub use units::{
 };
 pub(crate) use view::is_strided;
 pub(crate) use view::late_by_line;
+pub(crate) use view::located;
 pub use view::{VIEWS, grids, line, place};
 
 use crate::file;

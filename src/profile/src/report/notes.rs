@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::ends::ends;
 use super::symbols::Symbols;
-use super::{place, units};
+use super::{located, place, units};
 use crate::merge::{Merged, PeRow};
 use crate::segment::layout::SLOTS;
 use crate::segment::sites::SITES;
@@ -29,6 +29,9 @@ pub fn other_notes(profile: &Merged, symbols: &dyn Symbols) -> Vec<String> {
         }
     };
     let silent = |number: &u32| profile.pes.binary_search_by_key(number, |pe| pe.pe).is_err();
+    if profile.pes.is_empty() && profile.job.exit_status.is_some() {
+        return vec!["the program never called shmem_init, or its numbers are gone: none are here".to_owned()];
+    }
     for pe in (0..profile.job.npes).filter(silent) {
         add(pe, "no numbers are here".to_owned());
     }
@@ -126,7 +129,7 @@ fn limits(pe: &PeRow, symbols: &dyn Symbols) -> Vec<String> {
         let one = "begin or end of a region or marker";
         let count = counted(pe.region_errors, one, "begins and ends of regions or markers");
         let first = pe.region_error.as_deref().map(|(path, address)| place(Some((path, *address)), symbols));
-        let first = first.map(|place| format!(", the first at {place}")).unwrap_or_default();
+        let first = first.map(|place| format!(", the first {}", located(&place))).unwrap_or_default();
         notes.push(format!("{count} could not be kept: wrong order, or no room{first}"));
     }
     if pe.shared_calls > 0 {
@@ -187,6 +190,12 @@ mod tests {
         let pe = |pe| Pe { pe, end: End::Exited(1), progress: Progress::Finalized, ..Pe::default() };
         let profile = Profile { job, pes: vec![pe(0), pe(2)] };
         assert_eq!(notes(&profile), ["PEs 0, 2: exited with status 1", "PEs 1, 3: no numbers are here"]);
+    }
+
+    #[test]
+    fn a_program_without_the_library_is_told_as_that() {
+        let profile = Profile { job: Job { npes: 2, exit_status: Some(0), ..Job::default() }, pes: Vec::new() };
+        assert_eq!(notes(&profile), ["the program never called shmem_init, or its numbers are gone: none are here"]);
     }
 
     #[test]

@@ -349,9 +349,12 @@ mod tests {
             (r.calls[0], r.timed_calls, r.total_ns, r.estimated) = (calls, timed, 100, true);
             sampling(&[r]).lines().next().unwrap_or_default().to_owned()
         };
-        for (calls, timed, part) in
-            [(2520, 2124, "most of them"), (2520, 1000, "one in 2.5"), (990, 100, "one in 9.9"), (16000, 563, "one in 28")]
-        {
+        for (calls, timed, part) in [
+            (2520, 2124, "most of them"),
+            (2520, 1000, "one in 2.5"),
+            (990, 100, "one in 9.9"),
+            (16000, 563, "one in 28"),
+        ] {
             let whole = format!("~ estimated: {timed} of {calls} short calls were timed, {part}. Counts are exact.");
             assert_eq!(said(calls, timed), whole);
         }

@@ -150,7 +150,8 @@ fn causes(out: &mut String, found: &Comparison) {
     let causes = &found.causes;
     if let Some(why) = causes.why_not() {
         let delta = signed_time(causes.delta_ns);
-        let _ = write!(out, "<section><h2>Difference</h2><p class=\"hint\">{delta} over all PEs. {why}</p></section>\n");
+        let _ =
+            write!(out, "<section><h2>Difference</h2><p class=\"hint\">{delta} over all PEs. {why}</p></section>\n");
     }
     if !causes.are_told() {
         return;

@@ -3,9 +3,9 @@
 use super::object;
 use crate::merge::{LockKey, LockSum, Merged};
 use crate::op::Class;
-use crate::report::{Options, units};
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::report::symbols::Symbols;
+use crate::report::{Options, units};
 
 const COLUMNS: [Column; 11] = [
     column("lock", "lock", Kind::Text),
@@ -30,7 +30,8 @@ const LISTED: usize = 4;
 pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Grid {
     // Without details it is known that locks were taken, but not which.
     let is_known = profile.is_detailed() || profile.routines.iter().all(|routine| routine.class != Class::Lock);
-    let empty = if is_known { "no lock was taken" } else { "locks are in profiles that are kept (oshrun --profile-dir)" };
+    let empty =
+        if is_known { "no lock was taken" } else { "locks are in profiles that are kept (oshrun --profile-dir)" };
     let mut grid = Grid::new("locks", "Distributed locks", &COLUMNS, empty);
     let main: u64 = profile.pes.iter().map(|pe| pe.main_ns()).max().unwrap_or(0);
     let mut busiest: Option<(f64, String)> = None;
@@ -86,9 +87,7 @@ fn not_given(profile: &Merged, symbols: &dyn Symbols) -> Option<String> {
     };
     let list: Vec<String> = waited.clone().take(LISTED).map(one).collect();
     let more = if waited.count() > LISTED { ", and others" } else { "" };
-    (!list.is_empty()).then(|| {
-        format!("Still waiting at the end, in the waited times: {}{more}.", list.join(", "))
-    })
+    (!list.is_empty()).then(|| format!("Still waiting at the end, in the waited times: {}{more}.", list.join(", ")))
 }
 
 /// `table_lock on PE 0`, `locks+0x18 on PE 0`, `heap+0x40 on PE 0`: locks are PE 0's.
@@ -133,7 +132,8 @@ mod tests {
     #[test]
     fn open_waits_count_and_nobody_is_told_to_hold_a_lock_for_less() {
         let text = grid(&stuck(), &Options::default(), &NoSymbols).text();
-        for part in ["7.90 s", "1 PE for static+0x0 on PE 0", "PEs 0 and 1 wait for each other's locks", "oshprof hang"] {
+        for part in ["7.90 s", "1 PE for static+0x0 on PE 0", "PEs 0 and 1 wait for each other's locks", "oshprof hang"]
+        {
             assert!(text.contains(part), "{part} is not in\n{text}");
         }
         assert!(!text.contains("shorten what is done"), "{text}");
@@ -142,7 +142,8 @@ mod tests {
     #[test]
     fn what_is_said_without_locks_is_true() {
         let pe = |class, is_kept: bool| {
-            let mut pe = Pe { progress: Progress::Finalized, routines: vec![Routine::new("of", class)], ..Pe::default() };
+            let mut pe =
+                Pe { progress: Progress::Finalized, routines: vec![Routine::new("of", class)], ..Pe::default() };
             pe.routines[0].calls[0] = 1;
             pe.tables.sites.extend(is_kept.then(|| Site { calls: 1, ..Site::default() }));
             merged(vec![pe], 0)

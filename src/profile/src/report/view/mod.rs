@@ -172,6 +172,11 @@ pub fn line(file: Option<(&str, u64)>, symbols: &dyn Symbols) -> String {
         .map_or_else(|| format!("{}+{address:#x}", name(path)), |frame| format!("{}:{}", name(&frame.file), frame.line))
 }
 
+/// Where something is, as words after it: `in main at isx.c:477`, `at isx+0x1234`.
+pub(crate) fn located(place: &str) -> String {
+    if place.contains(" at ") { format!("in {place}") } else { format!("at {place}") }
+}
+
 /// A call site for people. A return address is behind its call: the line is that of the byte before.
 pub fn place(file: Option<(&str, u64)>, symbols: &dyn Symbols) -> String {
     let Some((path, address)) = file else { return NOT_KNOWN.to_owned() };
