@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use pellucid_profile::merge::Merged;
 use pellucid_profile::op;
-use pellucid_profile::report::grid::{Cell, Column, Grid, Kind};
+use pellucid_profile::report::grid::{Cell, Grid, Kind};
 use pellucid_profile::report::{self, Options, Symbols, VIEWS, View, shown_count, shown_time};
 
 use pellucid_profile::advice::{self, Finding};
@@ -165,9 +165,8 @@ fn table(out: &mut String, grid: &Grid, has_title: bool) {
         let _ = writeln!(out, "<h3>{}</h3>", escape(&grid.title));
     }
     out.push_str("<div class=\"scroll\"><table><thead><tr>");
-    // Texts without a title say again what another column says, for programs.
-    let is_shown = |column: &Column| !(column.title.is_empty() && column.kind == Kind::Text);
-    for column in grid.columns.iter().filter(|column| is_shown(column)) {
+    let shown: Vec<bool> = (0..grid.columns.len()).map(|at| is_shown(grid, at)).collect();
+    for (column, _) in grid.columns.iter().zip(&shown).filter(|(_, is_shown)| **is_shown) {
         let title = if column.title.is_empty() {
             column.name.trim_end_matches("_ns").replace('_', " ")
         } else {
@@ -183,9 +182,7 @@ fn table(out: &mut String, grid: &Grid, has_title: bool) {
     let mosts: Vec<f64> = (0..grid.columns.len()).map(|at| if Some(at) == first { most(at) } else { 0.0 }).collect();
     for row in grid.rows.iter().take(ROWS) {
         out.push_str("<tr>");
-        for (at, (cell, column)) in
-            row.iter().zip(&grid.columns).enumerate().filter(|(_, (_, column))| is_shown(column))
-        {
+        for (at, (cell, column)) in row.iter().zip(&grid.columns).enumerate().filter(|(at, _)| shown[*at]) {
             cell_html(out, cell, column.kind, mosts[at]);
         }
         out.push_str("</tr>\n");
@@ -198,6 +195,19 @@ fn table(out: &mut String, grid: &Grid, has_title: bool) {
     for note in &grid.notes {
         let _ = writeln!(out, "<p class=\"note\">{}</p>", escape(note));
     }
+}
+
+/// Whether a column says anything: not where it is nothing in every row, nor where it is a text without a title, which
+/// says again what another column says, for programs.
+fn is_shown(grid: &Grid, at: usize) -> bool {
+    let column = &grid.columns[at];
+    let is_something = |cell: &Cell| match cell {
+        Cell::None | Cell::Absent(_) => false,
+        Cell::Text(_) | Cell::Pe(_) => true,
+        cell => cell.number() != 0.0,
+    };
+    at == 0
+        || !(column.title.is_empty() && column.kind == Kind::Text) && grid.rows.iter().any(|row| is_something(&row[at]))
 }
 
 fn cell_html(out: &mut String, cell: &Cell, kind: Kind, most: f64) {
@@ -243,6 +253,25 @@ mod tests {
         assert!(at("did not come to its end") < at("PE 1: killed by SIGSEGV"));
         assert!(at("PE 1: killed by SIGSEGV") < at("PE 0: ended by the launcher"));
         assert!(at("PE 0: ended by the launcher") < at("<div class=\"cards\">"));
+    }
+
+    #[test]
+    fn columns_of_nothing_leave_room_for_names() {
+        let columns = [("name", Kind::Text), ("errors", Kind::Count), ("pe", Kind::Text), ("ns", Kind::Time)];
+        let columns = columns.map(|(name, kind)| report::grid::column(name, name, kind));
+        let mut grid = Grid::new("things", "Things", &columns, "nothing");
+        let row = |errors: u64, ns| [Cell::from("a"), errors.into(), Cell::Pe(0), Cell::Real(ns)];
+        grid.row(row(0, 1.0));
+        grid.row(row(0, 0.0));
+        let made = |grid: &Grid| {
+            let mut out = String::new();
+            table(&mut out, grid, false);
+            out
+        };
+        assert_eq!(made(&grid).matches("<th").count() - made(&grid).matches("<thead").count(), 3, "{}", made(&grid));
+        assert!(!made(&grid).contains("errors"));
+        grid.row(row(1, 0.0));
+        assert!(made(&grid).contains("errors"));
     }
 
     #[test]

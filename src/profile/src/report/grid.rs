@@ -221,7 +221,10 @@ impl Grid {
         if taken + 9 > table::width() {
             return self.stacked(&columns, &shown);
         }
-        let mut aligned = Table::new(columns[0].title, width(0), &widths);
+        // Numbers of PEs are in columns of texts, too.
+        let is_text = |at: &usize| self.rows.iter().any(|row| matches!(row[*at], Cell::Text(_)));
+        let texts = kept.iter().skip(1).map(is_text).collect();
+        let mut aligned = Table::new(columns[0].title, width(0), &widths).with_texts(texts);
         for row in &shown {
             aligned.row(&row[0], &row[1..]);
         }
