@@ -183,7 +183,7 @@ fn table(out: &mut String, grid: &Grid, has_title: bool) {
     for row in grid.rows.iter().take(ROWS) {
         out.push_str("<tr>");
         for (at, (cell, column)) in row.iter().zip(&grid.columns).enumerate().filter(|(at, _)| shown[*at]) {
-            cell_html(out, cell, column.kind, mosts[at]);
+            cell_html(out, cell, column.kind, (at, mosts[at]));
         }
         out.push_str("</tr>\n");
     }
@@ -210,11 +210,13 @@ fn is_shown(grid: &Grid, at: usize) -> bool {
         || !(column.title.is_empty() && column.kind == Kind::Text) && grid.rows.iter().any(|row| is_something(&row[at]))
 }
 
-fn cell_html(out: &mut String, cell: &Cell, kind: Kind, most: f64) {
+/// A cell of the column with this place, and the most that a bar in it stands for.
+fn cell_html(out: &mut String, cell: &Cell, kind: Kind, (at, most): (usize, f64)) {
     let shown = escape(&cell.shown(kind));
     if kind == Kind::Text {
-        // Names may be broken where they have joints.
-        let _ = write!(out, "<td>{}</td>", shown.replace('_', "_<wbr>"));
+        // Names in the first column may be broken where they have joints: that takes what room there is.
+        let shown = if at == 0 { shown.replace('_', "_<wbr>") } else { shown };
+        let _ = write!(out, "<td>{shown}</td>");
         return;
     }
     let value = cell.number();
@@ -256,11 +258,21 @@ mod tests {
     }
 
     #[test]
+    fn only_names_in_the_first_column_are_broken() {
+        let made = |at| {
+            let mut out = String::new();
+            cell_html(&mut out, &"shmem_my_pe".into(), Kind::Text, (at, 0.0));
+            out
+        };
+        assert_eq!((made(0).as_str(), made(1).as_str()), ("<td>shmem_<wbr>my_<wbr>pe</td>", "<td>shmem_my_pe</td>"));
+    }
+
+    #[test]
     fn columns_of_nothing_leave_room_for_names() {
         let columns = [("name", Kind::Text), ("errors", Kind::Count), ("pe", Kind::Text), ("ns", Kind::Time)];
         let columns = columns.map(|(name, kind)| report::grid::column(name, name, kind));
         let mut grid = Grid::new("things", "Things", &columns, "nothing");
-        let row = |errors: u64, ns| [Cell::from("a"), errors.into(), Cell::Pe(0), Cell::Real(ns)];
+        let row = |errors: u64, ns| [Cell::from("shmem_a"), errors.into(), Cell::Pe(0), Cell::Real(ns)];
         grid.row(row(0, 1.0));
         grid.row(row(0, 0.0));
         let made = |grid: &Grid| {

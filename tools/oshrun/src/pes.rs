@@ -58,7 +58,7 @@ impl Pes {
         if let Some(pe) = which {
             self.list[pe].ended = Some(ended);
             self.list[pe].ended_ns = now_ns;
-            self.list[pe].stopped = matches!(ended, Ended::Killed { signal, .. } if self.sent.contains(&signal));
+            self.list[pe].stopped = is_by(ended, &self.sent);
         }
         for pe in self.list.iter_mut().filter(|pe| pe.group && pe.ended.is_some()) {
             if !process::signal_group(pe.pid, 0) {
@@ -105,6 +105,32 @@ impl Pes {
     pub fn signal(&self, signal: i32) {
         for pe in self.list.iter().filter(|pe| pe.group) {
             process::signal_group(pe.pid, signal);
+        }
+    }
+}
+
+/// Whether an end is that of who has died of one of these signals.
+fn is_by(ended: Ended, sent: &[i32]) -> bool {
+    matches!(ended, Ended::Killed { signal, .. } if sent.contains(&signal))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_dies_of_another_signal_or_of_none_has_failed_itself() {
+        let killed = |signal| Ended::Killed { signal, core: false };
+        let (term, kill) = (libc::SIGTERM, libc::SIGKILL);
+        for (ended, sent, is_ours) in [
+            (killed(term), &[][..], false),
+            (killed(term), &[term][..], true),
+            (killed(kill), &[term], false),
+            (killed(kill), &[term, kill], true),
+            (killed(libc::SIGSEGV), &[term, kill], false),
+            (Ended::Exited(128 + term), &[term], false),
+        ] {
+            assert_eq!(is_by(ended, sent), is_ours, "{ended:?} of {sent:?}");
         }
     }
 }
