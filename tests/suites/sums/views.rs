@@ -124,7 +124,7 @@ impl Views {
         self.shares_are_of_the_run();
     }
 
-    /// Times by PE are those of the routine, of calls that had not returned, too; those by call site and by region but for rounding.
+    /// Times by PE are those of the routine; those by call site and by region but for rounding.
     fn times_add_up(&self) {
         let what = &self.what;
         let of = |row: &Value| row.pointer("/time_ns/total").and_then(Value::as_f64).unwrap_or_default();

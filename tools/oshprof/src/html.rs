@@ -70,9 +70,9 @@ fn header(out: &mut String, profile: &Merged, problems: &[String], symbols: &dyn
     place.extend((!job.directory.is_empty()).then(|| format!("in {}", job.directory)));
     place.extend((!job.library.is_empty()).then(|| job.library.clone()));
     let host = if hosts.len() == 1 { hosts[0].to_owned() } else { format!("{} hosts", hosts.len()) };
-    let _ = write!(
+    let _ = writeln!(
         out,
-        "<header><p class=\"brand\">Pellucid profile</p><h1>{} <small>{}</small></h1><p class=\"where\">{}</p>\n",
+        "<header><p class=\"brand\">Pellucid profile</p><h1>{} <small>{}</small></h1><p class=\"where\">{}</p>",
         escape(&job.program),
         escape(&job.arguments),
         escape(&place.join(", "))

@@ -1,13 +1,13 @@
 //! What somebody may have meant who typed a word that is unknown.
 
 /// Changes of a letter by which a word may be off.
-const FAR: usize = 2;
+const SLIPS: usize = 2;
 
 /// What follows the word, and is followed by all that there are: `; did you mean `report`? There are`.
 pub fn hint<'a>(word: &str, words: impl Iterator<Item = &'a str>) -> String {
     let near = words.map(|known| (distance(word, known), known)).min();
     // Of a word as short as that any other is near.
-    let is_near = |(far, known): &(usize, &str)| *far <= FAR && *far < known.chars().count() / 2;
+    let is_near = |(slips, known): &(usize, &str)| *slips <= SLIPS && *slips < known.chars().count() / 2;
     near.filter(is_near).map_or("; there are".to_owned(), |(_, known)| format!("; did you mean `{known}`? There are"))
 }
 

@@ -284,7 +284,7 @@ mod tests {
         for (line, part) in [
             ("metrics", "directory of the profile is missing"),
             ("metrics d --format xml", "`xml` is unknown; there are: prometheus, openmetrics, otlp-json"),
-            ("metrics d e", "\"e\""),
+            ("metrics d e", "`e`"),
             ("metrics d --format", "--format needs a value"),
         ] {
             let message = parsed(line).unwrap_err();
@@ -309,7 +309,7 @@ mod tests {
             ("serve --linger soon", "--linger `soon` is not a time"),
             ("serve --max-series-per-job 0", "`0` is not a number from 1 on"),
             ("serve --listen unix:", "needs a path"),
-            ("serve 9745", "\"9745\""),
+            ("serve 9745", "`9745`"),
             ("serve --pe-labels top=17", "expected top=K with K from 0 to 16"),
             ("serve --pe-labels 3", "expected top=K"),
             ("serve --labels host", "there are job and node"),

@@ -36,7 +36,7 @@ pub struct PeRow {
     pub nbi: Nbi,
     /// The part of [`Nbi::blocked_ns`] in which others were waited for.
     pub nbi_waiting_ns: u64,
-    /// Time in the calls that issue nonblocking operations, as far as these were completed; and whether it is estimated.
+    /// Time in the calls that issue nonblocking operations, as far as these were completed; whether it is estimated.
     pub issuing_ns: u64,
     pub is_issuing_estimated: bool,
     pub cost: Cost,

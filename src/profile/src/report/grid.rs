@@ -193,6 +193,12 @@ impl Grid {
         self.rows.push(row);
     }
 
+    /// What the mark of estimates says, where there are any.
+    pub fn estimates(&self) -> Option<String> {
+        let is_any = self.rows.iter().flatten().any(|cell| matches!(cell, Cell::About(_)));
+        is_any.then(|| "~ estimated: not each of these calls was timed.".to_owned())
+    }
+
     /// Keeps the first rows; says how many are left out.
     pub fn cut(&mut self, top: Option<usize>) {
         let left_out = self.rows.len().saturating_sub(top.unwrap_or(usize::MAX));

@@ -95,8 +95,8 @@ impl Causes {
     pub fn why_not(&self) -> Option<String> {
         (!self.rows.is_empty() && !self.are_told()).then(|| {
             format!(
-                "Where it comes from takes {ENOUGH_PAIRS} pairs of runs or more (oshprof gate, or --pair): two runs always \
-                 differ somewhere."
+                "Where it comes from takes {ENOUGH_PAIRS} pairs of runs or more (oshprof gate, or --pair): two \
+                 runs always differ somewhere."
             )
         })
     }

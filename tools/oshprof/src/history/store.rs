@@ -50,7 +50,8 @@ impl Store {
     pub fn open(path: &Path) -> Result<Store, String> {
         fs::read_dir(path).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => format!(
-                "{}: there is no history: oshprof history add DIR --commit SHA begins one, --store DIR names another place",
+                "{}: there is no history: oshprof history add DIR --commit SHA begins one, --store DIR names \
+                 another place",
                 path.display()
             ),
             _ => format!("{}: {error}", path.display()),

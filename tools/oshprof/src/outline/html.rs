@@ -151,7 +151,7 @@ fn causes(out: &mut String, found: &Comparison) {
     if let Some(why) = causes.why_not() {
         let delta = signed_time(causes.delta_ns);
         let _ =
-            write!(out, "<section><h2>Difference</h2><p class=\"hint\">{delta} over all PEs. {why}</p></section>\n");
+            writeln!(out, "<section><h2>Difference</h2><p class=\"hint\">{delta} over all PEs. {why}</p></section>");
     }
     if !causes.are_told() {
         return;

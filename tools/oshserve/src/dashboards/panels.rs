@@ -95,8 +95,8 @@ const FLEET: Dashboard = Dashboard {
             (Shape::Number, "none"),
             (6, 5),
             &[query(
-                "sum(shmem_job_local_pes{@all} and on (job_id, instance) shmem_job_state{@all, state=\"running\"} == 1) \
-                 or vector(0)",
+                "sum(shmem_job_local_pes{@all} and on (job_id, instance) \
+                 shmem_job_state{@all, state=\"running\"} == 1) or vector(0)",
                 "PEs",
             )],
         ),
@@ -105,8 +105,8 @@ const FLEET: Dashboard = Dashboard {
             (Shape::Number, "none"),
             (6, 5),
             &[query(
-                "sum(shmem_wait_cycles{@all} and on (job_id, instance) shmem_job_state{@all, state=\"running\"} == 1) \
-                 or vector(0)",
+                "sum(shmem_wait_cycles{@all} and on (job_id, instance) \
+                 shmem_job_state{@all, state=\"running\"} == 1) or vector(0)",
                 "rings",
             )],
         ),
@@ -115,8 +115,8 @@ const FLEET: Dashboard = Dashboard {
             (Shape::Number, "none"),
             (6, 5),
             &[query(
-                "sum(shmem_lost_pes{@all} and on (job_id, instance) shmem_job_state{@all, state=\"running\"} == 1) \
-                 or vector(0)",
+                "sum(shmem_lost_pes{@all} and on (job_id, instance) \
+                 shmem_job_state{@all, state=\"running\"} == 1) or vector(0)",
                 "PEs",
             )],
         ),

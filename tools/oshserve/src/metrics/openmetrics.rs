@@ -95,7 +95,8 @@ mod tests {
         let text = encode(&[calls, sizes, info]);
         for line in [
             "# TYPE shmem_calls counter\n",
-            "shmem_calls_total{job_id=\"a\\\"b\\\\c\\\\n\\\\u{1b}[31md\",op=\"p\",distance=\"host\"} 18446744073709551615\n",
+            "shmem_calls_total{job_id=\"a\\\"b\\\\c\\\\n\\\\u{1b}[31md\",\
+             op=\"p\",distance=\"host\"} 18446744073709551615\n",
             "# UNIT shmem_message_size_bytes bytes\n",
             "shmem_message_size_bytes_bucket{job_id=\"j\",class=\"put\",le=\"15.0\"} 1\n",
             "shmem_message_size_bytes_bucket{job_id=\"j\",class=\"put\",le=\"+Inf\"} 3\n",

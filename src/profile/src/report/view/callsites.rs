@@ -84,9 +84,7 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
     if cut > 0 {
         grid.notes.push(format!("... and {cut} more"));
     }
-    if grid.rows.iter().flatten().any(|cell| matches!(cell, Cell::About(_))) {
-        grid.notes.push("~ estimated: not each of these calls was timed.".to_owned());
-    }
+    grid.notes.extend(grid.estimates());
     grid.notes.extend(unfinished);
     grid.notes.extend(called);
     if profile.other_sites.calls > 0 {

@@ -152,9 +152,7 @@ pub(super) fn grid(profile: &Merged, options: &Options, _: &dyn Symbols) -> Grid
     grid.cut(options.top);
     if !grid.rows.is_empty() {
         grid.notes.extend(reasons);
-        if lines.iter().any(|(line, _)| line.estimated) {
-            grid.notes.push("~ estimated: not each of these calls was timed.".to_owned());
-        }
+        grid.notes.extend(grid.estimates());
         grid.notes.extend(ways.notes());
     }
     grid
