@@ -164,7 +164,7 @@ impl Views {
         }
         let mut ends: BTreeMap<u64, f64> = BTreeMap::new();
         for slice in self.rows("timeline") {
-            let parts = ["outside", "data", "waits", "meetings"].map(|part| number(slice, part));
+            let parts = ["outside", "data", "waits", "meetings", "setup"].map(|part| number(slice, part));
             let is_share = parts.iter().all(|part| (0.0..=1.0).contains(part)) && parts.iter().sum::<f64>() < 1.02;
             let (begin, end) = (number(slice, "begin_ns"), number(slice, "end_ns"));
             let before = ends.insert(number(slice, "pe") as u64, end);
