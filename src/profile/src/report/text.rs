@@ -29,9 +29,7 @@ pub fn text(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Strin
     } else {
         parts.extend(body(profile, options, symbols));
     }
-    if !profile.broke_off() {
-        parts.push(closing::text(profile, symbols));
-    }
+    parts.push(closing::text(profile, symbols));
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
 }
