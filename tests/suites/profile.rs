@@ -130,7 +130,8 @@ fn the_json_has_its_promised_shape() {
             number(&routine[field]);
         }
         let time = &routine["time_ns"];
-        let [total, mean, p50, p99, max] = ["total", "mean", "p50", "p99", "max"].map(|field| number(&time[field]));
+        let [total, mean, p50, p99, max] =
+            ["total", "mean", "p50", "p99", "max"].map(|field| time[field].as_f64().unwrap_or(0.0));
         assert!(mean <= max && p50 <= p99 && p99 <= max * 1.2 + 1.0, "{routine}");
         assert!(total >= mean * 0.5, "{routine}");
         assert!(number(&routine["timed_calls"]) <= number(&routine["calls"]), "{routine}");
@@ -182,6 +183,9 @@ fn a_killed_pe_leaves_its_numbers() {
         assert_eq!(report.routine_of(1, "shmem_long_p"), (1000, 8000));
         assert_eq!(report.routine_of(1, "shmem_long_atomic_add").0, 500);
         assert_eq!(report.routine_of(1, "shmem_barrier_all").0, 1);
+        let notes = &report.json()["notes"];
+        assert!(notes[0].as_str().is_some_and(|note| note.starts_with("PE 1: killed by SIGKILL")), "{notes}");
+        assert!(notes[1].as_str().is_some_and(|note| note.starts_with("PEs 0, 2: ended by the launcher")), "{notes}");
         // The others were waiting when the end came.
         for pe in [0, 2] {
             assert_eq!(report.routine_of(pe, "shmem_long_p"), (10, 80));

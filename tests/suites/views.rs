@@ -319,6 +319,6 @@ fn a_region_that_cannot_be_kept_names_pe_and_line() {
     }
     let report = view(&directory, "regions");
     let note = rows(&report, "notes")[0].as_str().unwrap();
-    assert!(note.starts_with("PE 1: 1 begins and ends of regions or markers could not be kept"), "{note}");
-    assert!(note.ends_with(&format!(", the first at {place}")), "{note}");
+    assert!(note.starts_with("PE 1: 1 begin or end of a region or marker could not be kept"), "{note}");
+    assert!(note.ends_with(&format!(", the first in {place}")), "{note}");
 }

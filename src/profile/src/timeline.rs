@@ -15,6 +15,10 @@ pub const WAITS: usize = 1;
 /// Barriers, syncs and collectives.
 pub const MEETINGS: usize = 2;
 
+/// Of a PE's time line, beside these: initialization and finalization, which are known by their moments and recorded as
+/// [`DATA`].
+pub const SETUP: usize = KINDS;
+
 /// The kind that an operation's time is of.
 pub fn kind_of(op: u16) -> usize {
     match op::get(op).map(|row| row.class) {

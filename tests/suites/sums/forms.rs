@@ -31,7 +31,7 @@ const COLUMNS: [(&str, &str, &str, &str, &str); 14] = [
 fn column(text: &str, first: &str, title: &str) -> Vec<f64> {
     let mut lines = text.lines().skip_while(|line| !(line.starts_with(&format!("{first} ")) && line.contains(title)));
     let titles = lines.next().unwrap_or_else(|| panic!("no column {title} behind {first}: {text}"));
-    // The first is flush left, the others flush right.
+    // Texts are flush left, numbers flush right.
     let edge = titles.char_indices().skip(first.len()).find_map(|(at, _)| {
         let rest = &titles[at..];
         let is_it = rest.strip_prefix(' ').is_some_and(|rest| rest.starts_with(title));

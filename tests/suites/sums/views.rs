@@ -127,7 +127,7 @@ impl Views {
     /// Times by PE are those of the routine; those by call site and by region but for rounding.
     fn times_add_up(&self) {
         let what = &self.what;
-        let of = |row: &Value| row.pointer("/time_ns/total").and_then(Value::as_f64).expect("a total");
+        let of = |row: &Value| row.pointer("/time_ns/total").and_then(Value::as_f64).unwrap_or_default();
         let parts = (self.rows("callsites").len() + 4) as f64 * self.rows("per_pe").len() as f64;
         let mut main = 0.0;
         for row in self.rows("routines") {
@@ -135,11 +135,11 @@ impl Views {
             let pes = self.rows("per_pe").iter().flat_map(|pe| pe["routines"].as_array().expect("routines"));
             assert_eq!(pes.filter(|row| text(row, "name") == name).map(of).sum::<f64>(), total, "{what}: {name} by PE");
             let sites = self.rows("callsites").iter().filter(|row| text(row, "routine") == name);
-            let by_site: f64 = sites.map(|row| number(row, "total_ns") - number(row, "unfinished_ns")).sum();
+            let by_site: f64 = sites.map(|row| number(row, "total_ns")).sum();
             // Rounded site by site and PE by PE.
             assert!((by_site - total).abs() <= 0.5 * parts, "{what}: {name} takes {total} ns, by call site {by_site}");
             // A PE that was killed inside of a call has been there until then.
-            main += if row["share"].is_null() { 0.0 } else { total + number(row, "unfinished_ns") };
+            main += if row["share"].is_null() { 0.0 } else { total };
         }
         let by_pe: f64 = self.rows("per_pe").iter().map(|pe| number(pe, "library_ns")).sum();
         assert!((by_pe - main).abs() <= 0.5 * parts, "{what}: {main} ns in the library, by PE {by_pe}");
@@ -149,8 +149,7 @@ impl Views {
         let by_region = self.sum("regions", "library_ns");
         // Regions have no part of what begins and ends the program.
         let is_main = |row: &&Value| !row["share"].is_null();
-        let spent = |row: &Value| of(row) + number(row, "unfinished_ns");
-        let all: f64 = self.rows("routines").iter().filter(is_main).map(spent).sum();
+        let all: f64 = self.rows("routines").iter().filter(is_main).map(of).sum();
         assert!((by_region - all).abs() <= estimated + 1e5, "{what}: {all} ns in the library, by region {by_region}");
     }
 
@@ -165,7 +164,7 @@ impl Views {
         }
         let mut ends: BTreeMap<u64, f64> = BTreeMap::new();
         for slice in self.rows("timeline") {
-            let parts = ["outside", "data", "waits", "meetings"].map(|part| number(slice, part));
+            let parts = ["outside", "data", "waits", "meetings", "setup"].map(|part| number(slice, part));
             let is_share = parts.iter().all(|part| (0.0..=1.0).contains(part)) && parts.iter().sum::<f64>() < 1.02;
             let (begin, end) = (number(slice, "begin_ns"), number(slice, "end_ns"));
             let before = ends.insert(number(slice, "pe") as u64, end);

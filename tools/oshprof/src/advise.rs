@@ -4,8 +4,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use pellucid_profile::advice::{Finding, findings};
-use pellucid_profile::report::Symbols;
+use pellucid_profile::merge::Merged;
 use pellucid_profile::report::stored::Lines;
+use pellucid_profile::report::{Symbols, broke_off, ends, shown_filled};
 use pellucid_profile::text::visible;
 use serde_json::json;
 
@@ -20,11 +21,17 @@ pub fn run(dir: Option<&Path>, as_json: bool) -> ExitCode {
     let debug = Resolver::default();
     let symbols = Lines::open(&debug, &profile, directory.path());
     let found = findings(&profile, &symbols);
-    let printed = print(&if as_json { json_text(&found, &problems) } else { text(&found) });
+    let printed = print(&if as_json { json_text(&found, &problems) } else { before(&profile) + &text(&found) });
     symbols.keep_first(&profile);
     symbols.notes().iter().for_each(|note| pellucid_profile::say!("oshprof: {note}"));
     complain(&problems);
     if problems.is_empty() { printed } else { ExitCode::from(FAILED) }
+}
+
+/// What to know before the findings on a job that did not come to its end.
+fn before(profile: &Merged) -> String {
+    let lines = broke_off(profile).map(str::to_owned).into_iter().chain(ends(profile));
+    if profile.broke_off() { lines.map(|line| shown_filled(&line)).collect() } else { String::new() }
 }
 
 fn text(found: &[(&'static str, Finding)]) -> String {

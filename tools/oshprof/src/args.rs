@@ -5,6 +5,9 @@ use std::path::PathBuf;
 
 use lexopt::{Arg, Parser, ValueExt};
 use pellucid_profile::report::{Options, SortKey, View};
+use pellucid_profile::text::with_our_quotes;
+
+use crate::nearest;
 
 /// Help of the program.
 const HELP: &str = "\
@@ -195,9 +198,11 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, String
         Some(Arg::Value(command)) if command == "export" => crate::export::parse(parser),
         Some(Arg::Value(command)) if command == "line" => crate::line::parse(parser),
         Some(Arg::Value(command)) => {
-            Err(format!("unknown command `{}`; there are: {COMMANDS}", command.to_string_lossy()))
+            let command = command.to_string_lossy();
+            let hint = nearest::hint(&command, COMMANDS.split(", "));
+            Err(format!("unknown command `{command}`{hint}: {COMMANDS}"))
         }
-        Some(other) => Err(other.unexpected().to_string()),
+        Some(other) => Err(with_our_quotes(&with_our_quotes(&other.unexpected()))),
     }
 }
 
@@ -225,7 +230,7 @@ fn report(mut parser: Parser) -> Result<Command, String> {
             Arg::Value(value) => {
                 return Err(format!("report: one directory at a time, `{}` is too many", value.to_string_lossy()));
             }
-            other => return Err(format!("report: {}", other.unexpected())),
+            other => return Err(format!("report: {}", with_our_quotes(&other.unexpected()))),
         }
     }
     let form = forms.pop().unwrap_or(Form::Text);
@@ -245,14 +250,14 @@ fn advise(mut parser: Parser) -> Result<Command, String> {
             Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help(ADVISE_HELP)),
             Arg::Long("json") => json = true,
             Arg::Value(value) if dir.is_none() => dir = Some(PathBuf::from(value)),
-            other => return Err(format!("advise: {}", other.unexpected())),
+            other => return Err(format!("advise: {}", with_our_quotes(&other.unexpected()))),
         }
     }
     Ok(Command::Advise(dir, json))
 }
 
 fn next(parser: &mut Parser) -> Result<Option<Arg<'_>>, String> {
-    parser.next().map_err(|error| error.to_string())
+    parser.next().map_err(|error| with_our_quotes(&error))
 }
 
 fn value(parser: &mut Parser, option: &str) -> Result<String, String> {
@@ -270,7 +275,8 @@ fn named<T: Copy>(parser: &mut Parser, option: &str, all: &[(&'static str, T)]) 
     let value = value(parser, option)?;
     all.iter().find(|(name, _)| *name == value).map(|&(_, found)| found).ok_or_else(|| {
         let names: Vec<&str> = all.iter().map(|&(name, _)| name).collect();
-        format!("report: {option} `{value}` is unknown; there are: {}", names.join(", "))
+        let hint = nearest::hint(&value, names.iter().copied());
+        format!("report: {option} `{value}` is unknown{hint}: {}", names.join(", "))
     })
 }
 
@@ -336,7 +342,9 @@ mod tests {
     fn names_what_is_wrong() {
         for (line, part) in [
             ("", "no command"),
-            ("repotr d", "`repotr`"),
+            ("repotr d", "unknown command `repotr`; did you mean `report`? There are: report, advise"),
+            ("frobnicate", "unknown command `frobnicate`; there are: report, advise"),
+            ("report --jsn", "invalid option `--jsn`"),
             ("--nope", "--nope"),
             ("report d --view all --csv", "--csv-dir DIR has a file for each"),
             ("report d --csv-dir", "--csv-dir needs a value"),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use lexopt::{Arg, Parser, ValueExt};
+use pellucid_profile::text::with_our_quotes;
 
 use crate::FAILED;
 use crate::args::Command;
@@ -145,23 +146,23 @@ fn share(command: &str, text: &str) -> Result<f64, String> {
 pub fn parse(mut parser: Parser) -> Result<Command, String> {
     let (mut sides, mut options, mut paired) = ([Vec::new(), Vec::new()], Options::default(), false);
     // What separates the sides is what ends options elsewhere: the arguments are taken apart before.
-    let all: Vec<_> = parser.raw_args().map_err(|error| error.to_string())?.collect();
+    let all: Vec<_> = parser.raw_args().map_err(|error| with_our_quotes(&error))?.collect();
     let cut = all.iter().position(|arg| arg == "--");
     let parts = [&all[..cut.unwrap_or(all.len())], cut.map_or(&[][..], |at| &all[at + 1..])];
     for (side, part) in sides.iter_mut().zip(parts) {
         let mut parser = Parser::from_args(part.iter().cloned());
-        while let Some(arg) = parser.next().map_err(|error| error.to_string())? {
+        while let Some(arg) = parser.next().map_err(|error| with_our_quotes(&error))? {
             match arg {
                 Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help(HELP)),
                 Arg::Long("pair") => paired = true,
                 Arg::Long(name) => {
                     let name = name.to_owned();
                     if !options.take("diff", &name, &mut parser)? {
-                        return Err(format!("diff: invalid option '--{name}'"));
+                        return Err(format!("diff: invalid option `--{name}`"));
                     }
                 }
                 Arg::Value(dir) => side.push(PathBuf::from(dir)),
-                other => return Err(format!("diff: {}", other.unexpected())),
+                other => return Err(format!("diff: {}", with_our_quotes(&other.unexpected()))),
             }
         }
     }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use lexopt::{Arg, Parser, ValueExt};
+use pellucid_profile::text::with_our_quotes;
 
 use crate::args::Command;
 use crate::compare::place::Places;
@@ -76,7 +77,7 @@ enum What {
 /// A message that names the argument.
 pub fn parse(mut parser: Parser) -> Result<Command, String> {
     let (mut dirs, mut to, mut store, mut suite, mut output) = (Vec::new(), None, None, None, None);
-    while let Some(arg) = parser.next().map_err(|error| error.to_string())? {
+    while let Some(arg) = parser.next().map_err(|error| with_our_quotes(&error))? {
         let name = match arg {
             Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help(HELP)),
             Arg::Value(dir) => {
@@ -85,7 +86,7 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
             }
             Arg::Short('o') => "-o".to_owned(),
             Arg::Long(name) => format!("--{name}"),
-            other => return Err(format!("export: {}", other.unexpected())),
+            other => return Err(format!("export: {}", with_our_quotes(&other.unexpected()))),
         };
         let value = parser.value().map_err(|_| format!("export: {name} needs a value"))?;
         let value = value.string().map_err(|error| format!("export: {name}: {error}"))?;
@@ -94,7 +95,7 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
             "--store" => store = Some(PathBuf::from(value)),
             "--suite" => suite = Some(value),
             "-o" | "--output" => output = Some(crate::args::output_file(value)),
-            _ => return Err(format!("export: invalid option '{name}'")),
+            _ => return Err(format!("export: invalid option `{name}`")),
         }
     }
     let to = to.ok_or_else(|| format!("export: --to is missing; there are: {}", names()))?;

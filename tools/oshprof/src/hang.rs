@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use lexopt::{Arg, Parser};
 use pellucid_profile::live::{Inactivity, ListedPe, PeNow, State, Waits, activity_at, listed};
-use pellucid_profile::text::{ADVICE, has_line};
+use pellucid_profile::text::{ADVICE, has_line, with_our_quotes};
 
 use crate::args::Command;
 use crate::live;
@@ -40,11 +40,11 @@ pub struct Request {
 /// Understands what follows `hang`.
 pub fn parse(mut parser: Parser) -> Result<Command, String> {
     let mut job = None;
-    while let Some(arg) = parser.next().map_err(|error| error.to_string())? {
+    while let Some(arg) = parser.next().map_err(|error| with_our_quotes(&error))? {
         match arg {
             Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help(HELP)),
             Arg::Value(value) if job.is_none() => job = Some(number("hang", &value)?),
-            other => return Err(format!("hang: {}", other.unexpected())),
+            other => return Err(format!("hang: {}", with_our_quotes(&other.unexpected()))),
         }
     }
     Ok(Command::Hang(Request { job }))

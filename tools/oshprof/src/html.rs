@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use pellucid_profile::merge::Merged;
 use pellucid_profile::op;
-use pellucid_profile::report::grid::{Cell, Column, Grid, Kind};
+use pellucid_profile::report::grid::{Cell, Grid, Kind};
 use pellucid_profile::report::{self, Options, Symbols, VIEWS, View, shown_count, shown_time};
 
 use pellucid_profile::advice::{self, Finding};
@@ -70,14 +70,31 @@ fn header(out: &mut String, profile: &Merged, problems: &[String], symbols: &dyn
     place.extend((!job.directory.is_empty()).then(|| format!("in {}", job.directory)));
     place.extend((!job.library.is_empty()).then(|| job.library.clone()));
     let host = if hosts.len() == 1 { hosts[0].to_owned() } else { format!("{} hosts", hosts.len()) };
-    let _ = write!(
+    let _ = writeln!(
         out,
-        "<header><p class=\"brand\">Pellucid profile</p><h1>{} <small>{}</small></h1><p class=\"where\">{}</p>\n<div \
-         class=\"cards\">",
+        "<header><p class=\"brand\">Pellucid profile</p><h1>{} <small>{}</small></h1><p class=\"where\">{}</p>",
         escape(&job.program),
         escape(&job.arguments),
         escape(&place.join(", "))
     );
+    let ends = report::ends(profile);
+    list(out, "notes ends", report::broke_off(profile).into_iter().chain(ends.iter().map(String::as_str)));
+    cards(out, profile, &host);
+    let notes = report::other_notes(profile, symbols);
+    list(out, "notes", problems.iter().chain(&notes).map(String::as_str));
+    out.push_str("</header>\n");
+}
+
+/// Remarks below each other, where there are any.
+fn list<'a>(out: &mut String, class: &str, texts: impl Iterator<Item = &'a str>) {
+    let items: String = texts.map(|text| format!("<li>{}</li>", escape(text))).collect();
+    if !items.is_empty() {
+        let _ = writeln!(out, "<ul class=\"{class}\">{items}</ul>");
+    }
+}
+
+fn cards(out: &mut String, profile: &Merged, host: &str) {
+    let job = &profile.job;
     let calls = profile.routines.iter().map(|r| r.all_calls()).fold(0, u64::saturating_add);
     let bytes = profile.routines.iter().map(|r| r.traffic_bytes()).fold(0, u64::saturating_add);
     let run: u64 = profile.pes.iter().map(|pe| pe.run_ns()).fold(0, u64::saturating_add);
@@ -91,7 +108,7 @@ fn header(out: &mut String, profile: &Merged, problems: &[String], symbols: &dyn
     let imbalance = imbalance.map_or("-".to_owned(), |b| format!("{:.1} %", b.imbalance_percent()));
     let status = job.exit_status.map_or("running".to_owned(), |status| format!("exit status {status}"));
     let cards = [
-        ("PEs", job.npes.to_string(), host),
+        ("PEs", job.npes.to_string(), host.to_owned()),
         ("wall time", shown_time(job.wall_ns as f64), status),
         ("calls", shown_count(calls), report::shown_bytes(bytes)),
         ("in the library", percent(library), "of the PEs' run time".to_owned()),
@@ -99,20 +116,12 @@ fn header(out: &mut String, profile: &Merged, problems: &[String], symbols: &dyn
         ("imbalance", imbalance, "of the time outside the library".to_owned()),
         ("profiling", percent(own), format!("{} in all", shown_time(own as f64))),
     ];
+    out.push_str("<div class=\"cards\">");
     for (name, value, below) in cards {
         let (name, value, below) = (escape(name), escape(&value), escape(&below));
         let _ = write!(out, "<div class=\"card\"><span>{name}</span><b>{value}</b><i>{below}</i></div>");
     }
     out.push_str("</div>\n");
-    let notes = report::notes(profile, symbols);
-    if !notes.is_empty() || !problems.is_empty() {
-        out.push_str("<ul class=\"notes\">");
-        for text in problems.iter().chain(&notes) {
-            let _ = write!(out, "<li>{}</li>", escape(text));
-        }
-        out.push_str("</ul>");
-    }
-    out.push_str("</header>\n");
 }
 
 /// Time of all PEs in calls that wait; of allocations and the like, what they wait for PEs that come late.
@@ -156,9 +165,8 @@ fn table(out: &mut String, grid: &Grid, has_title: bool) {
         let _ = writeln!(out, "<h3>{}</h3>", escape(&grid.title));
     }
     out.push_str("<div class=\"scroll\"><table><thead><tr>");
-    // Texts without a title say again what another column says, for programs.
-    let is_shown = |column: &Column| !(column.title.is_empty() && column.kind == Kind::Text);
-    for column in grid.columns.iter().filter(|column| is_shown(column)) {
+    let shown: Vec<bool> = (0..grid.columns.len()).map(|at| is_shown(grid, at)).collect();
+    for (column, _) in grid.columns.iter().zip(&shown).filter(|(_, is_shown)| **is_shown) {
         let title = if column.title.is_empty() {
             column.name.trim_end_matches("_ns").replace('_', " ")
         } else {
@@ -174,10 +182,8 @@ fn table(out: &mut String, grid: &Grid, has_title: bool) {
     let mosts: Vec<f64> = (0..grid.columns.len()).map(|at| if Some(at) == first { most(at) } else { 0.0 }).collect();
     for row in grid.rows.iter().take(ROWS) {
         out.push_str("<tr>");
-        for (at, (cell, column)) in
-            row.iter().zip(&grid.columns).enumerate().filter(|(_, (_, column))| is_shown(column))
-        {
-            cell_html(out, cell, column.kind, mosts[at]);
+        for (at, (cell, column)) in row.iter().zip(&grid.columns).enumerate().filter(|(at, _)| shown[*at]) {
+            cell_html(out, cell, column.kind, (at, mosts[at]));
         }
         out.push_str("</tr>\n");
     }
@@ -191,11 +197,26 @@ fn table(out: &mut String, grid: &Grid, has_title: bool) {
     }
 }
 
-fn cell_html(out: &mut String, cell: &Cell, kind: Kind, most: f64) {
+/// Whether a column says anything: not where it is nothing in every row, nor where it is a text without a title, which
+/// says again what another column says, for programs.
+fn is_shown(grid: &Grid, at: usize) -> bool {
+    let column = &grid.columns[at];
+    let is_something = |cell: &Cell| match cell {
+        Cell::None | Cell::Absent(_) => false,
+        Cell::Text(_) | Cell::Pe(_) => true,
+        cell => cell.number() != 0.0,
+    };
+    at == 0
+        || !(column.title.is_empty() && column.kind == Kind::Text) && grid.rows.iter().any(|row| is_something(&row[at]))
+}
+
+/// A cell of the column with this place, and the most that a bar in it stands for.
+fn cell_html(out: &mut String, cell: &Cell, kind: Kind, (at, most): (usize, f64)) {
     let shown = escape(&cell.shown(kind));
     if kind == Kind::Text {
-        // Names may be broken where they have joints.
-        let _ = write!(out, "<td>{}</td>", shown.replace('_', "_<wbr>"));
+        // Names in the first column may be broken where they have joints: that takes what room there is.
+        let shown = if at == 0 { shown.replace('_', "_<wbr>") } else { shown };
+        let _ = write!(out, "<td>{shown}</td>");
         return;
     }
     let value = cell.number();
@@ -221,8 +242,49 @@ pub fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pellucid_profile::model::{Job, Pe, Profile};
+    use pellucid_profile::model::{End, Job, Pe, Profile, Progress};
     use pellucid_profile::report::NoSymbols;
+
+    #[test]
+    fn how_a_job_broke_off_stands_above_its_numbers() {
+        let job = Job { program: "crash".into(), npes: 2, exit_status: Some(139), ..Job::default() };
+        let pe = |pe, end| Pe { pe, end, progress: Progress::Initialized, ..Pe::default() };
+        let profile = Profile { job, pes: vec![pe(0, End::Stopped), pe(1, End::Killed(11))] };
+        let page = page(&(&profile).into(), &Options::default(), &[], &NoSymbols);
+        let at = |what: &str| page.find(what).unwrap_or_else(|| panic!("{what} is not in the page"));
+        assert!(at("did not come to its end") < at("PE 1: killed by SIGSEGV"));
+        assert!(at("PE 1: killed by SIGSEGV") < at("PE 0: ended by the launcher"));
+        assert!(at("PE 0: ended by the launcher") < at("<div class=\"cards\">"));
+    }
+
+    #[test]
+    fn only_names_in_the_first_column_are_broken() {
+        let made = |at| {
+            let mut out = String::new();
+            cell_html(&mut out, &"shmem_my_pe".into(), Kind::Text, (at, 0.0));
+            out
+        };
+        assert_eq!((made(0).as_str(), made(1).as_str()), ("<td>shmem_<wbr>my_<wbr>pe</td>", "<td>shmem_my_pe</td>"));
+    }
+
+    #[test]
+    fn columns_of_nothing_leave_room_for_names() {
+        let columns = [("name", Kind::Text), ("errors", Kind::Count), ("pe", Kind::Text), ("ns", Kind::Time)];
+        let columns = columns.map(|(name, kind)| report::grid::column(name, name, kind));
+        let mut grid = Grid::new("things", "Things", &columns, "nothing");
+        let row = |errors: u64, ns| [Cell::from("shmem_a"), errors.into(), Cell::Pe(0), Cell::Real(ns)];
+        grid.row(row(0, 1.0));
+        grid.row(row(0, 0.0));
+        let made = |grid: &Grid| {
+            let mut out = String::new();
+            table(&mut out, grid, false);
+            out
+        };
+        assert_eq!(made(&grid).matches("<th").count() - made(&grid).matches("<thead").count(), 3, "{}", made(&grid));
+        assert!(!made(&grid).contains("errors"));
+        grid.row(row(1, 0.0));
+        assert!(made(&grid).contains("errors"));
+    }
 
     #[test]
     fn nothing_of_the_program_becomes_markup_and_nothing_comes_from_elsewhere() {

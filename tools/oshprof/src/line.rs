@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use lexopt::{Arg, Parser};
 use pellucid_profile::report::stored::Lines;
 use pellucid_profile::report::{Symbols, place};
+use pellucid_profile::text::with_our_quotes;
 
 use crate::args::Command;
 use crate::report::load;
@@ -51,7 +52,7 @@ pub enum Line {
 /// Understands what follows `line`.
 pub fn parse(mut parser: Parser) -> Result<Command, String> {
     let mut places = Vec::new();
-    while let Some(arg) = parser.next().map_err(|error| error.to_string())? {
+    while let Some(arg) = parser.next().map_err(|error| with_our_quotes(&error))? {
         match arg {
             Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help(HELP)),
             Arg::Value(value) if value == "-" && places.is_empty() => {
@@ -68,7 +69,7 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
                 };
             }
             Arg::Value(value) => places.push(address(&value.to_string_lossy())?),
-            other => return Err(format!("line: {}", other.unexpected())),
+            other => return Err(format!("line: {}", with_our_quotes(&other.unexpected()))),
         }
     }
     if places.is_empty() { Err("line: expected FILE+ADDRESS".to_owned()) } else { Ok(Command::Line(Line::Of(places))) }

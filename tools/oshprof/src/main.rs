@@ -19,6 +19,7 @@ mod history;
 mod html;
 mod line;
 mod live;
+mod nearest;
 mod newest;
 mod outline;
 mod progress;

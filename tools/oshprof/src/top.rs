@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use lexopt::{Arg, Parser, ValueExt};
 use pellucid_profile::live::Inactivity;
 use pellucid_profile::report::shown_bytes;
+use pellucid_profile::text::with_our_quotes;
 
 use crate::args::Command;
 use crate::hang;
@@ -56,7 +57,7 @@ impl Eq for Request {}
 /// Understands what follows `top`.
 pub fn parse(mut parser: Parser) -> Result<Command, String> {
     let (mut job, mut interval, mut once, mut web) = (None, 1.0, false, false);
-    while let Some(arg) = parser.next().map_err(|error| error.to_string())? {
+    while let Some(arg) = parser.next().map_err(|error| with_our_quotes(&error))? {
         match arg {
             Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help(HELP)),
             Arg::Long("once") => once = true,
@@ -72,7 +73,7 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
                 })?;
             }
             Arg::Value(value) if job.is_none() => job = Some(hang::number("top", &value)?),
-            other => return Err(format!("top: {}", other.unexpected())),
+            other => return Err(format!("top: {}", with_our_quotes(&other.unexpected()))),
         }
     }
     Ok(Command::Top(Request { job, interval: Duration::from_secs_f64(interval), once, web }))

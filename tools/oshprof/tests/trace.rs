@@ -155,9 +155,9 @@ fn a_trace_alone_says_what_is_in_it() {
         "8 events, which stand for 43 calls\n",
         "3 events are missing: 3 older ones were overwritten (SHMEM_TRACE_SIZE)\n",
         "0   node7        1       5      3  100 ns        0\n1   node7        1       3     40  550 ns        3\n",
-        "longest waits in         PE    from     for              ended by\n",
+        "longest waits in         PE    from     for  ended by\n",
         "shmem_signal_wait_until   1  100 ns  550 ns  PE 0 long_put_signal\n",
-        "shmem_barrier_all         0  900 ns  100 ns                     -\n",
+        "shmem_barrier_all         0  900 ns  100 ns  -\n",
         "no region ends in it\n",
     ] {
         assert!(text.contains(part), "{part} is not in\n{text}");

@@ -12,6 +12,8 @@ pub struct Pe {
     pub ended: Option<Ended>,
     /// When, on the time line of the profile; 0 where there is none.
     pub ended_ns: u64,
+    /// Whether it ended by a signal that this launcher had sent to end the job.
+    pub stopped: bool,
     /// Whether its group may have members: the PE, or what a script that wraps it has left.
     group: bool,
 }
@@ -22,17 +24,19 @@ pub struct Pes {
     list: Vec<Pe>,
     /// Counts of the kernel's kills for want of memory.
     kills: Option<Kills>,
+    /// The signals that the PEs were sent to end the job.
+    sent: Vec<i32>,
 }
 
 impl Pes {
     /// None yet; the first will have this number.
     pub fn new(first: u32) -> Self {
-        Self { first, list: Vec::new(), kills: Kills::of(process::id()) }
+        Self { first, list: Vec::new(), kills: Kills::of(process::id()), sent: Vec::new() }
     }
 
     /// Adds the next PE.
     pub fn add(&mut self, pid: i32) {
-        self.list.push(Pe { pid, ended: None, ended_ns: 0, group: true });
+        self.list.push(Pe { pid, ended: None, ended_ns: 0, stopped: false, group: true });
     }
 
     /// The PE with this number.
@@ -54,6 +58,7 @@ impl Pes {
         if let Some(pe) = which {
             self.list[pe].ended = Some(ended);
             self.list[pe].ended_ns = now_ns;
+            self.list[pe].stopped = is_by(ended, &self.sent);
         }
         for pe in self.list.iter_mut().filter(|pe| pe.group && pe.ended.is_some()) {
             if !process::signal_group(pe.pid, 0) {
@@ -90,10 +95,42 @@ impl Pes {
         self.list.iter().any(|pe| pe.group)
     }
 
+    /// Sends a signal that is to end the job. Who dies of it from now on has not failed itself.
+    pub fn end(&mut self, signal: i32) {
+        self.sent.push(signal);
+        self.signal(signal);
+    }
+
     /// Sends a signal to everything that belongs to the PEs.
     pub fn signal(&self, signal: i32) {
         for pe in self.list.iter().filter(|pe| pe.group) {
             process::signal_group(pe.pid, signal);
+        }
+    }
+}
+
+/// Whether an end is that of who has died of one of these signals.
+fn is_by(ended: Ended, sent: &[i32]) -> bool {
+    matches!(ended, Ended::Killed { signal, .. } if sent.contains(&signal))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_dies_of_another_signal_or_of_none_has_failed_itself() {
+        let killed = |signal| Ended::Killed { signal, core: false };
+        let (term, kill) = (libc::SIGTERM, libc::SIGKILL);
+        for (ended, sent, is_ours) in [
+            (killed(term), &[][..], false),
+            (killed(term), &[term][..], true),
+            (killed(kill), &[term], false),
+            (killed(kill), &[term, kill], true),
+            (killed(libc::SIGSEGV), &[term, kill], false),
+            (Ended::Exited(128 + term), &[term], false),
+        ] {
+            assert_eq!(is_by(ended, sent), is_ours, "{ended:?} of {sent:?}");
         }
     }
 }

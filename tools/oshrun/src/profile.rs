@@ -159,6 +159,7 @@ impl Profile {
 fn outcome(status: i32, pes: &[Pe]) -> Outcome {
     let one = |pe: &Pe| PeOutcome {
         end: match pe.ended {
+            Some(_) if pe.stopped => End::Stopped,
             Some(Ended::Exited(status)) => End::Exited(status),
             Some(Ended::Killed { signal, .. }) => End::Killed(signal),
             None => End::Unknown,

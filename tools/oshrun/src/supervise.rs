@@ -306,7 +306,7 @@ impl Supervisor {
         let step = self.verdict.ending.as_mut().and_then(|ending| ending.step(now));
         match step {
             Some(Step::Send(signal)) => {
-                self.pes.signal(signal);
+                self.pes.end(signal);
                 self.pes.signal(libc::SIGCONT);
                 true
             }

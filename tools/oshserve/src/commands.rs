@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use lexopt::{Arg, Parser, ValueExt};
+use pellucid_profile::text::with_our_quotes;
 
 use crate::companion;
 use crate::kept;
@@ -133,7 +134,7 @@ pub fn run(request: &Request) -> ExitCode {
 
 fn metrics(mut parser: Parser) -> Result<Request, String> {
     let (mut dir, mut format, mut job_id) = (None, Format::default(), None);
-    while let Some(arg) = parser.next().map_err(|error| error.to_string())? {
+    while let Some(arg) = parser.next().map_err(|error| with_our_quotes(&error))? {
         match arg {
             Arg::Short('h') | Arg::Long("help") => return Ok(Request::Help(METRICS_HELP)),
             Arg::Long("format") => {
@@ -146,7 +147,7 @@ fn metrics(mut parser: Parser) -> Result<Request, String> {
             }
             Arg::Long("job-id") => job_id = Some(text(&mut parser, "--job-id")?),
             Arg::Value(value) if dir.is_none() => dir = Some(PathBuf::from(value)),
-            other => return Err(other.unexpected().to_string()),
+            other => return Err(with_our_quotes(&other.unexpected())),
         }
     }
     let dir = dir.ok_or("the directory of the profile is missing")?;
@@ -166,7 +167,7 @@ fn serve(mut parser: Parser) -> Result<Request, String> {
         socket: None,
     };
     let (mut beside, mut push, mut forget, mut file) = (false, None, false, None);
-    while let Some(arg) = parser.next().map_err(|error| error.to_string())? {
+    while let Some(arg) = parser.next().map_err(|error| with_our_quotes(&error))? {
         match arg {
             Arg::Short('h') | Arg::Long("help") => return Ok(Request::Help(SERVE_HELP)),
             Arg::Long("listen") => request.listen = Some(listen(&text(&mut parser, "--listen")?)?),
@@ -198,7 +199,7 @@ fn serve(mut parser: Parser) -> Result<Request, String> {
                 push = Some(to);
             }
             Arg::Long("push-forget") => forget = true,
-            other => return Err(other.unexpected().to_string()),
+            other => return Err(with_our_quotes(&other.unexpected())),
         }
     }
     if beside {
@@ -283,7 +284,7 @@ mod tests {
         for (line, part) in [
             ("metrics", "directory of the profile is missing"),
             ("metrics d --format xml", "`xml` is unknown; there are: prometheus, openmetrics, otlp-json"),
-            ("metrics d e", "\"e\""),
+            ("metrics d e", "`e`"),
             ("metrics d --format", "--format needs a value"),
         ] {
             let message = parsed(line).unwrap_err();
@@ -308,7 +309,7 @@ mod tests {
             ("serve --linger soon", "--linger `soon` is not a time"),
             ("serve --max-series-per-job 0", "`0` is not a number from 1 on"),
             ("serve --listen unix:", "needs a path"),
-            ("serve 9745", "\"9745\""),
+            ("serve 9745", "`9745`"),
             ("serve --pe-labels top=17", "expected top=K with K from 0 to 16"),
             ("serve --pe-labels 3", "expected top=K"),
             ("serve --labels host", "there are job and node"),

@@ -113,6 +113,27 @@ fn promtool_finds_nothing_wrong() {
     promtool(&["check", "rules", "rules.yml", "alerts.yml"]);
     promtool(&["check", "config", "prometheus.yml"]);
     promtool(&["test", "rules", "tests/alerts.yml"]);
+    promtool(&["test", "rules", "tests/fleet.yml"]);
+}
+
+/// What promtool computes there is what the dashboard shows.
+#[test]
+fn numbers_of_the_fleet_are_tested_as_they_are() {
+    let tests: serde_yaml_ng::Value =
+        serde_yaml_ng::from_str(&fs::read_to_string(folder().join("prometheus/tests/fleet.yml")).unwrap()).unwrap();
+    let tested: Vec<&str> = tests["tests"]
+        .as_sequence()
+        .unwrap()
+        .iter()
+        .flat_map(|test| test["promql_expr_test"].as_sequence().unwrap())
+        .map(|test| test["expr"].as_str().unwrap())
+        .collect();
+    let fleet = DASHBOARDS.iter().find(|of| of.name == "fleet").unwrap();
+    for title in ["PEs", "Deadlocks", "Lost PEs"] {
+        let panel = fleet.panels.iter().find(|panel| panel.title == title).expect(title);
+        let expression = expression(&panel.queries[0]).replace("$job", ".+").replace("$instance", ".+");
+        assert!(tested.contains(&expression.as_str()), "{title}: {expression} is not among {tested:#?}");
+    }
 }
 
 /// Panels are told apart by their ids.

@@ -2,7 +2,7 @@
 
 use crate::merge::{Late, Merged, PeRow};
 use crate::op::{Class, class_of};
-use crate::report::{LateLine, Symbols, late_by_line, place, shown_time};
+use crate::report::{LateLine, Symbols, late_by_line, located, place, shown_time};
 
 use super::serial_pe::outside_ns;
 use super::{Finding, run_ns};
@@ -81,7 +81,7 @@ pub(crate) fn waits_itself(profile: &Merged, line: &Late, pe: u32) -> bool {
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let Found { line, caller, pe, times, lost, share } = late(profile, symbols)?;
-    let site = line.place().map_or(String::new(), |site| format!("; most at {}", place(Some(site), symbols)));
+    let site = line.place().map_or(String::new(), |site| format!("; most {}", located(&place(Some(site), symbols))));
     let site = caller.map_or_else(|| site.clone(), |caller| format!("{site}, called from {caller}"));
     let region = if line.region.is_empty() { String::new() } else { format!(" in region {}", line.region) };
     let meetings = line.meetings_of(pe);

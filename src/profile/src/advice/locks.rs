@@ -3,6 +3,7 @@
 use crate::merge::Merged;
 use crate::op::Class;
 use crate::report::{Symbols, shown_count, shown_time};
+use crate::tables::Lock;
 
 use super::{Finding, costliest, run_ns, sum};
 
@@ -12,7 +13,7 @@ const MANY: u64 = 100;
 
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
-    let is_set = |name: &str| name.contains("set_lock") && !name.contains("clear");
+    let is_set = Lock::is_waited_for_in;
     let (calls, ns) = sum(profile, |r| r.class == Class::Lock && is_set(&r.name));
     let share = ns / run_ns(profile);
     if profile.pes.len() < 2 || calls < MANY || share < DOMINATES {

@@ -16,6 +16,7 @@ mod library_time;
 mod locks;
 mod network_full;
 mod network_small;
+mod never_returned;
 mod oversubscribed;
 mod placement;
 mod polling;
@@ -38,7 +39,7 @@ pub(crate) use self::start_and_end::late as late_end;
 use crate::merge::{Merged, PeRow};
 use crate::model::Routine;
 use crate::op::Class;
-use crate::report::{Symbols, grids, run_time_ns};
+use crate::report::{Symbols, grids, located, run_time_ns};
 
 /// What a rule found.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,6 +95,14 @@ pub const RULES: &[Rule] = &[
 /// Where the time goes, for programs that no rule explains.
 const OTHERWISE: Rule = Rule { name: "library-time", find: library_time::find };
 
+/// Why a job was given up: what else its PEs did says nothing beside it.
+const GIVEN_UP: Rule = Rule { name: "never-returned", find: never_returned::find };
+
+/// Whether a rule says why a job did not come to its end.
+pub(crate) fn is_of_end(rule: &str) -> bool {
+    rule == GIVEN_UP.name
+}
+
 /// Below this share of the run time nothing is worth a word.
 const WORTH: f64 = 0.02;
 
@@ -104,6 +113,9 @@ pub fn findings(profile: &Merged, symbols: &dyn Symbols) -> Vec<(&'static str, F
         let mut whole = profile.clone();
         whole.pes.retain(|pe| !pe.incomplete);
         return findings(&whole, symbols);
+    }
+    if let Some(finding) = (GIVEN_UP.find)(profile, symbols) {
+        return vec![(GIVEN_UP.name, finding)];
     }
     let mut found: Vec<_> =
         RULES.iter().filter_map(|rule| (rule.find)(profile, symbols).map(|finding| (rule.name, finding))).collect();
@@ -171,7 +183,7 @@ fn costliest(profile: &Merged, symbols: &dyn Symbols, of: impl Fn(&str) -> bool)
     // Shares are told where there are several.
     let callers = callers.filter(|callers| callers.contains(" %)"));
     let called = callers.map_or(String::new(), |callers| format!(", called by {callers}"));
-    format!("; most at {}{called}", cell(row, 0))
+    format!("; most {}{called}", located(&cell(row, 0)))
 }
 
 /// The share of the run that the PE which waits least spends otherwise: however little the others wait, the run takes

@@ -24,7 +24,7 @@ const WITH_QUOTA: &str = "start as many PEs as the quota has cores, or give the 
      --cpus, resources.limits.cpu): once it is used up, all PEs stand still until the next period";
 /// What to try elsewhere.
 const WITHOUT_QUOTA: &str =
-    "start as many PEs as there are cores; what a PE does more than one of the others has to wait for";
+    "start as many PEs as there are cores: with more of them, some stand still, and those that wait for them do, too";
 /// What to try where others take the cores.
 const OTHERS: &str = "run where nothing else runs; oshrun --bind core keeps PEs from moving";
 /// What to try where others take the cores, or a quota does.

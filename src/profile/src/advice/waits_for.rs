@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use crate::merge::{Because, Cause, Merged, PeRow};
 use crate::op::{self, Class};
 use crate::report::grid::Kind;
-use crate::report::{Options, Symbols, View, grids, shown_time};
+use crate::report::{Options, Symbols, View, grids, located, shown_time};
 
 use super::{Finding, run_ns};
 
@@ -55,7 +55,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let others: Vec<String> = longest.iter().rev().take(LONGEST).map(|pe| format!("PE {pe}")).collect();
     let line = if others.len() > 2 { format!("; in line: {}", others.join(" before ")) } else { String::new() };
     Some(Finding {
-        what: format!("{} of waiting is for PE {late}, most at {place}", shown_time(lost as f64)),
+        what: format!("{} of waiting is for PE {late}, most {}", shown_time(lost as f64), located(&place)),
         evidence: format!("{because}{line}"),
         try_this: "send what others wait for before other work, or in parts as they are ready; give that PE less \
                    to do; let the others work on what they have",

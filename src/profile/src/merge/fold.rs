@@ -217,7 +217,7 @@ impl<'p> Fold<'p> {
         merged.efficiencies = self.efficiencies;
         merged.phases = self.phases.finish();
         merged.causes = self.causes;
-        merged.locks = self.locks.finish();
+        (merged.locks, merged.lock_rings) = self.locks.finish();
         merged.addresses = self.addresses.finish();
         merged.rates = self.rates.finish();
         (merged.requests, merged.errors) = self.requests.finish();

@@ -14,6 +14,8 @@
 //! | `strip` | what is kept of a PE's time line |
 //! | `pe`, `routines`, `matrix`, `sites`, `regions`, `meetings`, `groups`, `locks`, `addresses`, `rates`, `requests`, `callers`, `counters` | a file a kind of sum |
 //! | `open` | meetings that not all had come to when their PEs ended |
+//! | `ends` | whether the job came to its end |
+//! | `rings` | PEs that waited for each other's locks at its end |
 //! | `efficiency` | factors of parallel efficiency: PEs are read again, once it is known who came last to which meeting |
 //! | `phases` | what happens between meetings, at the same reading |
 //! | `causes` | who ended waits; at the second reading, what those PEs did |
@@ -24,6 +26,7 @@ mod callers;
 mod causes;
 mod counters;
 mod efficiency;
+mod ends;
 mod exact;
 mod fold;
 mod follow;
@@ -39,6 +42,7 @@ mod pool;
 mod rates;
 mod regions;
 mod requests;
+mod rings;
 mod routines;
 mod sites;
 mod strip;
@@ -64,8 +68,9 @@ pub use pe::{PeRow, SMALL, is_ask, is_blocking_put};
 pub use phases::{PhaseKey, PhaseSum, Place};
 pub use plan::Limits;
 pub use regions::{MarkerRow, RegionSum};
+pub use rings::Rings;
 pub use sites::{SiteRow, SiteSum};
-pub use strip::{STRIP_COLUMNS, Strip};
+pub use strip::{STRIP_COLUMNS, STRIP_KINDS, Strip};
 pub use symbol::Symbol;
 
 use crate::calibration::Calibrations;
@@ -172,6 +177,8 @@ pub struct Merged {
     pub causes: Causes,
     /// Distributed locks, waited for longest first.
     pub locks: Vec<(LockKey, LockSum)>,
+    /// PEs that waited for each other's locks when they ended.
+    pub lock_rings: Rings,
     /// Words that short calls go to, those that take most first.
     pub addresses: Vec<AddressSum>,
     /// How fast puts, gets and atomics were, by routine, size class and distance.
@@ -192,6 +199,11 @@ impl Merged {
     /// What was waited for PEs that came late to calls of the routines that `of` picks, over all PEs, in nanoseconds.
     pub fn lost_to_late_ns(&self, of: impl Fn(&str) -> bool) -> u64 {
         self.late.iter().filter(|late| of(&late.routine)).map(|late| late.lost_ns).fold(0, u64::saturating_add)
+    }
+
+    /// Whether it has what profiles have that are kept: call sites, and all that is by place or object.
+    pub fn is_detailed(&self) -> bool {
+        !self.sites.is_empty() || self.other_sites.calls > 0
     }
 
     /// Whether the meetings that are kept do not stand for the others: a few took much longer than most, and are left

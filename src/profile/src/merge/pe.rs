@@ -36,8 +36,9 @@ pub struct PeRow {
     pub nbi: Nbi,
     /// The part of [`Nbi::blocked_ns`] in which others were waited for.
     pub nbi_waiting_ns: u64,
-    /// Time in the calls that issue nonblocking operations.
+    /// Time in the calls that issue nonblocking operations, as far as these were completed; whether it is estimated.
     pub issuing_ns: u64,
+    pub is_issuing_estimated: bool,
     pub cost: Cost,
     pub overhead_ns: u64,
     pub region_errors: u32,
@@ -95,7 +96,8 @@ impl PeRow {
             last: pe.last.clone().map(Box::new),
             nbi: pe.tables.nbi,
             nbi_waiting_ns: 0,
-            issuing_ns: sum(&|r| if r.name.contains("_nbi") { r.spent_ns() } else { 0 }),
+            issuing_ns: issuing_ns(pe),
+            is_issuing_estimated: pe.routines.iter().any(|r| is_issue(r) && r.estimated),
             cost: pe.tables.cost,
             overhead_ns: pe.overhead_ns(),
             region_errors: pe.tables.region_errors,
@@ -157,6 +159,12 @@ impl PeRow {
         Class::ALL.iter().zip(&self.ns).filter(|(class, _)| of(**class)).fold(0, |sum, (_, ns)| sum.saturating_add(*ns))
     }
 
+    /// The part of the time in which nonblocking operations were under way that the program had for itself: it neither
+    /// issued one nor waited in the call that completes them.
+    pub fn overlapped_ns(&self) -> u64 {
+        self.nbi.ns.saturating_sub(self.nbi.blocked_ns).saturating_sub(self.issuing_ns)
+    }
+
     /// All calls.
     pub fn all_calls(&self) -> u64 {
         self.calls.iter().fold(0, |sum, &n| sum.saturating_add(n))
@@ -177,6 +185,17 @@ impl From<&Pe> for PeRow {
 /// Whether a routine asks whether something has happened.
 pub fn is_ask(r: &Routine) -> bool {
     r.class == Class::Test || r.name == "shmem_test_lock" || r.name.ends_with("_atomic_fetch")
+}
+
+fn is_issue(r: &Routine) -> bool {
+    r.name.contains("_nbi")
+}
+
+/// Time in the calls that issue nonblocking operations. Samples may put it beyond the batches that it is a part of, and
+/// those that were never completed have no batch.
+fn issuing_ns(pe: &Pe) -> u64 {
+    let all = pe.routines.iter().filter(|r| is_issue(r)).map(Routine::spent_ns).fold(0, u64::saturating_add);
+    all.min(pe.tables.nbi.ns.saturating_sub(pe.tables.nbi.blocked_ns))
 }
 
 /// Whether a routine is a put that blocks.
@@ -211,5 +230,27 @@ impl Pe {
             Some((routine.mean_ns() * site.calls.saturating_sub(site.unfinished) as f64) as u64)
         });
         returned.map(|ns| ns.saturating_add(site.unfinished_ns))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_batches_is_no_longer_than_they_are() {
+        let mut put = Routine::new("shmem_long_put_nbi", Class::Put);
+        (put.calls[2], put.timed_calls, put.total_ns, put.estimated) = (100, 10, 250, true);
+        let mut pe = Pe { routines: vec![put], ..Pe::default() };
+        let row = |pe: &Pe| {
+            let row = PeRow::from(pe);
+            (row.issuing_ns, row.overlapped_ns(), row.is_issuing_estimated)
+        };
+        pe.tables.nbi = Nbi { issued: 100, ns: 1000, blocked_ns: 100, ..Nbi::default() };
+        assert_eq!(row(&pe), (250, 650, true));
+        pe.tables.nbi.ns = 300;
+        assert_eq!(row(&pe), (200, 0, true));
+        pe.tables.nbi = Nbi { issued: 100, ..Nbi::default() };
+        assert_eq!(row(&pe), (0, 0, true), "what was never completed has no batch");
     }
 }

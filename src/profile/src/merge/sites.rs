@@ -48,6 +48,11 @@ pub struct SiteSum {
 }
 
 impl SiteSum {
+    /// Whether the time of some of its calls that have returned is an estimate.
+    pub fn is_estimated(&self) -> bool {
+        self.timed_calls < self.calls.saturating_sub(self.unfinished)
+    }
+
     /// Mean time of a call that has returned; `None` where none is known, or none has.
     pub fn mean_ns(&self) -> Option<f64> {
         let returned = self.calls.saturating_sub(self.unfinished);

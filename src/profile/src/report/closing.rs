@@ -2,7 +2,7 @@
 
 use super::balance::balance;
 use super::symbols::Symbols;
-use super::view::LateLine;
+use super::view::{LateLine, located};
 use super::{table, view};
 use crate::advice::{late_end, run_ns, waits_itself};
 use crate::merge::{Merged, SiteRow};
@@ -76,7 +76,7 @@ fn late_line(profile: &Merged, line: &LateLine, share: f64, symbols: &dyn Symbol
     };
     let share = share * late.lost_ns as f64 / line.late.lost_ns.max(1) as f64;
     let place = late.place().map(|place| view::place(Some(place), symbols));
-    let place = place.map_or_else(|| late.routine.clone(), |place| format!("{} at {place}", late.routine));
+    let place = place.map_or_else(|| late.routine.clone(), |place| format!("{} {}", late.routine, located(&place)));
     // Who waits for another one before is not the reason.
     let is_one = |pe: u32, lost: u64| lost as f64 >= ONE_PE * late.lost_ns as f64 && !waits_itself(profile, late, pe);
     let worst = late.worst().filter(|(pe, _, lost)| is_one(*pe, *lost));
@@ -89,12 +89,15 @@ fn late_line(profile: &Merged, line: &LateLine, share: f64, symbols: &dyn Symbol
 fn moving(profile: &Merged, run: f64, symbols: &dyn Symbols) -> Option<Line> {
     let moves = |r: &&Routine| !matches!(r.class, Class::Wait | Class::Lock | Class::Setup);
     // What is waited for late PEs in barriers, collectives and allocations has a line of its own.
-    let spent = |r: &Routine| r.spent_ns().saturating_sub(profile.lost_to_late_ns(|name| *name == *r.name));
+    let for_late = |r: &Routine| profile.lost_to_late_ns(|name| *name == *r.name);
+    let spent = |r: &Routine| r.spent_ns().saturating_sub(for_late(r));
     let routine = profile.routines.iter().filter(moves).max_by_key(|r| spent(r))?;
     let share = spent(routine) as f64 / run;
     let most = costliest(profile, symbols, |row| *row.routine == *routine.name);
-    let place = most.map(|(row, _)| format!(", most at {}", view::place(row.place(), symbols))).unwrap_or_default();
-    Some((share, format!("{} is in {}{place}; see --view callsites", percent(share), routine.name)))
+    let place = most.map(|(row, _)| view::located(&view::place(row.place(), symbols)));
+    let place = place.map(|place| format!(", most {place}")).unwrap_or_default();
+    let beyond = if for_late(routine) > 0 { " beyond waiting for late PEs" } else { "" };
+    Some((share, format!("{} is in {}{beyond}{place}; see --view callsites", percent(share), routine.name)))
 }
 
 /// What perfect balance of the time outside of the library would save.
@@ -103,7 +106,8 @@ fn outside(profile: &Merged, run: f64, is_at_an_end: bool) -> Option<Line> {
     let outside = all.iter().find(|b| b.what == "outside the library").filter(|_| profile.pes.len() > 1)?;
     let share = (outside.max.1 as f64 - outside.mean_ns) * profile.pes.len() as f64 / run;
     // A PE that computes longer has the others wait: where they do is told before, unless nobody knows.
-    let known = profile.late.iter().any(|late| late.lost_ns as f64 > 0.0) || is_at_an_end;
+    // Of a job that broke off nobody knows how long each would have computed.
+    let known = profile.late.iter().any(|late| late.lost_ns as f64 > 0.0) || is_at_an_end || profile.broke_off();
     let text = format!("{} is lost because PE {} computes longest; see --view pe", percent(share), outside.max.0);
     (!known).then_some((share, text))
 }
@@ -116,5 +120,29 @@ fn at_an_end(profile: &Merged) -> Option<Line> {
 }
 
 fn site(row: &SiteRow, symbols: &dyn Symbols) -> String {
-    format!("{} at {}", row.routine, view::place(row.place(), symbols))
+    format!("{} {}", row.routine, located(&view::place(row.place(), symbols)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::merge::Late;
+    use crate::model::{Pe, Profile, Progress};
+    use crate::report::NoSymbols;
+
+    #[test]
+    fn what_is_left_of_a_meeting_without_late_pes_is_told_as_that() {
+        let mut barrier = Routine::new("shmem_barrier_all", Class::Barrier);
+        (barrier.calls[0], barrier.timed_calls, barrier.total_ns) = (10, 10, 660);
+        let pe = |pe| {
+            let progress = Progress::Finalized;
+            Pe { pe, progress, end_ns: 1000, routines: vec![barrier.clone()], ..Pe::default() }
+        };
+        let mut profile = Merged::from(&Profile { pes: vec![pe(0), pe(1)], ..Profile::default() });
+        let line = |profile: &Merged| moving(profile, 2000.0, &NoSymbols).unwrap().1;
+        assert_eq!(line(&profile), "66 % of PE time is in shmem_barrier_all; see --view callsites");
+        profile.late = vec![Late { routine: "shmem_barrier_all".into(), lost_ns: 320, ..Late::default() }];
+        let said = "50 % of PE time is in shmem_barrier_all beyond waiting for late PEs; see --view callsites";
+        assert_eq!(line(&profile), said);
+    }
 }

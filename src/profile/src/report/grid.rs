@@ -56,6 +56,8 @@ pub enum Cell {
     Pe(u32),
     /// A number with a fraction.
     Real(f64),
+    /// A number that is estimated: for people with a mark.
+    About(Box<Cell>),
 }
 
 impl From<u64> for Cell {
@@ -95,12 +97,18 @@ impl<T: Into<Cell>> From<Option<T>> for Cell {
 }
 
 impl Cell {
+    /// The same as an estimate.
+    pub fn about(self) -> Cell {
+        if matches!(self, Cell::Whole(_) | Cell::Real(_)) { Cell::About(Box::new(self)) } else { self }
+    }
+
     /// As a number; 0 where it is none.
     pub fn number(&self) -> f64 {
         match self {
             Cell::Whole(value) => *value as f64,
             Cell::Real(value) => *value,
             Cell::Pe(pe) => f64::from(*pe),
+            Cell::About(cell) => cell.number(),
             Cell::None | Cell::Absent(_) | Cell::Text(_) => 0.0,
         }
     }
@@ -111,6 +119,7 @@ impl Cell {
             (Cell::None, _) => "-".to_owned(),
             (Cell::Absent(why), _) => (*why).to_owned(),
             (Cell::Text(text), _) => visible(text),
+            (Cell::About(cell), _) => format!("~{}", cell.shown(kind)),
             (Cell::Pe(pe), _) => pe.to_string(),
             (Cell::Whole(n), Kind::Bytes) => units::bytes(*n),
             (Cell::Whole(u64::MAX), Kind::Below) => "any".to_owned(),
@@ -130,6 +139,7 @@ impl Cell {
             Cell::Whole(n) => json!(n),
             Cell::Pe(pe) => json!(pe),
             Cell::Real(value) => json!(value),
+            Cell::About(cell) => cell.json(),
         }
     }
 
@@ -139,6 +149,7 @@ impl Cell {
             Cell::Whole(n) => n.to_string(),
             Cell::Pe(pe) => pe.to_string(),
             Cell::Real(value) => value.to_string(),
+            Cell::About(cell) => cell.csv(),
             Cell::Text(text) => csv_field(text),
         }
     }
@@ -182,6 +193,12 @@ impl Grid {
         self.rows.push(row);
     }
 
+    /// What the mark of estimates says, where there are any.
+    pub fn estimates(&self) -> Option<String> {
+        let is_any = self.rows.iter().flatten().any(|cell| matches!(cell, Cell::About(_)));
+        is_any.then(|| "~ estimated: not each of these calls was timed.".to_owned())
+    }
+
     /// Keeps the first rows; says how many are left out.
     pub fn cut(&mut self, top: Option<usize>) {
         let left_out = self.rows.len().saturating_sub(top.unwrap_or(usize::MAX));
@@ -210,7 +227,10 @@ impl Grid {
         if taken + 9 > table::width() {
             return self.stacked(&columns, &shown);
         }
-        let mut aligned = Table::new(columns[0].title, width(0), &widths);
+        // Numbers of PEs are in columns of texts, too.
+        let is_text = |at: &usize| self.rows.iter().any(|row| matches!(row[*at], Cell::Text(_)));
+        let texts = kept.iter().skip(1).map(is_text).collect();
+        let mut aligned = Table::new(columns[0].title, width(0), &widths).with_texts(texts);
         for row in &shown {
             aligned.row(&row[0], &row[1..]);
         }
@@ -316,6 +336,16 @@ mod tests {
             let words: Vec<&str> = text.split_whitespace().collect();
             assert!(words.join(" ").contains(&place.join(", ")), "{text}");
         }
+    }
+
+    #[test]
+    fn estimates_have_a_mark_for_people_only() {
+        let mut grid = Grid::new("things", "Things", &grid().columns[1..], "nothing");
+        grid.row([Cell::Whole(2048).about(), Cell::Real(1500.0).about()]);
+        grid.row([Cell::None.about(), 0.5.into()]);
+        assert_eq!(grid.text(), "bytes       time\n~2 KiB  ~1.50 us\n-        0.50 ns\n");
+        assert_eq!(grid.csv(), "bytes,ns\r\n2048,1500\r\n,0.5\r\n");
+        assert_eq!(grid.json()[0], json!({ "bytes": 2048, "ns": 1500.0 }));
     }
 
     #[test]

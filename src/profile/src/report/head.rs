@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::symbols::Symbols;
 use super::table::Table;
-use super::{merge, notes, units};
+use super::{ends, merge, notes, units};
 use crate::advice;
 use crate::merge::{Factors, Merged, PeRow};
 use crate::model::Routine;
@@ -15,20 +15,25 @@ const REGIONS: usize = 4;
 /// Share of the run's time that a region has to lose to have one.
 const WORTH: f64 = 0.01;
 
+/// Notes on ends of PEs, and others, as many of each.
+const NOTES: usize = 12;
 /// Share of the run that has to be saved for it to be told.
 const WHAT_IF: f64 = 0.05;
 
 /// What stands above the report: that of every view, and how well it ran.
 pub(super) fn text(profile: &Merged, symbols: &dyn Symbols) -> String {
     let mut out = of_view(profile, symbols);
-    let factors = factors(profile);
+    // What a run would gain is not known of one that did not come to its end: only what kept it from that.
+    let is_whole = !profile.broke_off();
+    let factors = if is_whole { factors(profile) } else { String::new() };
     if !factors.is_empty() {
         let _ = write!(out, "\n{factors}");
     }
-    if let Some(line) = what_if(profile) {
+    if let Some(line) = what_if(profile).filter(|_| is_whole) {
         let _ = write!(out, "\n{}", super::table::filled(&line));
     }
-    if let Some((rule, first)) = advice::findings(profile, symbols).into_iter().next() {
+    let first = advice::findings(profile, symbols).into_iter().find(|(rule, _)| is_whole || advice::is_of_end(rule));
+    if let Some((rule, first)) = first {
         let share = 100.0 * first.share;
         let line = format!("first finding: {} [{rule}, up to {share:.0} % of the run]", visible(&first.what));
         let _ = write!(out, "\n{}", super::table::filled(&line));
@@ -47,7 +52,14 @@ pub(super) fn of_view(profile: &Merged, symbols: &dyn Symbols) -> String {
         [host] => format!(" on {host}"),
         several => format!(" on {} hosts", several.len()),
     };
-    let status = job.exit_status.map_or(", not ended".to_owned(), |status| format!(", exit status {status}"));
+    // Its begin is in the same file as its end.
+    let is_known = job.start_realtime_ns > 0 || job.exit_status.is_some();
+    let wall = if job.wall_ns > 0 { format!(", wall time {}", units::time(job.wall_ns as f64)) } else { String::new() };
+    let status = match job.exit_status {
+        Some(status) => format!(", exit status {status}"),
+        None if is_known => ", not ended".to_owned(),
+        None => ", how it ended is not known".to_owned(),
+    };
     let pes = if job.npes == 1 { "1 PE".to_owned() } else { format!("{} PEs", job.npes) };
     let level = profile
         .pes
@@ -57,10 +69,15 @@ pub(super) fn of_view(profile: &Merged, symbols: &dyn Symbols) -> String {
         .map(|level| format!(", profiling level {level}"))
         .unwrap_or_default();
     let mut out = format!("profile of {}\n", super::text::shorten(command.trim_end(), super::table::width() - 11));
-    let _ = writeln!(out, "{pes}{on}, wall time {}{status}", units::time(job.wall_ns as f64));
+    let _ = writeln!(out, "{pes}{on}{wall}{status}");
     if job.start_realtime_ns > 0 {
         let library = if job.library.is_empty() { String::new() } else { format!(", {}", visible(&job.library)) };
         let _ = writeln!(out, "started {}{level}{library}", units::date(job.start_realtime_ns));
+    }
+    let ends = ends::ends(profile);
+    out.push_str(&ends::broke_off(profile).map(super::table::filled).unwrap_or_default());
+    for note in ends.iter().take(NOTES) {
+        out.push_str(&super::table::filled(&format!("note: {note}")));
     }
     if let Some(text) = overhead(profile) {
         out.push_str(&super::table::filled(&text));
@@ -68,13 +85,13 @@ pub(super) fn of_view(profile: &Merged, symbols: &dyn Symbols) -> String {
     if let Some(line) = oversubscribed(profile) {
         out.push_str(&super::table::filled(&line));
     }
-    let notes = notes(profile, symbols);
-    const NOTES: usize = 12;
+    let notes = notes::other_notes(profile, symbols);
     for note in notes.iter().take(NOTES) {
         out.push_str(&super::table::filled(&format!("note: {note}")));
     }
-    if notes.len() > NOTES {
-        let _ = writeln!(out, "note: {} more notes in the JSON report", notes.len() - NOTES);
+    let left_out = ends.len().saturating_sub(NOTES) + notes.len().saturating_sub(NOTES);
+    if left_out > 0 {
+        let _ = writeln!(out, "note: {left_out} more notes in the JSON report");
     }
     out
 }
@@ -98,7 +115,7 @@ fn what_if(profile: &Merged) -> Option<String> {
     .rev()
     .max_by_key(|(ns, _)| *ns)?;
     let time = |ns: u64| units::time(ns as f64);
-    let is_worth = saved as f64 >= WHAT_IF * run.elapsed_most as f64 && profile.pes.len() > 1;
+    let is_worth = saved > 0 && saved as f64 >= WHAT_IF * run.elapsed_most as f64 && profile.pes.len() > 1;
     // Whoever waits where PEs share cores leaves his to others.
     let cores = if oversubscribed(profile).is_some() { ", with a core for each PE" } else { "" };
     is_worth.then(|| format!("what if: {what} at most {} of {}{cores}", time(saved), time(run.elapsed_most)))
@@ -179,4 +196,21 @@ fn factors(profile: &Merged) -> String {
         table.row(title, &all.map(|factors| format!("{:.1} %", 100.0 * factor(factors))).collect::<Vec<_>>());
     }
     table.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Pe, Profile};
+    use crate::report::NoSymbols;
+
+    #[test]
+    fn nothing_is_said_of_a_job_of_which_nothing_is_known() {
+        let pe = |pe| Pe { pe, incomplete: true, ..Pe::default() };
+        let head = text(&Merged::from(&Profile { pes: vec![pe(0), pe(1)], ..Profile::default() }), &NoSymbols);
+        assert!(head.contains("how it ended is not known"), "{head}");
+        for claim in ["wall time", "not ended", "what if", "efficiency"] {
+            assert!(!head.contains(claim), "{claim} is in\n{head}");
+        }
+    }
 }

@@ -12,7 +12,7 @@ use crate::model::{End, Pe, Progress, Routine};
 use crate::size::{Distance, size_bounds};
 
 /// `schema_version`: raised when a member changes its meaning or goes away, not when one is added.
-pub const SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 3;
 
 /// The report as one JSON object, written to `out`. `problems` are what could not be read of the profile; `source` is
 /// asked for the routines of each PE where the view has them.
@@ -135,6 +135,8 @@ fn taken(profile: &Merged, routine: &str) -> Vec<Value> {
 }
 
 fn routine(r: &Routine, run_time_ns: f64) -> Value {
+    let timed = |value: Value| if r.timed_calls == 0 { Value::Null } else { value };
+    let total = if r.timed_calls == 0 && r.unfinished == 0 { Value::Null } else { json!(r.spent_ns()) };
     json!({
         "name": r.name,
         "class": r.class.name(),
@@ -142,12 +144,12 @@ fn routine(r: &Routine, run_time_ns: f64) -> Value {
         "bytes": r.all_bytes(),
         "errors": r.errors,
         "time_ns": {
-            "total": r.total_ns,
-            "mean": r.mean_ns(),
-            "p50": r.quantile_ns(0.5),
-            "p99": r.quantile_ns(0.99),
-            "max": r.max_ns,
-            "total_stderr": r.total_stderr_ns(),
+            "total": total,
+            "mean": timed(json!(r.mean_ns())),
+            "p50": timed(json!(r.quantile_ns(0.5))),
+            "p99": timed(json!(r.quantile_ns(0.99))),
+            "max": timed(json!(r.max_ns)),
+            "total_stderr": timed(json!(r.total_stderr_ns())),
         },
         "timed_calls": r.timed_calls,
         "estimated": r.estimated,

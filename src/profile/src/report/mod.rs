@@ -4,6 +4,7 @@ mod balance;
 #[cfg(feature = "lines")]
 pub mod build_id;
 mod closing;
+mod ends;
 mod extremes;
 pub mod grid;
 mod head;
@@ -24,11 +25,12 @@ mod views;
 
 pub use crate::text::visible as shown_text;
 pub use balance::{Balance, balance};
+pub use ends::{broke_off, ends};
 pub use extremes::{WHICH, shown_pes};
 pub use json::{SCHEMA_VERSION, json};
 pub use merge::hosts;
 pub(crate) use merge::run_time_ns;
-pub use notes::notes;
+pub use notes::{notes, other_notes};
 pub use sort::SortKey;
 pub use symbols::{Frame, NoSymbols, Symbols, script_line};
 pub use table::{filled as shown_filled, set_wide, set_width};
@@ -37,6 +39,7 @@ pub use units::{
     bytes as shown_bytes, cores as shown_cores, count as shown_count, date as shown_date, time as shown_time,
 };
 pub(crate) use view::is_strided;
+pub(crate) use view::located;
 pub(crate) use view::{LateLine, late_by_line};
 pub use view::{VIEWS, grids, line, place};
 

@@ -2,16 +2,23 @@
 
 use std::collections::HashMap;
 
+use super::ends::ends;
 use super::symbols::Symbols;
-use super::{place, units};
+use super::{located, place, units};
 use crate::merge::{Merged, PeRow};
-use crate::model::{End, LastOp, Progress};
 use crate::segment::layout::SLOTS;
 use crate::segment::sites::SITES;
 
-/// Remarks on the job: PEs that did not end well, and limits that the recorder met; and on its source lines. PEs
-/// with the same remark share one.
+/// Remarks on the job: PEs that did not end well, and all others.
 pub fn notes(profile: &Merged, symbols: &dyn Symbols) -> Vec<String> {
+    let mut notes = ends(profile);
+    notes.extend(other_notes(profile, symbols));
+    notes
+}
+
+/// Remarks that are not on ends of PEs: limits that the recorder met, and on source lines. PEs with the same remark
+/// share one.
+pub fn other_notes(profile: &Merged, symbols: &dyn Symbols) -> Vec<String> {
     let mut notes: Vec<(Vec<u32>, String)> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut add = |pe: u32, text: String| match places.get(&text) {
@@ -22,15 +29,13 @@ pub fn notes(profile: &Merged, symbols: &dyn Symbols) -> Vec<String> {
         }
     };
     let silent = |number: &u32| profile.pes.binary_search_by_key(number, |pe| pe.pe).is_err();
-    for pe in (0..profile.job.npes).filter(silent) {
-        add(pe, "no numbers of it are here".to_owned());
+    if profile.pes.is_empty() && profile.job.exit_status.is_some() {
+        return vec!["the program never called shmem_init, or its numbers are gone: none are here".to_owned()];
     }
-    // A job without an exit status still runs: its PEs have every right not to have finalized.
-    let ended = profile.job.exit_status.is_some();
+    for pe in (0..profile.job.npes).filter(silent) {
+        add(pe, "no numbers are here".to_owned());
+    }
     for pe in &profile.pes {
-        if let Some(text) = end_note(pe, ended) {
-            add(pe.pe, text);
-        }
         limits(pe, symbols).into_iter().for_each(|text| add(pe.pe, text));
     }
     let unplaced: u64 =
@@ -97,12 +102,17 @@ pub fn error_name(code: u32) -> String {
     ERROR_NAMES.get(code as usize).map_or(format!("error {code}"), |name| format!("SHMEMX_ERROR_{name}"))
 }
 
+/// `1 team`, `3 teams`.
+fn counted(count: u32, one: &str, several: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { several })
+}
+
 /// Limits that the recorder met in a PE.
 fn limits(pe: &PeRow, symbols: &dyn Symbols) -> Vec<String> {
     let mut notes = Vec::new();
     if pe.incomplete {
         notes.push(
-            "its file is damaged: only part of its numbers are here; efficiencies, balance and findings leave it out"
+            "damaged file: only part of what was recorded is here; efficiencies, balance and findings are without it"
                 .to_owned(),
         );
     }
@@ -111,16 +121,16 @@ fn limits(pe: &PeRow, symbols: &dyn Symbols) -> Vec<String> {
     }
     if pe.overflowed > 0 {
         notes.push(format!(
-            "no room for the latencies and sizes of {} more routines (their calls, bytes, totals are complete)",
-            pe.overflowed
+            "no room for the latencies and sizes of {} (calls, bytes and totals are complete)",
+            counted(pe.overflowed, "more routine", "more routines")
         ));
     }
     if pe.region_errors > 0 {
-        let count = pe.region_errors;
+        let one = "begin or end of a region or marker";
+        let count = counted(pe.region_errors, one, "begins and ends of regions or markers");
         let first = pe.region_error.as_deref().map(|(path, address)| place(Some((path, *address)), symbols));
-        let first = first.map(|place| format!(", the first at {place}")).unwrap_or_default();
-        let what = "begins and ends of regions or markers could not be kept: wrong order, or no room";
-        notes.push(format!("{count} {what}{first}"));
+        let first = first.map(|place| format!(", the first {}", located(&place))).unwrap_or_default();
+        notes.push(format!("{count} could not be kept: wrong order, or no room{first}"));
     }
     if pe.shared_calls > 0 {
         notes.push(format!(
@@ -131,35 +141,7 @@ fn limits(pe: &PeRow, symbols: &dyn Symbols) -> Vec<String> {
     notes
 }
 
-fn end_note(pe: &PeRow, ended: bool) -> Option<String> {
-    let last = pe.last.as_deref().map(|last| format!(", {}", last_text(last))).unwrap_or_default();
-    match pe.end {
-        End::Stopped => Some(format!("ended by the launcher{last}")),
-        End::Killed(signal) => Some(format!("killed by {}{last}", signal_name(signal))),
-        End::Exited(status) if pe.progress != Progress::Finalized => {
-            Some(format!("exited with status {status} without finalizing{last}"))
-        }
-        End::Exited(status) if status != 0 => Some(format!("exited with status {status}")),
-        End::Unknown if ended && pe.progress != Progress::Finalized => Some(format!("did not finalize{last}")),
-        _ => None,
-    }
-}
-
-fn last_text(last: &LastOp) -> String {
-    let what = match last.inside {
-        Some(true) => "inside",
-        Some(false) => "after",
-        None => "in or after",
-    };
-    let peer = last.peer.map(|peer| format!(" to PE {peer}")).unwrap_or_default();
-    let since = match (last.inside, last.since_ns) {
-        (Some(true), Some(ns)) => format!(" for {}", units::time(ns as f64)),
-        _ => String::new(),
-    };
-    format!("{what} {}{peer}{since}", last.routine)
-}
-
-fn signal_name(signal: i32) -> String {
+pub(super) fn signal_name(signal: i32) -> String {
     let name = match signal {
         libc::SIGHUP => "SIGHUP",
         libc::SIGINT => "SIGINT",
@@ -177,7 +159,7 @@ fn signal_name(signal: i32) -> String {
 }
 
 /// `PE 3`, `PEs 0-2, 5`.
-fn pe_list(pes: &[u32]) -> String {
+pub(super) fn pe_list(pes: &[u32]) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut at = 0;
     while at < pes.len() {
@@ -194,7 +176,7 @@ fn pe_list(pes: &[u32]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Job, Pe, Profile};
+    use crate::model::{End, Job, Pe, Profile, Progress};
 
     fn notes(profile: &Profile) -> Vec<String> {
         super::notes(&Merged::from(profile), &crate::report::NoSymbols)
@@ -207,7 +189,13 @@ mod tests {
         let job = Job { npes: 4, exit_status: Some(1), ..Job::default() };
         let pe = |pe| Pe { pe, end: End::Exited(1), progress: Progress::Finalized, ..Pe::default() };
         let profile = Profile { job, pes: vec![pe(0), pe(2)] };
-        assert_eq!(notes(&profile), ["PEs 1, 3: no numbers of it are here", "PEs 0, 2: exited with status 1"]);
+        assert_eq!(notes(&profile), ["PEs 0, 2: exited with status 1", "PEs 1, 3: no numbers are here"]);
+    }
+
+    #[test]
+    fn a_program_without_the_library_is_told_as_that() {
+        let profile = Profile { job: Job { npes: 2, exit_status: Some(0), ..Job::default() }, pes: Vec::new() };
+        assert_eq!(notes(&profile), ["the program never called shmem_init, or its numbers are gone: none are here"]);
     }
 
     #[test]

@@ -7,6 +7,9 @@ const USUAL: usize = 80;
 /// What it may be set to: below, tables would be torn; above, lines are hard to follow.
 const WIDTHS: std::ops::RangeInclusive<usize> = 80..=200;
 
+/// Blanks before a text.
+const GAP: usize = 2;
+
 /// No line is as long.
 const WIDE: usize = 10_000;
 
@@ -61,12 +64,14 @@ pub fn filled(text: &str) -> String {
     wrapped(text).iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// A table: the first column flush left, the others flush right.
+/// A table: the first column flush left, the others flush right unless they are texts.
 pub(super) struct Table {
     /// Of the first column, if there is room.
     longest_first: usize,
     /// Of the other columns at least.
     widths: Vec<usize>,
+    /// Which of these are flush left.
+    texts: Vec<bool>,
     lines: Vec<Line>,
 }
 
@@ -82,11 +87,17 @@ impl Table {
         let mut table = Table {
             longest_first: longest_first.max(first.chars().count()),
             widths: others.iter().map(|&(_, width)| width).collect(),
+            texts: vec![false; others.len()],
             lines: Vec::new(),
         };
         let titles: Vec<String> = others.iter().map(|(title, _)| (*title).to_owned()).collect();
         table.row(first, &titles);
         table
+    }
+
+    /// Which of the other columns are texts.
+    pub(super) fn with_texts(self, texts: Vec<bool>) -> Table {
+        Table { texts, ..self }
     }
 
     /// Adds a row. A first cell that is too long gets a line of its own.
@@ -118,8 +129,9 @@ impl Table {
                 out.push_str(&format!("{}\n", hanging(&first)));
                 line = " ".repeat(left);
             }
-            for (cell, width) in others.iter().zip(&self.widths) {
-                line.push_str(&format!("{cell:>width$}"));
+            for ((cell, width), is_text) in others.iter().zip(&self.widths).zip(&self.texts) {
+                let begin = width.saturating_sub(GAP);
+                line.push_str(&if *is_text { format!("{:GAP$}{cell:<begin$}", "") } else { format!("{cell:>width$}") });
             }
             out.push_str(&format!("{}\n", line.trim_end()));
         }
@@ -137,6 +149,13 @@ mod tests {
         let line = [word.as_str(); 4].join(" ");
         assert_eq!(wrapped(&format!("{line}\nshort")), [[word.as_str(); 3].join(" "), word.clone(), "short".into()]);
         assert_eq!(wrapped(&"y".repeat(150)), ["y".repeat(150)], "a word is not broken");
+    }
+
+    #[test]
+    fn texts_begin_below_each_other() {
+        let mut table = Table::new("call site", 9, &[("routine", 10), ("calls", 7)]).with_texts(vec![true, false]);
+        table.row("a.c:1", &["put".into(), "7".into()]);
+        assert_eq!(table.finish(), "call site  routine   calls\na.c:1      put           7\n");
     }
 
     #[test]

@@ -67,21 +67,28 @@ fn grid_text(grid: &Grid) -> String {
     if grid.rows.is_empty() { grid.text() } else { format!("{}\n{}", grid.title, grid.text()) }
 }
 
+/// One call in fewer than so many is most of them.
+const MOST: f64 = 1.5;
+
 /// How much the estimated times can be trusted.
 fn sampling(routines: &[Routine]) -> String {
     let estimated = || routines.iter().filter(|r| r.estimated && r.timed_calls > 0);
     let sum = |of: fn(&Routine) -> u64| estimated().map(of).fold(0_u64, u64::saturating_add);
     let (calls, timed) = (sum(Routine::all_calls), sum(|r| r.timed_calls));
+    let one_in = match calls as f64 / timed.max(1) as f64 {
+        few if few < MOST => "most of them".to_owned(),
+        some if some < 9.95 => format!("one in {some:.1}"),
+        many => format!("one in {many:.0}"),
+    };
     let worst = estimated()
         .filter(|r| r.total_ns > 0 && !r.is_bounded())
         .map(|r| (100.0 * r.total_stderr_ns() / r.total_ns as f64, r.name.as_str()))
         .max_by(|a, b| a.0.total_cmp(&b.0));
     let error = worst.map(|(percent, name)| format!("Standard error of the totals: up to {percent:.1} % ({name}).\n"));
     format!(
-        "~ estimated: {} of {} short calls were timed, one in {:.0}. Counts are exact{}.\n{}{}",
+        "~ estimated: {} of {} short calls were timed, {one_in}. Counts are exact{}.\n{}{}",
         units::count(timed),
         units::count(calls),
-        calls as f64 / timed.max(1) as f64,
         if routines.iter().any(|r| r.sampled_sites) { " but for what a note says" } else { "" },
         error.unwrap_or_default(),
         bounds(routines),
@@ -282,7 +289,8 @@ fn waiting(profile: &Merged) -> String {
         cells.push(units::percent(waiting_ns(pe) as f64, pe.run_ns() as f64));
         table.row(&format!("PE {}", pe.pe), &cells);
     }
-    if let Some(least) = waits_least(pes).filter(|least| is_blamed(&profile.late, least.pe)) {
+    let least = waits_least(pes).filter(|least| is_blamed(&profile.late, least.pe) && !profile.broke_off());
+    if let Some(least) = least {
         table.line(&format!("PE {} waits least: it is the one that the others wait for.", least.pe));
     }
     table.finish()
@@ -325,4 +333,28 @@ pub(super) fn shorten(text: &str, width: usize) -> String {
 /// Share of its run time that a PE spends in the library, as text.
 pub(super) fn library_share(pe: &PeRow) -> String {
     units::percent(pe.library_ns() as f64, pe.run_ns() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::op::Class;
+
+    #[test]
+    fn how_many_calls_were_timed_is_told_as_exactly_as_it_has_to_be() {
+        let said = |calls, timed| {
+            let mut r = Routine::new("shmem_long_p", Class::Put);
+            (r.calls[0], r.timed_calls, r.total_ns, r.estimated) = (calls, timed, 100, true);
+            sampling(&[r]).lines().next().unwrap_or_default().to_owned()
+        };
+        for (calls, timed, part) in [
+            (2520, 2124, "most of them"),
+            (2520, 1000, "one in 2.5"),
+            (990, 100, "one in 9.9"),
+            (16000, 563, "one in 28"),
+        ] {
+            let whole = format!("~ estimated: {timed} of {calls} short calls were timed, {part}. Counts are exact.");
+            assert_eq!(said(calls, timed), whole);
+        }
+    }
 }

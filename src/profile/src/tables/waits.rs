@@ -99,7 +99,7 @@ pub struct Lock {
     pub taken: u64,
     /// How often another PE had it meanwhile, as far as is known on the host.
     pub contended: u64,
-    /// From asking for it to having it, in nanoseconds.
+    /// From asking for it to having it, in nanoseconds; a wait that the end of the PE has cut off, to there.
     pub waited_ns: u64,
     /// From having it to releasing it.
     pub held_ns: u64,
@@ -109,4 +109,11 @@ pub struct Lock {
     pub handovers: u64,
     /// From that to having it, in nanoseconds.
     pub handover_ns: u64,
+}
+
+impl Lock {
+    /// Whether a routine of locks, by its C name, returns no sooner than it has one.
+    pub fn is_waited_for_in(routine: &str) -> bool {
+        routine.contains("set_lock")
+    }
 }

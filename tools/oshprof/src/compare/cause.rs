@@ -80,6 +80,26 @@ pub struct Causes {
     pub delta_ns: f64,
     /// The same of the base.
     pub base_ns: f64,
+    /// Pairs of runs that it is known from.
+    pub pairs: usize,
+}
+
+impl Causes {
+    /// Whether there are so many pairs that a row whose sign is the same in most of them is no chance. With fewer, rows
+    /// are how two runs happened to differ: a number for programs, no cause for people.
+    pub fn are_told(&self) -> bool {
+        self.pairs >= ENOUGH_PAIRS && !self.rows.is_empty()
+    }
+
+    /// What people are told in place of rows.
+    pub fn why_not(&self) -> Option<String> {
+        (!self.rows.is_empty() && !self.are_told()).then(|| {
+            format!(
+                "Where it comes from takes {ENOUGH_PAIRS} pairs of runs or more (oshprof gate, or --pair): two \
+                 runs always differ somewhere."
+            )
+        })
+    }
 }
 
 /// Rows that are shown at most.
@@ -118,7 +138,7 @@ pub fn find(base_runs: &[&Run], new_runs: &[&Run], base: &Side, new: &Side) -> C
     });
     causes.truncate(MOST);
     let shown: f64 = causes.iter().map(|cause| cause.parts.sum()).sum();
-    Causes { rows: causes, others_ns: delta_ns - shown, delta_ns, base_ns: sum(&old) }
+    Causes { rows: causes, others_ns: delta_ns - shown, delta_ns, base_ns: sum(&old), pairs: pairs.len() }
 }
 
 fn lost_of(rows: &Rows<'_>, old: &Times, now: &Times, pes: &BTreeSet<u32>) -> Lost {

@@ -227,6 +227,10 @@ fn circumstances(found: &mut Comparison, base: &[&Run], new: &[&Run], paired: bo
     {
         found.notes.push(format!("the library differs as well: libsma build {a:.12} against {b:.12}"));
     }
+    let name = |run: &Run| run.job.program.rsplit('/').next().unwrap_or_default().to_owned();
+    if name(old) != name(now) {
+        found.notes.push(format!("two programs: base runs {}, new runs {}", name(old), name(now)));
+    }
     let hosts = |runs: &[&Run]| runs.iter().map(|run| run.job.host.clone()).collect::<std::collections::BTreeSet<_>>();
     let (old, now) = (hosts(base), hosts(new));
     if paired && old.is_disjoint(&now) {
@@ -322,5 +326,26 @@ impl Comparison {
             Verdict::Ok
         };
         self.exit = self.verdict.exit(rules.strict);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_programs_are_told_apart_by_their_names_not_their_folders() {
+        let notes = |base: &str, new: &str| {
+            let run = |program: &str| {
+                let mut run = Run::default();
+                run.job.program = program.to_owned();
+                run
+            };
+            let mut found = Comparison::default();
+            circumstances(&mut found, &[&run(base)], &[&run(new)], false);
+            found.notes
+        };
+        assert_eq!(notes("/old/heat", "/new/heat"), Vec::<String>::new());
+        assert_eq!(notes("/old/heat", "./isx"), ["two programs: base runs heat, new runs isx"]);
     }
 }

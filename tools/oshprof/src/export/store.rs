@@ -1,15 +1,19 @@
 //! Histories for other programs: a function a format.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::profiles::{label, quoted};
 use crate::history::check;
 use crate::history::store::{Entry, Store};
+use pellucid_profile::text::visible;
 
 /// A line a run: time, commit, metrics in nanoseconds.
 pub fn otava(store: &Path, suite: Option<&String>) -> Result<String, String> {
     let mut entries: Vec<Entry> = Store::open(store)?.all()?;
+    if let Some(others) = others(&entries).filter(|_| suite.is_none()) {
+        pellucid_profile::say!("oshprof: {}: {others}", store.display());
+    }
     let suite = suite.cloned().or_else(|| entries.first().map(|entry| entry.suite.clone()));
     entries.retain(|entry| Some(&entry.suite) == suite.as_ref());
     if entries.is_empty() {
@@ -35,6 +39,15 @@ pub fn otava(store: &Path, suite: Option<&String>) -> Result<String, String> {
         ));
     }
     Ok(out)
+}
+
+/// That a store has several series, of which the first is written; `None` where it has one.
+fn others(entries: &[Entry]) -> Option<String> {
+    let first = &entries.first()?.suite;
+    let others: BTreeSet<&String> = entries.iter().map(|entry| &entry.suite).filter(|suite| *suite != first).collect();
+    let names = others.iter().map(|suite| format!("`{suite}`")).collect::<Vec<_>>().join(", ");
+    (!others.is_empty())
+        .then(|| visible(&format!("only the series `{first}` is written; --suite NAME picks another: {names}")))
 }
 
 /// For Prometheus: how many commits changed something, by series, and what its last run took.
@@ -81,4 +94,18 @@ pub fn openmetrics(store: &Path, suite: Option<&String>) -> Result<String, Strin
         }
     }
     Ok(out + "# EOF\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_of_a_store_is_told() {
+        let entry = |suite: &str| Entry { suite: suite.into(), ..Entry::default() };
+        assert_eq!(others(&[]), None);
+        assert_eq!(others(&[entry("a np 2"), entry("a np 2")]), None);
+        let said = "only the series `a np 2` is written; --suite NAME picks another: `b np 4`";
+        assert_eq!(others(&[entry("a np 2"), entry("b np 4"), entry("b np 4")]).as_deref(), Some(said));
+    }
 }

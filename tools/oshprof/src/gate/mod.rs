@@ -20,6 +20,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use lexopt::{Arg, Parser, ValueExt};
+use pellucid_profile::text::with_our_quotes;
 
 use crate::args;
 use crate::compare::metric;
@@ -99,7 +100,7 @@ pub fn parse(mut parser: Parser) -> Result<args::Command, String> {
         limit: 600,
         options: Options::default(),
     };
-    while let Some(arg) = parser.next().map_err(|error| error.to_string())? {
+    while let Some(arg) = parser.next().map_err(|error| with_our_quotes(&error))? {
         let name = match arg {
             Arg::Short('h') => return Ok(args::Command::Help(HELP)),
             Arg::Long(name) => name.to_owned(),
@@ -107,7 +108,7 @@ pub fn parse(mut parser: Parser) -> Result<args::Command, String> {
                 request.new = Some(command.to_string_lossy().into_owned());
                 continue;
             }
-            other => return Err(format!("gate: {}", other.unexpected())),
+            other => return Err(format!("gate: {}", with_our_quotes(&other.unexpected()))),
         };
         let mut value = || -> Result<String, String> {
             let value = parser.value().map_err(|_| format!("gate: --{name} needs a value"))?;
@@ -125,7 +126,7 @@ pub fn parse(mut parser: Parser) -> Result<args::Command, String> {
             "seed" => request.seed = number(&name, &value()?)?,
             "limit" => request.limit = number(&name, &value()?)?,
             _ if request.options.take("gate", &name, &mut parser)? => {}
-            _ => return Err(format!("gate: invalid option '--{name}'")),
+            _ => return Err(format!("gate: invalid option `--{name}`")),
         }
     }
     match (&request.base, &request.new, &request.baseline, request.calibrate) {

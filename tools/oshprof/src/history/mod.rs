@@ -16,6 +16,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use lexopt::{Arg, Parser, ValueExt};
+use pellucid_profile::text::with_our_quotes;
 
 use crate::args::Command;
 use crate::compare::place::Places;
@@ -86,7 +87,7 @@ enum Action {
 pub fn parse(mut parser: Parser) -> Result<Command, String> {
     let (mut words, mut store, mut json, mut last) = (Vec::new(), PathBuf::from(".pellucid-history"), false, 10);
     let mut facts = Facts::default();
-    while let Some(arg) = parser.next().map_err(|error| error.to_string())? {
+    while let Some(arg) = parser.next().map_err(|error| with_our_quotes(&error))? {
         let name = match arg {
             Arg::Short('h') => return Ok(Command::Help(HELP)),
             Arg::Value(word) => {
@@ -94,7 +95,7 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
                 continue;
             }
             Arg::Long(name) => name.to_owned(),
-            other => return Err(format!("history: {}", other.unexpected())),
+            other => return Err(format!("history: {}", with_our_quotes(&other.unexpected()))),
         };
         let mut value = || -> Result<String, String> {
             let value = parser.value().map_err(|_| format!("history: --{name} needs a value"))?;
@@ -112,7 +113,7 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
             "time" => facts.time = Some(number(&value()?)?),
             "no-times" => facts.no_times = true,
             "last" => last = number(&value()?)? as usize,
-            _ => return Err(format!("history: invalid option '--{name}'")),
+            _ => return Err(format!("history: invalid option `--{name}`")),
         }
     }
     let mut words = words.into_iter();

@@ -30,12 +30,14 @@ pub fn page(store: &Store) -> Result<String, String> {
     }
     let mut out = begin("History");
     let runs: usize = series.values().map(Vec::len).sum();
+    let plural = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let _ = write!(
         out,
         "<header><p class=\"brand\">Pellucid history</p><h1>{} series \
-         <small>{runs} runs, {} findings</small></h1></header>\n<main>\n",
+         <small>{}, {}</small></h1></header>\n<main>\n",
         series.len(),
-        findings.len()
+        plural(runs, "run"),
+        plural(findings.len(), "finding")
     );
     out.push_str("<section><h2>Findings</h2>");
     if findings.is_empty() {

@@ -48,7 +48,14 @@ impl Store {
     /// # Errors
     /// When it is not.
     pub fn open(path: &Path) -> Result<Store, String> {
-        fs::read_dir(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        fs::read_dir(path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => format!(
+                "{}: there is no history: oshprof history add DIR --commit SHA begins one, --store DIR names \
+                 another place",
+                path.display()
+            ),
+            _ => format!("{}: {error}", path.display()),
+        })?;
         Ok(Store { path: path.to_owned() })
     }
 

@@ -251,7 +251,7 @@ fn matrix(profile: &Merged) -> String {
     )
 }
 
-/// One matrix: a square a cell, darker for more.
+/// One matrix: a square a cell, of a stronger colour for more.
 fn heat(m: &Matrix, title: &str, rows: &[Vec<u64>], shown: fn(u64) -> String) -> String {
     let count = rows.len();
     let cell = cell_side(count);

@@ -46,8 +46,8 @@ pub fn of(view: View) -> &'static str {
              small ones cost latency each."
         }
         View::Matrix => {
-            "Puts, gets, atomics and signals from each PE to each. A dark column: many write to or read from one PE. \
-             Shades are by the logarithm."
+            "Puts, gets, atomics and signals from each PE to each. A column that stands out: many write to or read \
+             from one PE. Shades are by the logarithm."
         }
         View::Callsites => {
             "The lines of the program that call the library, by routine and region: where to begin to change it."

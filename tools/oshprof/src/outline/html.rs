@@ -148,7 +148,12 @@ fn times(out: &mut String, found: &Comparison) {
 
 fn causes(out: &mut String, found: &Comparison) {
     let causes = &found.causes;
-    if causes.rows.is_empty() {
+    if let Some(why) = causes.why_not() {
+        let delta = signed_time(causes.delta_ns);
+        let _ =
+            writeln!(out, "<section><h2>Difference</h2><p class=\"hint\">{delta} over all PEs. {why}</p></section>");
+    }
+    if !causes.are_told() {
         return;
     }
     let _ = write!(

@@ -32,6 +32,7 @@ pub fn object(found: &Comparison) -> Value {
         },
         "metrics": found.metrics.iter().map(|m| metric(m, found.min_effect)).collect::<Vec<_>>(),
         "causes": found.causes.rows.iter().map(cause).collect::<Vec<_>>(),
+        "causes_pairs": found.causes.pairs,
         "causes_others_ns": whole(found.causes.others_ns),
         "causes_delta_ns": whole(found.causes.delta_ns),
         "remarks": found.remarks.iter().map(remark).collect::<Vec<_>>(),

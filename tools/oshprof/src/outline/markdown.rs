@@ -149,6 +149,10 @@ fn causes(out: &mut String, found: &Comparison) {
         return;
     }
     let _ = writeln!(out, "Difference over all PEs: {}\n", signed_time(causes.delta_ns));
+    if let Some(why) = causes.why_not() {
+        let _ = writeln!(out, "{}\n", text(&why));
+        return;
+    }
     out.push_str("| difference | count | cost | mix | where |\n|--:|--:|--:|--:|---|\n");
     for cause in &causes.rows {
         let [sum, count, cost, mix] =

@@ -156,14 +156,17 @@ fn cells(metric: &Metric) -> Vec<Cell> {
 
 fn causes(out: &mut String, found: &Comparison) {
     let causes = &found.causes;
-    if causes.rows.is_empty() {
-        return;
-    }
     let share = if causes.base_ns > 0.0 {
         format!(" ({:+.1} %)", 100.0 * causes.delta_ns / causes.base_ns)
     } else {
         String::new()
     };
+    if let Some(why) = causes.why_not() {
+        let _ = writeln!(out, "difference: {}{share} over all PEs\n{why}\n", signed_time(causes.delta_ns));
+    }
+    if !causes.are_told() {
+        return;
+    }
     let _ = writeln!(out, "where the difference comes from: {}{share} over all PEs", signed_time(causes.delta_ns));
     for cause in causes.rows.iter().take(CAUSES) {
         let parts = [("count", cause.parts.count), ("cost", cause.parts.cost), ("mix", cause.parts.mix)];

@@ -21,6 +21,7 @@ use std::process::ExitCode;
 use lexopt::{Arg, Parser, ValueExt};
 use pellucid_profile::file::ReadError;
 use pellucid_profile::output::{OutputFile, no_room};
+use pellucid_profile::text::with_our_quotes;
 use pellucid_profile::trace::read::Trace;
 
 use crate::args::Command;
@@ -86,7 +87,7 @@ const FORMATS: [(&str, Format); 7] = [
 /// Understands what follows `trace`.
 pub fn parse(mut parser: Parser) -> Result<Command, String> {
     let (mut dir, mut format, mut output, mut endpoint) = (None, None, None, None);
-    while let Some(arg) = parser.next().map_err(|error| error.to_string())? {
+    while let Some(arg) = parser.next().map_err(|error| with_our_quotes(&error))? {
         match arg {
             Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help(HELP)),
             Arg::Long("to") => {
@@ -103,7 +104,7 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
             }
             Arg::Value(value) if dir.is_none() => dir = Some(PathBuf::from(value)),
             Arg::Value(value) => return Err(format!("trace: `{}` is too many", value.to_string_lossy())),
-            other => return Err(format!("trace: {}", other.unexpected())),
+            other => return Err(format!("trace: {}", with_our_quotes(&other.unexpected()))),
         }
     }
     let dir = dir.ok_or("trace: the directory of the trace is missing")?;

@@ -91,22 +91,34 @@ const FLEET: Dashboard = Dashboard {
             &[query("count(count by (job_id) (shmem_job_state{@all, state=\"running\"} == 1)) or vector(0)", "jobs")],
         ),
         panel(
-            ("PEs", "PEs of all jobs that are shown."),
+            ("PEs", "PEs of the jobs that run."),
             (Shape::Number, "none"),
             (6, 5),
-            &[query("sum(shmem_job_local_pes{@all})", "PEs")],
+            &[query(
+                "sum(shmem_job_local_pes{@all} and on (job_id, instance) \
+                 shmem_job_state{@all, state=\"running\"} == 1) or vector(0)",
+                "PEs",
+            )],
         ),
         panel(
-            ("Deadlocks", "Rings of PEs that wait for each other. Runbook: ShmemDeadlock."),
+            ("Deadlocks", "Rings of PEs that wait for each other, in jobs that run. Runbook: ShmemDeadlock."),
             (Shape::Number, "none"),
             (6, 5),
-            &[query("sum(shmem_wait_cycles{@all})", "rings")],
+            &[query(
+                "sum(shmem_wait_cycles{@all} and on (job_id, instance) \
+                 shmem_job_state{@all, state=\"running\"} == 1) or vector(0)",
+                "rings",
+            )],
         ),
         panel(
-            ("Lost PEs", "PEs that ended before shmem_finalize. Runbook: ShmemPeLost."),
+            ("Lost PEs", "PEs of jobs that run, which ended before shmem_finalize. Runbook: ShmemPeLost."),
             (Shape::Number, "none"),
             (6, 5),
-            &[query("sum(shmem_lost_pes{@all})", "PEs")],
+            &[query(
+                "sum(shmem_lost_pes{@all} and on (job_id, instance) \
+                 shmem_job_state{@all, state=\"running\"} == 1) or vector(0)",
+                "PEs",
+            )],
         ),
         panel(
             ("Jobs", "Program, launcher and transport of each job."),

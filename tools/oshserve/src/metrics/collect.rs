@@ -260,11 +260,11 @@ fn rest(view: &View<'_>, memory: &mut Memory) -> Vec<Family> {
         ratio.add(&[job, stat, ""], Value::Number(value));
     }
     let sum = |of: fn(&PeRow) -> u64| pes.iter().map(of).fold(0_u64, u64::saturating_add);
-    let (nbi, blocked) = (sum(|pe| pe.nbi.ns), sum(|pe| pe.nbi.blocked_ns));
+    let (nbi, overlapped) = (sum(|pe| pe.nbi.ns), sum(PeRow::overlapped_ns));
     // Of no operation there is no share.
     let mut overlap = Family::new(Id::NbiOverlap);
     if nbi > 0 {
-        overlap.add(&[job], Value::Number(1.0 - (blocked as f64 / nbi as f64).min(1.0)));
+        overlap.add(&[job], Value::Number(overlapped as f64 / nbi as f64));
     }
     let mut made = vec![
         ratio,

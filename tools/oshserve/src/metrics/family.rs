@@ -1,5 +1,7 @@
 //! Values with their labels, before any format.
 
+use pellucid_profile::text::visible;
+
 use super::histogram::Histogram;
 use super::table::{Id, Row, row};
 
@@ -57,7 +59,8 @@ impl Family {
     /// Adds a series.
     pub fn add(&mut self, labels: &[&str], value: Value) {
         debug_assert_eq!(labels.len(), self.row.labels.len(), "{}", self.row.name);
-        self.series.push(Series { labels: labels.iter().map(|&label| label.to_owned()).collect(), value });
+        // Formats escape quotes and ends of lines; what else moves a cursor is for nobody to see.
+        self.series.push(Series { labels: labels.iter().map(|&label| visible(label)).collect(), value });
     }
 
     /// How many series Prometheus makes of it.

@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn the_format() {
         let mut calls = Family::new(Id::Calls);
-        calls.add(&["a\"b\\c\nd", "p", "host"], Value::Count(u64::MAX));
+        calls.add(&["a\"b\\c\n\u{1b}[31md", "p", "host"], Value::Count(u64::MAX));
         let mut sizes = Family::new(Id::MessageSize);
         let histogram = Histogram { buckets: vec![(15.0, 1)], count: 3, sum: 0.25, ..Histogram::default() };
         sizes.add(&["j", "put"], Value::Histogram(Box::new(histogram)));
@@ -95,7 +95,8 @@ mod tests {
         let text = encode(&[calls, sizes, info]);
         for line in [
             "# TYPE shmem_calls counter\n",
-            "shmem_calls_total{job_id=\"a\\\"b\\\\c\\nd\",op=\"p\",distance=\"host\"} 18446744073709551615\n",
+            "shmem_calls_total{job_id=\"a\\\"b\\\\c\\\\n\\\\u{1b}[31md\",\
+             op=\"p\",distance=\"host\"} 18446744073709551615\n",
             "# UNIT shmem_message_size_bytes bytes\n",
             "shmem_message_size_bytes_bucket{job_id=\"j\",class=\"put\",le=\"15.0\"} 1\n",
             "shmem_message_size_bytes_bucket{job_id=\"j\",class=\"put\",le=\"+Inf\"} 3\n",

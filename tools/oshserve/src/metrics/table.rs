@@ -278,8 +278,8 @@ pub static TABLE: [Row; 32] = [
         ("shmem_nbi_overlap_ratio", "shmem.nbi.overlap_ratio"),
         RATIO,
         &["job_id"],
-        "Share of the time from issue to completion of nonblocking operations that was not spent in the completing \
-         call; absent before the first.",
+        "Share of the time from issue to completion of nonblocking operations that was spent neither in the calls that \
+         issue them nor in the completing call; absent before the first.",
     ),
     counter(
         Id::Region,

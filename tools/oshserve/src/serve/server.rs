@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::fs;
+use std::io;
 use std::net::IpAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -40,6 +41,9 @@ const LIFE: Duration = Duration::from_secs(600);
 /// Bytes of a request's head.
 const HEAD_BYTES: usize = 8 << 10;
 
+/// What to do where somebody else listens there.
+const IN_USE: &str = ": --listen HOST:PORT takes another port, port 0 any that is free";
+
 /// A socket that listens.
 pub enum Listener {
     /// Address and port.
@@ -56,7 +60,11 @@ impl Listener {
     pub fn bind(to: &Listen) -> Result<Listener, String> {
         match to {
             Listen::Tcp(address) => {
-                let listener = std::net::TcpListener::bind(address).map_err(|error| format!("{address}: {error}"))?;
+                let failed = |error: io::Error| {
+                    let hint = if error.kind() == io::ErrorKind::AddrInUse { IN_USE } else { "" };
+                    format!("{address}: {error}{hint}")
+                };
+                let listener = std::net::TcpListener::bind(address).map_err(failed)?;
                 listener.set_nonblocking(true).map_err(|error| format!("{address}: {error}"))?;
                 Ok(Listener::Tcp(listener))
             }

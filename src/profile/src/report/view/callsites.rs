@@ -84,6 +84,7 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
     if cut > 0 {
         grid.notes.push(format!("... and {cut} more"));
     }
+    grid.notes.extend(grid.estimates());
     grid.notes.extend(unfinished);
     grid.notes.extend(called);
     if profile.other_sites.calls > 0 {
@@ -112,12 +113,13 @@ fn not_returned(place: &Cell, sum: &SiteSum) -> String {
 /// those that had not returned, and their time.
 fn numbers(sum: &SiteSum, run: f64, is_setup: bool) -> [Cell; 9] {
     let share = sum.total_ns().filter(|_| !is_setup).map(|ns| ns as f64 / run);
+    let about = |cell: Cell| if sum.is_estimated() { cell.about() } else { cell };
     [
         sum.calls.into(),
         sum.bytes.into(),
-        sum.total_ns().into(),
+        about(sum.total_ns().into()),
         share.into(),
-        sum.mean_ns().into(),
+        about(sum.mean_ns().into()),
         // Where no call was timed here, the mean is that of the routine, and no longest is known.
         (sum.max_ns > 0 || sum.total_ns().is_none_or(|ns| ns == 0)).then_some(sum.max_ns).into(),
         sum.timed_calls.into(),

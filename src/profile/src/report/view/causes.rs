@@ -26,9 +26,13 @@ const COLUMNS: [Column; 14] = [
     column("work_ns", "", Kind::Time),
 ];
 
+/// What is said where there is nothing.
+const SHORT: &str = "no wait was long enough to be looked into";
+const NOT_KEPT: &str = "waits are looked into in profiles that are kept (oshrun --profile-dir)";
+
 pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Grid {
-    let empty = "no wait was long enough to be looked into, or the profile was not kept (oshrun --profile-dir)";
-    let mut grid = Grid::new("causes", "Who ended waits, and why he was late", &COLUMNS, empty);
+    let title = "Who ended waits, and why they ended no sooner";
+    let mut grid = Grid::new("causes", title, &COLUMNS, if profile.is_detailed() { SHORT } else { NOT_KEPT });
     let causes = &profile.causes;
     for row in &causes.rows {
         let site = line(row.site.file(), symbols);

@@ -2,7 +2,7 @@
 
 use crate::merge::{LARGEST_TEXT, Merged};
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
-use crate::report::table::Table;
+use crate::report::table::{self, Table};
 use crate::tables::Peer;
 
 const COLUMNS: [Column; 9] = [
@@ -17,6 +17,8 @@ const COLUMNS: [Column; 9] = [
     column("amo_calls", "atomics", Kind::Count),
 ];
 
+/// Columns of text of a row's label.
+const LABEL: usize = 8;
 /// Pairs of PEs that are listed beside a matrix of groups.
 const MOST: usize = 10;
 
@@ -56,15 +58,14 @@ pub(crate) fn text(profile: &Merged) -> String {
     let label = |at: usize| cut(&if m.by_pe { format!("PE {}", m.labels[at]) } else { m.labels[at].clone() });
     for (title, rows, kind) in [("bytes", &m.bytes, Kind::Bytes), ("calls", &m.calls, Kind::Count)] {
         out.push_str(&format!("{title} from (row) to (column)\n"));
-        let cell = |n: u64| if n == 0 { "-".to_owned() } else { Cell::Whole(n).shown(kind).replace(' ', "") };
+        let cell = |n: u64| if n == 0 { "-".to_owned() } else { Cell::Whole(n).shown(kind) };
         let cells = |row: &Vec<u64>| row.iter().copied().chain([row.iter().sum()]).map(cell).collect::<Vec<_>>();
         let columns = (0..m.labels.len()).map(label).chain(["all".to_owned()]).collect();
-        let table: Vec<Vec<String>> = std::iter::once(columns).chain(rows.iter().map(cells)).collect();
-        let width = table.iter().flatten().map(|cell| cell.chars().count() + 1).fold(8, usize::max);
+        let (table, width) = fitting(std::iter::once(columns).chain(rows.iter().map(cells)).collect());
         for (at, row) in table.iter().enumerate() {
             let first = at.checked_sub(1).map_or_else(String::new, label);
             let row: String = row.iter().map(|cell| format!("{cell:>width$}")).collect();
-            out.push_str(&format!("{first:<8}{row}\n"));
+            out.push_str(&format!("{first:<LABEL$}{row}\n"));
         }
         out.push('\n');
     }
@@ -95,6 +96,32 @@ fn most(profile: &Merged) -> String {
     format!("\n{}", table.finish())
 }
 
+/// Rows of cells, and the width of each: units are right behind their numbers where there is no room for blanks.
+fn fitting(table: Vec<Vec<String>>) -> (Vec<Vec<String>>, usize) {
+    let width = |table: &[Vec<String>]| table.iter().flatten().map(|cell| cell.chars().count() + 1).fold(8, usize::max);
+    let spaced = width(&table);
+    if LABEL + spaced * table.first().map_or(0, Vec::len) <= table::width() {
+        return (table, spaced);
+    }
+    let close = |cell: &String| if cell.starts_with("PE ") { cell.clone() } else { cell.replace(' ', "") };
+    let table: Vec<Vec<String>> = table.iter().map(|row| row.iter().map(close).collect()).collect();
+    let width = width(&table);
+    (table, width)
+}
+
 fn cut(label: &str) -> String {
     label.chars().take(7).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_stand_apart_where_there_is_room() {
+        let row = |cells: usize| vec![vec!["PE 1".to_owned(); cells], vec!["1.50 MiB".to_owned(); cells]];
+        assert_eq!(fitting(row(8)), (row(8), 9));
+        let (table, width) = fitting(row(9));
+        assert_eq!((table[0][0].as_str(), table[1][0].as_str(), width), ("PE 1", "1.50MiB", 8));
+    }
 }

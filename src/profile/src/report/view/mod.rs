@@ -58,7 +58,7 @@ pub const VIEWS: &[Row] = &[
     },
     Row {
         view: View::Causes,
-        title: "Causes: who ended waits, and why he was late",
+        title: "Causes: who ended waits, and why they ended no sooner",
         make: |p, o, s| vec![causes::grid(p, o, s)],
     },
     Row {
@@ -170,6 +170,11 @@ pub fn line(file: Option<(&str, u64)>, symbols: &dyn Symbols) -> String {
     let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
     known
         .map_or_else(|| format!("{}+{address:#x}", name(path)), |frame| format!("{}:{}", name(&frame.file), frame.line))
+}
+
+/// Where something is, as words after it: `in main at isx.c:477`, `at isx+0x1234`.
+pub(crate) fn located(place: &str) -> String {
+    if place.contains(" at ") { format!("in {place}") } else { format!("at {place}") }
 }
 
 /// A call site for people. A return address is behind its call: the line is that of the byte before.

@@ -30,8 +30,8 @@ fn grid(profile: &Merged) -> Grid {
     for pe in profile.pes.iter().filter(|pe| pe.nbi.issued > 0) {
         let n = &pe.nbi;
         let mean = (n.batches > 0).then(|| n.ns as f64 / n.batches as f64);
-        let taken = n.blocked_ns.saturating_add(pe.issuing_ns) as f64;
-        let overlap = (n.ns > 0).then(|| 1.0 - (taken / n.ns as f64).min(1.0));
+        let overlap = (n.ns > 0).then(|| pe.overlapped_ns() as f64 / n.ns as f64);
+        let about = |cell: Cell| if pe.is_issuing_estimated { cell.about() } else { cell };
         grid.row([
             Cell::Pe(pe.pe),
             n.issued.into(),
@@ -42,11 +42,11 @@ fn grid(profile: &Merged) -> Grid {
             n.ns.into(),
             mean.into(),
             n.max_ns.into(),
-            pe.issuing_ns.into(),
+            about(pe.issuing_ns.into()),
             n.blocked_ns.into(),
             n.blocked_ns.saturating_sub(pe.nbi_waiting_ns).into(),
             pe.nbi_waiting_ns.into(),
-            overlap.into(),
+            about(overlap.into()),
         ]);
     }
     let remote = profile.routines.iter().filter(|routine| routine.name.contains("_nbi"));

@@ -51,9 +51,15 @@ struct Line<'p> {
     /// Time of all calls, in nanoseconds: of those that were timed, times what they stand for.
     ns: f64,
     best_ns: Option<f64>,
+    /// Whether that time is an estimate.
+    estimated: bool,
 }
 
 impl Line<'_> {
+    fn about(&self, cell: Cell) -> Cell {
+        if self.estimated { cell.about() } else { cell }
+    }
+
     fn mean_bytes(&self) -> f64 {
         self.bytes as f64 / self.calls.max(1) as f64
     }
@@ -130,14 +136,14 @@ pub(super) fn grid(profile: &Merged, options: &Options, _: &dyn Symbols) -> Grid
             routine.as_str().into(),
             size.into(),
             line.calls.into(),
-            Cell::Real(line.bytes as f64 / line.ns.max(1.0)),
+            line.about(Cell::Real(line.bytes as f64 / line.ns.max(1.0))),
             line.best_ns.map(|ns| line.bytes as f64 / ns.max(1.0)).into(),
-            line.share().into(),
-            line.over_ns().into(),
+            line.about(line.share().into()),
+            line.about(line.over_ns().into()),
             why.into(),
             Distance::ALL[usize::from(*distance)].name().into(),
             line.bytes.into(),
-            Cell::Real(line.ns),
+            line.about(Cell::Real(line.ns)),
             Cell::Whole(line.rate.faults),
             Cell::Real(line.looked(line.rate.busy)),
             Cell::Real(line.looked(line.rate.preempted)),
@@ -146,6 +152,7 @@ pub(super) fn grid(profile: &Merged, options: &Options, _: &dyn Symbols) -> Grid
     grid.cut(options.top);
     if !grid.rows.is_empty() {
         grid.notes.extend(reasons);
+        grid.notes.extend(grid.estimates());
         grid.notes.extend(ways.notes());
     }
     grid
@@ -187,7 +194,7 @@ fn line<'p, 'w>(
     let way = if rate.distance == Distance::Remote as u8 { ways.far } else { ways.near };
     let best_ns = way.and_then(|way| way.ns(kind, bytes as f64 / calls as f64)).map(|ns| ns * calls as f64);
     let ns = rate.ns as f64 / rate.calls as f64 * calls as f64;
-    Some((Line { rate, calls, bytes, ns, best_ns }, way))
+    Some((Line { rate, calls, bytes, ns, best_ns, estimated: routine.estimated }, way))
 }
 
 /// Exact calls and bytes of a size class and distance.
@@ -230,7 +237,8 @@ impl<'p> Ways<'p> {
             let [from, to] = &way.hosts;
             let place = if from == to { format!("on {from}") } else { format!("between {from} and {to}") };
             notes.push(crate::text::visible(&format!(
-                "best here: oshrun --calibrate {place}, {by}, {}{loud}. lost: beyond that, summed over the PEs.",
+                "best here: oshrun --calibrate {place}, {by}, {}{loud}. lost: time in these calls beyond what the best \
+                 takes, summed over the PEs.",
                 way.quality()
             )));
         }

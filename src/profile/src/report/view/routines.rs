@@ -41,7 +41,8 @@ fn row(r: &Routine, run: f64, most: Option<(u64, u32)>) -> Vec<Cell> {
         r.all_bytes().into(),
         r.errors.into(),
         r.timed_calls.into(),
-        timed(r.total_ns.into()),
+        // With what has passed in calls that have not returned.
+        if r.timed_calls == 0 && r.unfinished == 0 { Cell::None } else { r.spent_ns().into() },
         timed(r.total_stderr_ns().into()),
         timed(r.mean_ns().into()),
         timed(r.quantile_ns(0.5).into()),
@@ -59,4 +60,34 @@ fn row(r: &Routine, run: f64, most: Option<(u64, u32)>) -> Vec<Cell> {
         Cell::from(most.map(|(_, pe)| Cell::Pe(pe))),
         Cell::from(most.map(|(ns, _)| ns)),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Pe, Profile, Progress};
+    use crate::op::Class;
+    use crate::report::{self, NoSymbols};
+
+    #[test]
+    fn a_call_that_never_returned_has_one_total_everywhere() {
+        let mut barrier = Routine::new("shmem_barrier_all", Class::Barrier);
+        (barrier.calls[0], barrier.unfinished, barrier.unfinished_ns) = (1, 1, 10_500_000);
+        let end_ns = 12_000_000;
+        let pe = Pe { progress: Progress::Initialized, end_ns, routines: vec![barrier], ..Pe::default() };
+        let profile = Profile { pes: vec![pe], ..Profile::default() };
+        let merged = Merged::from(&profile);
+        let options = Options::default();
+        assert!(report::text(&merged, &options, &NoSymbols).contains("10.5 ms"));
+        assert!(grid(&merged, &options).text().contains("10.5 ms"));
+        assert!(report::csv(&merged, &options, &NoSymbols).contains(",10500000,,,,,,"));
+        let mut out = Vec::new();
+        report::json((&merged, &profile), &options, &[], &NoSymbols, &mut out).unwrap();
+        let json: serde_json::Value = serde_json::from_slice(&out).unwrap();
+        let time = &json["routines"][0]["time_ns"];
+        assert_eq!(time["total"], 10_500_000);
+        for name in ["mean", "p50", "p99", "max", "total_stderr"] {
+            assert!(time[name].is_null(), "{name} of a call that was never timed: {time}");
+        }
+    }
 }

@@ -1,18 +1,19 @@
 //! What each PE did over time.
 
-use crate::merge::{Merged, STRIP_COLUMNS};
+use crate::merge::{Merged, STRIP_COLUMNS, STRIP_KINDS};
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::report::{WHICH, shown_pes, table, units};
-use crate::timeline::{DATA, MEETINGS, WAITS};
+use crate::timeline::{DATA, MEETINGS, SETUP, WAITS};
 
-const COLUMNS: [Column; 7] = [
+const COLUMNS: [Column; 8] = [
     column("pe", "PE", Kind::Text),
     column("begin_ns", "from", Kind::Time),
     column("end_ns", "to", Kind::Time),
     column("outside", "outside", Kind::Share),
-    column("data", "put, get", Kind::Share),
+    column("data", "put, get, else", Kind::Share),
     column("waits", "waits, locks", Kind::Share),
     column("meetings", "barriers, coll.", Kind::Share),
+    column("setup", "init, finalize", Kind::Share),
 ];
 
 /// PEs that have a line each; with more, see [`shown_pes`].
@@ -26,7 +27,7 @@ pub(super) fn grid(profile: &Merged) -> Grid {
             let ((begin, end), shares) = (strip.range_ns(at), strip.shares(at));
             let outside = (1.0 - shares.iter().sum::<f64>()).max(0.0);
             let mut cells: Vec<Cell> = vec![Cell::Pe(pe), begin.into(), end.into(), outside.into()];
-            cells.extend([DATA, WAITS, MEETINGS].map(|kind| Cell::Real(shares[kind])));
+            cells.extend([DATA, WAITS, MEETINGS, SETUP].map(|kind| Cell::Real(shares[kind])));
             grid.row(cells);
         }
     }
@@ -58,14 +59,16 @@ pub(crate) fn text(profile: &Merged) -> String {
         out.push_str(&table::filled(&format!("{} of {} PEs: {WHICH}", shown.len(), profile.pes.len())));
     }
     out.push_str(". outside of the library  d puts, gets and all else  w waits, locks\n");
-    out.push_str("B barriers, collectives: what took most of a column\n");
+    out.push_str("B barriers, collectives  i initialization, finalization\n");
+    out.push_str("A letter is what took most of a column.\n");
     out
 }
 
 /// What took most of a column.
-fn letter(shares: [f64; crate::timeline::KINDS]) -> char {
+fn letter(shares: [f64; STRIP_KINDS]) -> char {
     let outside = 1.0 - shares.iter().sum::<f64>();
-    let of = [('.', outside), ('d', shares[DATA]), ('w', shares[WAITS]), ('B', shares[MEETINGS])];
+    let kinds = [('d', DATA), ('w', WAITS), ('B', MEETINGS), ('i', SETUP)];
+    let of = [('.', outside)].into_iter().chain(kinds.map(|(letter, kind)| (letter, shares[kind])));
     // The first of equal ones.
-    of.into_iter().rev().max_by(|a, b| a.1.total_cmp(&b.1)).map_or('.', |(letter, _)| letter)
+    of.rev().max_by(|a, b| a.1.total_cmp(&b.1)).map_or('.', |(letter, _)| letter)
 }

@@ -7,6 +7,7 @@ use super::*;
 use crate::compare::Amount;
 use crate::compare::place::Place;
 use crate::compare::run::{Cell, SiteKey};
+use crate::compare::verdict::Comparison;
 
 #[test]
 fn a_site_divides_up() {
@@ -116,6 +117,21 @@ fn a_late_pe_is_charged_with_what_made_it_late() {
     assert_eq!(causes.delta_ns, 160_000_000.0);
     assert!(first.parts.sum() >= 0.9 * causes.delta_ns, "{first:?}");
     assert_eq!(first.waited_at.as_ref().map(|at| at.0.as_str()), Some("shmem_barrier_all"));
+}
+
+#[test]
+fn few_pairs_have_no_causes_for_people() {
+    for (pairs, is_told) in [(1, false), (4, false), (5, true)] {
+        let runs = |last: u64| -> Vec<Run> { (0..pairs).map(|_| stencil([100, 100, 100, last])).collect() };
+        let (base, new) = (runs(120), runs(40_000_120));
+        let (base, new): (Vec<&Run>, Vec<&Run>) = (base.iter().collect(), new.iter().collect());
+        let causes = find(&base, &new, &Side::of(&base), &Side::of(&new));
+        let found = Comparison { causes, ..Comparison::default() };
+        for page in [crate::outline::text::page(&found), crate::outline::markdown::comment(&found, "id")] {
+            assert_eq!(page.contains("PE 3: "), is_told, "{pairs} pairs: {page}");
+            assert_ne!(page.contains("takes 5 pairs of runs or more"), is_told, "{pairs} pairs: {page}");
+        }
+    }
 }
 
 /// A pipeline: each PE computes, then waits for its left neighbour's flag. What PE 1 takes longer for its get is

@@ -157,3 +157,10 @@ fn links_in_a_store_are_not_followed() {
     assert_eq!(fs::read_to_string(scratch.0.join("counts/abc.json")).unwrap(), "{}");
     assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "precious");
 }
+
+#[test]
+fn where_there_is_no_history_the_way_to_one_is_told() {
+    let scratch = Scratch::new("none");
+    let message = Store::open(&scratch.0).unwrap_err();
+    assert!(message.contains("oshprof history add") && message.contains("--store"), "{message}");
+}

@@ -4,15 +4,16 @@ use std::fmt::Write as _;
 
 use pellucid_profile::merge::{Merged, STRIP_COLUMNS};
 use pellucid_profile::report::{shown_pes, shown_time};
-use pellucid_profile::timeline::{DATA, MEETINGS, WAITS};
+use pellucid_profile::timeline::{DATA, MEETINGS, SETUP, WAITS};
 
 use crate::html::escape;
 
 /// Kinds of time: name, colour's class, colour, and which it is.
-const KINDS: [(&str, &str, &str, usize); 3] = [
+const KINDS: [(&str, &str, &str, usize); 4] = [
     ("put, get, all else in the library", "b", "--acc2", DATA),
     ("waits, locks", "d", "--dim", WAITS),
     ("barriers, collectives", "c", "--warm", MEETINGS),
+    ("initialization, finalization", "a", "--acc", SETUP),
 ];
 /// Pixels of a PE's strip, and of the time that it shows.
 const HEIGHT: f64 = 16.0;
