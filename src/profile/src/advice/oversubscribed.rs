@@ -45,6 +45,8 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
     let (host, (workers, cores)) =
         hosts.iter().map(|host| (*host, crowd(host))).max_by(|a, b| (a.1.0 * b.1.1).cmp(&(b.1.0 * a.1.1)))?;
     let waiting: f64 = known().map(|pe| pe.time_ns(Class::waits) as f64).sum();
+    // Threads that wait together do not lose more than their PE has.
+    let waited: f64 = known().map(|pe| pe.time_ns(Class::waits).min(pe.run_ns()) as f64).sum();
     let switches: u64 = known().map(|pe| pe.system.usage.involuntary_switches).sum();
     let on_core: f64 = known().map(|pe| pe.on_core_ns() as f64).sum();
     let run = run_ns(profile);
@@ -59,7 +61,7 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
         // With a core for each, the run takes as long as the PE that has most to do.
         let alone = on(host).into_iter().map(busy_share).fold(0.0, f64::max);
         let share =
-            (waiting / run).min(taken(&on(host), cores) * (1.0 - cores as f64 / workers as f64)).min(1.0 - alone);
+            (waited / run).min(taken(&on(host), cores) * (1.0 - cores as f64 / workers as f64)).min(1.0 - alone);
         let who = if workers > pes as u64 { format!("{pes} PEs with {workers} threads") } else { format!("{pes} PEs") };
         return (share >= WAITING).then(|| Finding {
             what: format!("{who} share {}: waits include time without a core", shared(cores as u32, host, is_quota)),
@@ -77,7 +79,7 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
     let queued: Option<f64> = known().map(|pe| pe.queued_ns().map(|ns| ns as f64)).sum();
     let often = switches > 100 * profile.pes.len() as u64;
     let without = match queued {
-        Some(queued) => queued / run,
+        Some(_) => known().filter_map(|pe| Some(pe.queued_ns()?.min(pe.run_ns()) as f64)).sum::<f64>() / run,
         None if often => (run - on_core).max(0.0).min(waiting) / run,
         None => 0.0,
     };
@@ -116,7 +118,7 @@ fn taken(pes: &[&PeRow], cores: u64) -> f64 {
 /// How many threads of a PE ran at a time, in the mean, but for those that do nothing but wait for a variable.
 fn threads(pe: &PeRow) -> u64 {
     let main = pe.main_ns().max(1) as f64;
-    let all = (pe.run_ns() as f64 / main).round();
+    let all = (pe.threads_ns() as f64 / main).round();
     let waits = pe.time_ns(|class| class == Class::Wait);
     // What lasts longer than others have the core for is no matter of cores.
     let is_long = waits >= PARKED_NS.saturating_mul(pe.calls_of(Class::Wait));
@@ -126,14 +128,15 @@ fn threads(pe: &PeRow) -> u64 {
 
 /// What a PE has to do of its own: outside of waits.
 fn own_ns(pe: &PeRow) -> u64 {
-    pe.run_ns().saturating_sub(pe.time_ns(Class::waits))
+    pe.threads_ns().saturating_sub(pe.time_ns(Class::waits))
 }
 
-/// The part of its run in which a PE did not wait, and was on a core or on none without standing in line for one.
+/// The part of its run in which a PE did not wait, and was on a core or on none without standing in line for one; of
+/// several threads in the mean, since which of them works at a time is not known.
 fn busy_share(pe: &PeRow) -> f64 {
     let off_line = pe.queued_ns().map_or(0, |queued| own_ns(pe).saturating_sub(queued));
     let busy = own_ns(pe).min(pe.on_core_ns()).max(off_line);
-    (busy as f64 / pe.run_ns().max(1) as f64).min(1.0)
+    (busy as f64 / pe.threads_ns().max(1) as f64).min(1.0)
 }
 
 /// Whether the PEs work about as long together as the run takes, and longer between two waits than it takes to get a

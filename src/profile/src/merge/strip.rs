@@ -26,12 +26,11 @@ impl Strip {
         if line.slices.is_empty() || line.width_ns == 0 || pe.end_ns <= pe.start_ns {
             return None;
         }
-        let threads = (pe.tables.system.threads_ns as f64 / pe.main_ns().max(1) as f64).max(1.0);
         let column_ns = (pe.end_ns - pe.start_ns) as f64 / STRIP_COLUMNS as f64;
         let mut columns = [[0; KINDS]; STRIP_COLUMNS];
         for (at, column) in columns.iter_mut().enumerate() {
             let begin = pe.start_ns as f64 + at as f64 * column_ns;
-            *column = shares(line, (begin, begin + column_ns), column_ns * threads);
+            *column = shares(line, (begin, begin + column_ns), column_ns);
         }
         Some(Box::new(Strip { begin_ns: pe.start_ns, end_ns: pe.end_ns, columns }))
     }

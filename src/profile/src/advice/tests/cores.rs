@@ -69,6 +69,21 @@ fn threads_share_cores_as_pes_do() {
     assert!(found[0].1.what.starts_with("4 PEs with 16 threads share 4 cores on vm"), "{:?}", found[0].1);
 }
 
+/// What a thread that waits for the others of its PE has of the run is nothing to divide by, and those that are in the
+/// library at the same time lose no more than there is.
+#[test]
+fn costs_are_shares_of_what_pes_run_whatever_their_threads() {
+    let threaded = |ns| {
+        let mut all = profile(&[routine("shmem_long_g", Class::Get, 100_000, 8, ns)], 0.25);
+        all.pes.iter_mut().for_each(|pe| (pe.threads, pe.tables.system.threads_ns) = (4, 4000 * MS));
+        let share = findings(&all).iter().find(|(name, _)| *name == "small-gets").map(|(_, found)| found.share);
+        let run = Merged::from(&all).efficiencies.run;
+        (share, run.savings(4)[1] / MS, run.factors(4).map(|factors| (100.0 * factors.transfer).round()))
+    };
+    assert_eq!(threaded(900 * MS), (Some(0.9), 900, Some(10.0)));
+    assert_eq!(threaded(3000 * MS), (Some(1.0), 1000, Some(0.0)));
+}
+
 /// As many cores as there are help nobody whose container may take the time of a few.
 #[test]
 fn a_quota_is_what_pes_share() {
