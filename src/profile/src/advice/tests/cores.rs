@@ -69,6 +69,23 @@ fn threads_share_cores_as_pes_do() {
     assert!(found[0].1.what.starts_with("4 PEs with 16 threads share 4 cores on vm"), "{:?}", found[0].1);
 }
 
+/// Threads of a PE that are in the library for longer together than the PE runs do work outside of it, too.
+#[test]
+fn what_a_pe_works_alone_is_what_its_threads_do() {
+    let mut threaded = uneven(1000 * MS, 0);
+    for pe in &mut threaded.pes {
+        // A thread that waits for two, of which one works; of PE 0 it does so all the time.
+        (pe.threads, pe.tables.system.threads_ns) = (3, 3000 * MS);
+        let waits = if pe.pe == 0 { 0 } else { 1300 * MS };
+        pe.routines = vec![routine("shmem_team_sync", Class::Barrier, 10, 0, waits)];
+    }
+    let found = findings(&threaded);
+    assert_eq!(found[0].0, "serial-pe", "{found:?}");
+    assert!(found[0].1.what.starts_with("PE 0 works alone for 1.00 s"), "{found:?}");
+    let evidence = "3.00 s outside of the library with all its threads, 1.70 s in the mean of the others";
+    assert!(found[0].1.evidence.starts_with(evidence), "{found:?}");
+}
+
 /// What a thread that waits for the others of its PE has of the run is nothing to divide by, and those that are in the
 /// library at the same time lose no more than there is.
 #[test]
