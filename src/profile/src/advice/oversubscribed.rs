@@ -25,6 +25,9 @@ const WITH_QUOTA: &str = "start as many PEs as the quota has cores, or give the 
 /// What to try elsewhere.
 const WITHOUT_QUOTA: &str =
     "start as many PEs as there are cores; what a PE does more than one of the others has to wait for";
+/// What to try where there are cores for the PEs, and not for their threads.
+const THREADS: &str = "start fewer threads in each PE, or fewer PEs on a host: oshrun --cores-per-pe N binds each to N \
+     cores";
 /// What to try where others take the cores.
 const OTHERS: &str = "run where nothing else runs; oshrun --bind core keeps PEs from moving";
 /// What to try where others take the cores, or a quota does.
@@ -71,7 +74,11 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
                 shown_time(on_core),
                 shown_count(switches)
             ),
-            try_this: if is_quota { WITH_QUOTA } else { WITHOUT_QUOTA },
+            try_this: match is_quota {
+                _ if pes as u64 <= cores => THREADS,
+                true => WITH_QUOTA,
+                false => WITHOUT_QUOTA,
+            },
             share,
         });
     }

@@ -67,6 +67,10 @@ fn threads_share_cores_as_pes_do() {
     let found = findings(&many);
     assert_eq!(found[0].0, "oversubscribed");
     assert!(found[0].1.what.starts_with("4 PEs with 16 threads share 4 cores on vm"), "{:?}", found[0].1);
+    // There are cores for the PEs.
+    assert!(found[0].1.try_this.starts_with("start fewer threads in each PE"), "{:?}", found[0].1);
+    many.pes.iter_mut().for_each(|pe| pe.tables.system.cores = 2);
+    assert!(findings(&many)[0].1.try_this.starts_with("start as many PEs as there are cores"));
 }
 
 /// Threads of a PE that are in the library for longer together than the PE runs do work outside of it, too.
