@@ -224,8 +224,8 @@ fn each_rule_fires_on_what_it_is_for() {
             on_network(profile(&[put], 0.25), &[("requests", 8000), ("request_entries", 8100), ("bytes_out", 512_000)])
         }),
         ("network-full", {
-            let put = routine("shmem_putmem", Class::Put, 900, 1 << 16, 150 * MS);
-            on_network(profile(&[put], 0.25), &[("writes", 900), ("retries", 70_000), ("bytes_out", 59_000_000)])
+            let put = routine("shmem_putmem", Class::Put, 9000, 1 << 16, 150 * MS);
+            on_network(profile(&[put], 0.25), &[("writes", 9000), ("retries", 4000), ("bytes_out", 590_000_000)])
         }),
         ("first-touch", {
             let mut first = profile(&[routine("shmem_putmem", Class::Put, 64, 1 << 22, 180 * MS)], 0.25);
@@ -354,6 +354,16 @@ fn asking_by_gets_or_swaps_is_polling() {
     let of_swaps = |sets| names(&of_one_word(&[swap.clone(), set(sets)], "shmem_long_atomic_compare_swap"));
     assert_eq!(of_swaps(1000), ["polling"]);
     assert!(!of_swaps(900_000).contains(&"polling"));
+}
+
+/// Few operations that are refused for long wait for a slow link, not for room.
+#[test]
+fn a_network_is_full_of_many_operations() {
+    let put = |calls| profile(&[routine("shmem_putmem", Class::Put, calls, 1 << 16, 150 * MS)], 0.25);
+    let over = |calls, refused| names(&on_network(put(calls), &[("writes", calls), ("retries", refused)]));
+    assert!(!over(900, 900).contains(&"network-full"));
+    assert!(!over(9000, 100).contains(&"network-full"));
+    assert!(over(9000, 4000).contains(&"network-full"));
 }
 
 /// What somebody waits for, or what stands between two meetings, cannot be sent with the next.
