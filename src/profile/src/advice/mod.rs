@@ -23,6 +23,7 @@ mod put_then_flag;
 mod queries;
 mod quiet_often;
 mod serial_pe;
+mod slow_host;
 mod small_gets;
 mod small_puts;
 mod start_and_end;
@@ -89,6 +90,7 @@ pub const RULES: &[Rule] = &[
     Rule { name: "first-touch", find: first_touch::find },
     Rule { name: "algorithm", find: algorithm::find },
     Rule { name: "start-and-end", find: start_and_end::find },
+    Rule { name: "slow-host", find: slow_host::find },
 ];
 
 /// Where the time goes, for programs that no rule explains.

@@ -63,6 +63,7 @@ pub use meetings::{Late, MeetingTimes};
 pub use pe::{PeRow, SMALL, is_ask, is_blocking_put};
 pub use phases::{PhaseKey, PhaseSum, Place};
 pub use plan::Limits;
+pub use rates::FarTime;
 pub use regions::{MarkerRow, RegionSum};
 pub use sites::{SiteRow, SiteSum};
 pub use strip::{STRIP_COLUMNS, Strip};
@@ -176,6 +177,8 @@ pub struct Merged {
     pub addresses: Vec<AddressSum>,
     /// How fast puts, gets and atomics were, by routine, size class and distance.
     pub rates: Vec<Rate>,
+    /// How long those to other hosts took, by the host that they come from.
+    pub far: Vec<FarTime>,
     /// Requests by routine, those under way longest first.
     pub requests: Vec<Requests>,
     /// Calls that could not be carried out: the code of the error without its sign, and how many.
