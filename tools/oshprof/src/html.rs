@@ -82,7 +82,7 @@ fn header(out: &mut String, profile: &Merged, problems: &[String], symbols: &dyn
     let bytes = profile.routines.iter().map(|r| r.traffic_bytes()).fold(0, u64::saturating_add);
     let run: u64 = profile.pes.iter().map(|pe| pe.run_ns()).fold(0, u64::saturating_add);
     let library: u64 = profile.pes.iter().map(|pe| pe.library_ns().min(pe.run_ns())).fold(0, u64::saturating_add);
-    let waiting = waiting_ns(profile);
+    let waiting = waiting_ns(profile).min(library);
     let own: u64 = profile.pes.iter().map(|pe| pe.overhead_ns).fold(0, u64::saturating_add);
     let percent =
         |part: u64| if run == 0 { "-".to_owned() } else { format!("{:.1} %", 100.0 * part as f64 / run as f64) };
@@ -95,11 +95,7 @@ fn header(out: &mut String, profile: &Merged, problems: &[String], symbols: &dyn
         ("wall time", shown_time(job.wall_ns as f64), status),
         ("calls", shown_count(calls), report::shown_bytes(bytes)),
         ("in the library", percent(library), "of the PEs' run time".to_owned()),
-        (
-            "waiting",
-            percent(waiting.min(library)),
-            "barriers, collectives, waits, locks; allocations, for late PEs".to_owned(),
-        ),
+        ("waiting", percent(waiting), "barriers, collectives, waits, locks; allocations, for late PEs".to_owned()),
         ("imbalance", imbalance, "of the time outside the library".to_owned()),
         ("profiling", percent(own), format!("{} in all", shown_time(own as f64))),
     ];

@@ -45,14 +45,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     if (work(one) as f64) < MORE * mean || excess < LEAST_NS || share < least || stood || is_habit {
         return None;
     }
-    let most = profile.phases.iter().filter(|(_, sum)| sum.most().1 == one.pe && sum.pes() > 0);
-    let most = most.max_by_key(|(_, sum)| sum.most().0.saturating_sub(sum.work_ns() / sum.pes()));
-    let place = |of: Option<&crate::merge::Place>, otherwise: &str| {
-        of.map_or_else(|| otherwise.to_owned(), |place| line(place.file(), symbols))
-    };
-    let between = most.map_or_else(String::new, |((from, to), _)| {
-        format!(", most of it between {} and {}", place(from.as_ref(), "the start"), place(to.as_ref(), "the end"))
-    });
+    let between = between(profile, one.pe, symbols);
     let threads = if profile.pes.iter().any(|pe| pe.threads > 1) { " with all its threads" } else { "" };
     let blocked = was_blocked(one, excess);
     let (does, on_core) = match blocked {
@@ -77,6 +70,18 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             "give each PE a part of that work; or let the others go on with what does not need it"
         },
         share,
+    })
+}
+
+/// The two lines between which a PE works most of what it works more than the others.
+fn between(profile: &Merged, pe: u32, symbols: &dyn Symbols) -> String {
+    let most = profile.phases.iter().filter(|(_, sum)| sum.most().1 == pe && sum.pes() > 0);
+    let most = most.max_by_key(|(_, sum)| sum.most().0.saturating_sub(sum.work_ns() / sum.pes()));
+    let place = |of: Option<&crate::merge::Place>, otherwise: &str| {
+        of.map_or_else(|| otherwise.to_owned(), |place| line(place.file(), symbols))
+    };
+    most.map_or_else(String::new, |((from, to), _)| {
+        format!(", most of it between {} and {}", place(from.as_ref(), "the start"), place(to.as_ref(), "the end"))
     })
 }
 

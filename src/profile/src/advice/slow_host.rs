@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::merge::{FarTime, Merged, PeRow};
+use crate::merge::{Merged, PeRow, RemoteTime};
 use crate::report::{Symbols, shown_bytes, shown_time};
 use crate::size::size_bounds;
 
@@ -22,7 +22,7 @@ const DOMINATES: f64 = 0.10;
 
 /// A host that is slower than all others, for calls of a routine of one size.
 struct Slow<'p> {
-    of: &'p FarTime,
+    of: &'p RemoteTime,
     /// How long a call of the next host takes in the mean, in nanoseconds.
     next_ns: f64,
     /// Time in these calls on all hosts.
@@ -37,14 +37,14 @@ impl Slow<'_> {
 
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
-    let mut kinds: BTreeMap<(&str, u8), Vec<&FarTime>> = BTreeMap::new();
-    profile.far.iter().for_each(|far| kinds.entry((&*far.routine, far.class)).or_default().push(far));
+    let mut kinds: BTreeMap<(&str, u8), Vec<&RemoteTime>> = BTreeMap::new();
+    profile.remote_times.iter().for_each(|of| kinds.entry((&*of.routine, of.class)).or_default().push(of));
     let slow = kinds.into_values().filter_map(slow).max_by(|a, b| a.all_ns.total_cmp(&b.all_ns))?;
     let share = slow.all_ns / run_ns(profile);
     if share < DOMINATES || stood_in_line(profile, &slow) {
         return None;
     }
-    let FarTime { host, routine, class, .. } = slow.of;
+    let RemoteTime { host, routine, class, .. } = slow.of;
     let (mean, next) = (slow.of.mean_ns(), slow.next_ns);
     Some(Finding {
         what: format!(
@@ -59,19 +59,19 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             shown_time(slow.all_ns),
             costliest(profile, symbols, |name| name == &**routine)
         ),
-        try_this: "look at that host's link: its speed, its errors, and who else uses it; PEs that exchange most belong \
-                   to other hosts, or to one",
+        try_this: "look at that host's link: its speed, its errors, and who else uses it; PEs that exchange most \
+                   belong to other hosts, or to one",
         share,
     })
 }
 
 /// The host whose calls of a kind take much longer than those of each other one.
-fn slow(mut hosts: Vec<&FarTime>) -> Option<Slow<'_>> {
+fn slow(mut hosts: Vec<&RemoteTime>) -> Option<Slow<'_>> {
     hosts.sort_by(|a, b| b.mean_ns().total_cmp(&a.mean_ns()));
     let [of, next, ..] = hosts[..] else { return None };
-    let all_ns = hosts.iter().map(|far| far.ns as f64).sum();
+    let all_ns = hosts.iter().map(|of| of.ns as f64).sum();
     let slow = Slow { of, next_ns: next.mean_ns(), all_ns };
-    let is_known = hosts.len() >= HOSTS && hosts.iter().all(|far| far.calls >= MANY);
+    let is_known = hosts.len() >= HOSTS && hosts.iter().all(|of| of.calls >= MANY);
     (is_known && of.mean_ns() >= LONGER * slow.next_ns && slow.more_ns() >= LEAST_NS).then_some(slow)
 }
 

@@ -248,7 +248,7 @@ fn each_rule_fires_on_what_it_is_for() {
             late.pes.iter_mut().for_each(|pe| pe.finalize_ns = if pe.pe == 1 { 1000 * MS } else { 500 * MS });
             late
         }),
-        ("slow-host", with_far_puts(&[("a", 200), ("b", 210), ("c", 190), ("d", 400)])),
+        ("slow-host", with_remote_puts(&[("a", 200), ("b", 210), ("c", 190), ("d", 400)])),
     ];
     assert_eq!(cases.len(), RULES.len(), "a rule without a test");
     for (name, profile) in cases {
@@ -358,7 +358,7 @@ fn asking_by_gets_or_swaps_is_polling() {
 }
 
 /// PEs on these hosts, each with 200 puts to others that take so many milliseconds together.
-fn with_far_puts(hosts: &[(&str, u64)]) -> Profile {
+fn with_remote_puts(hosts: &[(&str, u64)]) -> Profile {
     let mut all = profile(&[routine("shmem_putmem", Class::Put, 200, 1 << 14, 0)], 0.25);
     for (pe, (host, ms)) in all.pes.iter_mut().zip(hosts) {
         (pe.host, pe.routines[0].total_ns) = ((*host).into(), ms * MS);
@@ -372,10 +372,10 @@ fn with_far_puts(hosts: &[(&str, u64)]) -> Profile {
 #[test]
 fn a_slow_host_is_named_where_others_can_be_told_from_it() {
     let is_named = |profile: &Profile| names(profile).contains(&"slow-host");
-    let slow = with_far_puts(&[("a", 200), ("b", 210), ("c", 190), ("d", 400)]);
+    let slow = with_remote_puts(&[("a", 200), ("b", 210), ("c", 190), ("d", 400)]);
     assert!(findings(&slow)[0].1.what.starts_with("transfers of PEs on d to other hosts take 1.9 times as long"));
-    assert!(!is_named(&with_far_puts(&[("a", 200), ("a", 210), ("d", 390), ("d", 400)])));
-    assert!(!is_named(&with_far_puts(&[("a", 200), ("b", 210), ("c", 390), ("d", 400)])));
+    assert!(!is_named(&with_remote_puts(&[("a", 200), ("a", 210), ("d", 390), ("d", 400)])));
+    assert!(!is_named(&with_remote_puts(&[("a", 200), ("b", 210), ("c", 390), ("d", 400)])));
     let mut starved = slow.clone();
     starved.pes.iter_mut().for_each(|pe| pe.tables.system.queued_ns = Some(if pe.pe == 3 { 140 * MS } else { 0 }));
     assert!(!is_named(&starved));

@@ -219,7 +219,7 @@ impl<'p> Fold<'p> {
         merged.causes = self.causes;
         merged.locks = self.locks.finish();
         merged.addresses = self.addresses.finish();
-        (merged.rates, merged.far) = self.rates.finish();
+        (merged.rates, merged.remote_times) = self.rates.finish();
         (merged.requests, merged.errors) = self.requests.finish();
         merged.callers = self.callers.finish();
         merged.builds = self.builds.into_iter().collect();

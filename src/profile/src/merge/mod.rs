@@ -63,7 +63,7 @@ pub use meetings::{Late, MeetingTimes};
 pub use pe::{PeRow, SMALL, is_ask, is_blocking_put};
 pub use phases::{PhaseKey, PhaseSum, Place};
 pub use plan::Limits;
-pub use rates::FarTime;
+pub use rates::RemoteTime;
 pub use regions::{MarkerRow, RegionSum};
 pub use sites::{SiteRow, SiteSum};
 pub use strip::{STRIP_COLUMNS, Strip};
@@ -178,7 +178,7 @@ pub struct Merged {
     /// How fast puts, gets and atomics were, by routine, size class and distance.
     pub rates: Vec<Rate>,
     /// How long those to other hosts took, by the host that they come from.
-    pub far: Vec<FarTime>,
+    pub remote_times: Vec<RemoteTime>,
     /// Requests by routine, those under way longest first.
     pub requests: Vec<Requests>,
     /// Calls that could not be carried out: the code of the error without its sign, and how many.

@@ -9,7 +9,7 @@ use crate::tables::Rate;
 
 /// Time that the PEs of a host spend in calls of a routine and size to PEs of other hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FarTime {
+pub struct RemoteTime {
     /// The host that they are called on.
     pub host: Arc<str>,
     /// C name.
@@ -22,7 +22,7 @@ pub struct FarTime {
     pub ns: u64,
 }
 
-impl FarTime {
+impl RemoteTime {
     /// Mean time of a call in nanoseconds.
     pub fn mean_ns(&self) -> f64 {
         self.ns as f64 / self.calls.max(1) as f64
@@ -34,7 +34,7 @@ impl FarTime {
 pub(super) struct Rates {
     all: BTreeMap<(String, u8, u8), Rate>,
     /// Calls and time, by host, routine and size class.
-    far: BTreeMap<(String, String, u8), (u64, u64)>,
+    remote: BTreeMap<(String, String, u8), (u64, u64)>,
 }
 
 impl Rates {
@@ -42,7 +42,7 @@ impl Rates {
         for rate in &pe.tables.rates {
             self.put(rate.clone());
             if rate.distance == Distance::Remote as u8 {
-                self.put_far((pe.host.clone(), rate.routine.clone(), rate.class), (rate.calls, rate.ns));
+                self.put_remote((pe.host.clone(), rate.routine.clone(), rate.class), (rate.calls, rate.ns));
             }
         }
     }
@@ -55,24 +55,24 @@ impl Rates {
         }
     }
 
-    fn put_far(&mut self, key: (String, String, u8), (calls, ns): (u64, u64)) {
-        let sum = self.far.entry(key).or_default();
+    fn put_remote(&mut self, key: (String, String, u8), (calls, ns): (u64, u64)) {
+        let sum = self.remote.entry(key).or_default();
         *sum = (sum.0.saturating_add(calls), sum.1.saturating_add(ns));
     }
 
     pub(super) fn join(&mut self, other: Rates) {
         other.all.into_values().for_each(|rate| self.put(rate));
-        other.far.into_iter().for_each(|(key, sum)| self.put_far(key, sum));
+        other.remote.into_iter().for_each(|(key, sum)| self.put_remote(key, sum));
     }
 
-    pub(super) fn finish(self) -> (Vec<Rate>, Vec<FarTime>) {
-        let far = |((host, routine, class), (calls, ns)): ((String, String, u8), (u64, u64))| FarTime {
+    pub(super) fn finish(self) -> (Vec<Rate>, Vec<RemoteTime>) {
+        let remote = |((host, routine, class), (calls, ns)): ((String, String, u8), (u64, u64))| RemoteTime {
             host: host.into(),
             routine: routine.into(),
             class,
             calls,
             ns,
         };
-        (self.all.into_values().collect(), self.far.into_iter().map(far).collect())
+        (self.all.into_values().collect(), self.remote.into_iter().map(remote).collect())
     }
 }
