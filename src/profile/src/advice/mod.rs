@@ -24,6 +24,7 @@ mod put_then_flag;
 mod queries;
 mod quiet_often;
 mod serial_pe;
+mod slow_host;
 mod small_gets;
 mod small_puts;
 mod start_and_end;
@@ -90,6 +91,7 @@ pub const RULES: &[Rule] = &[
     Rule { name: "first-touch", find: first_touch::find },
     Rule { name: "algorithm", find: algorithm::find },
     Rule { name: "start-and-end", find: start_and_end::find },
+    Rule { name: "slow-host", find: slow_host::find },
 ];
 
 /// Where the time goes, for programs that no rule explains.
@@ -119,10 +121,13 @@ pub fn findings(profile: &Merged, symbols: &dyn Symbols) -> Vec<(&'static str, F
     }
     let mut found: Vec<_> =
         RULES.iter().filter_map(|rule| (rule.find)(profile, symbols).map(|finding| (rule.name, finding))).collect();
+    // Threads that lose time together do not lose more than there is.
+    found.iter_mut().for_each(|(_, finding)| finding.share = finding.share.min(1.0));
     // What is found has to explain some of it: a heap that is full does not, and cores that are taken have to explain
     // half of what the PEs do in the library. Where one PE stands in line, others may wait for it meanwhile.
-    let in_library = sum(profile, |r| r.class.is_library_time()).1 / run_ns(profile);
-    let in_line = |pe: &PeRow| pe.queued_ns().unwrap_or(0) as f64 / pe.main_ns().max(1) as f64;
+    let in_library =
+        profile.pes.iter().map(|pe| pe.library_ns().min(pe.run_ns()) as f64).sum::<f64>() / run_ns(profile);
+    let in_line = |pe: &PeRow| pe.queued_ns().unwrap_or(0).min(pe.run_ns()) as f64 / pe.run_ns().max(1) as f64;
     let in_line = profile.pes.iter().map(in_line).fold(0.0, f64::max);
     let explains = |(name, finding): &(&str, Finding)| {
         finding.share > WORTH && (*name != "oversubscribed" || 2.0 * finding.share.max(in_line) >= in_library)
@@ -134,7 +139,7 @@ pub fn findings(profile: &Merged, symbols: &dyn Symbols) -> Vec<(&'static str, F
     found
 }
 
-/// Time of all PEs between initialization and finalization. Threads of a PE have more of it together than the PE.
+/// Time of all PEs between initialization and finalization.
 pub(crate) fn run_ns(profile: &Merged) -> f64 {
     run_time_ns(&profile.pes).max(1.0)
 }
@@ -191,7 +196,7 @@ fn costliest(profile: &Merged, symbols: &dyn Symbols, of: impl Fn(&str) -> bool)
 fn busiest_share(profile: &Merged) -> f64 {
     let busy = profile.pes.iter().map(|pe| {
         let waits = pe.time_ns(Class::waits) as f64;
-        1.0 - waits / pe.run_ns().max(1) as f64
+        (1.0 - waits / pe.run_ns().max(1) as f64).max(0.0)
     });
     busy.fold(0.0, f64::max)
 }

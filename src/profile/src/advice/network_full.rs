@@ -6,8 +6,9 @@ use crate::report::{Symbols, shown_count, shown_time};
 
 use super::{Finding, run_ns, sum};
 
-/// Retries for each operation from which on they are many.
-const OFTEN: f64 = 1.0;
+/// Share of the operations that have to find no room.
+const OFTEN: f64 = 0.1;
+/// Operations before they are many: fewer wait for something else.
 const MANY: u64 = 10_000;
 /// Share of the run that transfers have to take.
 const DOMINATES: f64 = 0.10;
@@ -23,17 +24,16 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
     let moves = |class| matches!(class, Class::Put | Class::Get | Class::Amo | Class::Signal | Class::Order);
     let (_, ns) = sum(profile, |r| moves(r.class));
     let share = ns / run_ns(profile);
-    if retries.total < MANY || (retries.total as f64) < OFTEN * operations as f64 || share < DOMINATES {
+    if operations < MANY || (retries.total as f64) < OFTEN * operations as f64 || share < DOMINATES {
         return None;
     }
     Some(Finding {
-        what: format!("the network had no room {} times: operations were posted again", shown_count(retries.total)),
-        evidence: format!(
-            "{} operations, {} in transfers over all PEs; most on PE {}",
-            shown_count(operations),
-            shown_time(ns),
-            retries.most.1
+        what: format!(
+            "the network had no room for {} of {} operations at first",
+            shown_count(retries.total),
+            shown_count(operations)
         ),
+        evidence: format!("{} in transfers over all PEs; most of them on PE {}", shown_time(ns), retries.most.1),
         try_this: "fewer operations at a time: a quiet after some hundred, larger messages; --view matrix says whether \
                    all go to one PE",
         share,

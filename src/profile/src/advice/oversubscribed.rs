@@ -25,6 +25,9 @@ const WITH_QUOTA: &str = "start as many PEs as the quota has cores, or give the 
 /// What to try elsewhere.
 const WITHOUT_QUOTA: &str =
     "start as many PEs as there are cores: with more of them, some stand still, and those that wait for them do, too";
+/// What to try where there are cores for the PEs, and not for their threads.
+const THREADS: &str = "start fewer threads in each PE, or fewer PEs on a host: oshrun --cores-per-pe N binds each to N \
+     cores";
 /// What to try where others take the cores.
 const OTHERS: &str = "run where nothing else runs; oshrun --bind core keeps PEs from moving";
 /// What to try where others take the cores, or a quota does.
@@ -36,15 +39,11 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
     let hosts = crate::report::hosts(profile);
     let known = || profile.pes.iter().filter(|pe| pe.system.cores > 0);
     let on = |host: &str| known().filter(|pe| &*pe.host == host).collect::<Vec<&PeRow>>();
-    let crowd = |host: &str| {
-        let pes = on(host);
-        let cores = pes.iter().map(|pe| pe.system.cores).max().unwrap_or(u32::MAX);
-        // Threads that run at the same time each want one.
-        (pes.iter().map(|pe| threads(pe)).sum::<u64>(), u64::from(cores))
-    };
     let (host, (workers, cores)) =
-        hosts.iter().map(|host| (*host, crowd(host))).max_by(|a, b| (a.1.0 * b.1.1).cmp(&(b.1.0 * a.1.1)))?;
+        hosts.iter().map(|host| (*host, crowd(&on(host)))).max_by(|a, b| (a.1.0 * b.1.1).cmp(&(b.1.0 * a.1.1)))?;
     let waiting: f64 = known().map(|pe| pe.time_ns(Class::waits) as f64).sum();
+    // Threads that wait together, or stand in line, do not lose more than their PE has.
+    let lost = |of: fn(&PeRow) -> u64| known().map(|pe| of(pe).min(pe.run_ns()) as f64).sum::<f64>() / run_ns(profile);
     let switches: u64 = known().map(|pe| pe.system.usage.involuntary_switches).sum();
     let on_core: f64 = known().map(|pe| pe.on_core_ns() as f64).sum();
     let run = run_ns(profile);
@@ -58,8 +57,9 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
         }
         // With a core for each, the run takes as long as the PE that has most to do.
         let alone = on(host).into_iter().map(busy_share).fold(0.0, f64::max);
-        let share =
-            (waiting / run).min(taken(&on(host), cores) * (1.0 - cores as f64 / workers as f64)).min(1.0 - alone);
+        let share = lost(|pe| pe.time_ns(Class::waits))
+            .min(taken(&on(host), cores) * (1.0 - cores as f64 / workers as f64))
+            .min(1.0 - alone);
         let who = if workers > pes as u64 { format!("{pes} PEs with {workers} threads") } else { format!("{pes} PEs") };
         return (share >= WAITING).then(|| Finding {
             what: format!("{who} share {}: waits include time without a core", shared(cores as u32, host, is_quota)),
@@ -69,7 +69,7 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
                 shown_time(on_core),
                 shown_count(switches)
             ),
-            try_this: if is_quota { WITH_QUOTA } else { WITHOUT_QUOTA },
+            try_this: try_fewer(pes as u64 > cores, is_quota),
             share,
         });
     }
@@ -77,7 +77,7 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
     let queued: Option<f64> = known().map(|pe| pe.queued_ns().map(|ns| ns as f64)).sum();
     let often = switches > 100 * profile.pes.len() as u64;
     let without = match queued {
-        Some(queued) => queued / run,
+        Some(_) => lost(|pe| pe.queued_ns().unwrap_or(0)),
         None if often => (run - on_core).max(0.0).min(waiting) / run,
         None => 0.0,
     };
@@ -89,6 +89,21 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
         try_this: if quota.is_some() { THROTTLED } else { OTHERS },
         share: without,
     })
+}
+
+/// How many want a core of a host, and its cores: threads that run at the same time each want one.
+fn crowd(pes: &[&PeRow]) -> (u64, u64) {
+    let cores = pes.iter().map(|pe| pe.system.cores).max().unwrap_or(u32::MAX);
+    (pes.iter().map(|pe| threads(pe)).sum(), u64::from(cores))
+}
+
+/// Of what to start fewer where too many want the cores, or a quota.
+fn try_fewer(are_pes: bool, is_quota: bool) -> &'static str {
+    match (are_pes, is_quota) {
+        (false, _) => THREADS,
+        (true, true) => WITH_QUOTA,
+        (true, false) => WITHOUT_QUOTA,
+    }
 }
 
 fn shared(cores: u32, host: &str, is_quota: bool) -> String {
@@ -116,7 +131,7 @@ fn taken(pes: &[&PeRow], cores: u64) -> f64 {
 /// How many threads of a PE ran at a time, in the mean, but for those that do nothing but wait for a variable.
 fn threads(pe: &PeRow) -> u64 {
     let main = pe.main_ns().max(1) as f64;
-    let all = (pe.run_ns() as f64 / main).round();
+    let all = (pe.threads_ns() as f64 / main).round();
     let waits = pe.time_ns(|class| class == Class::Wait);
     // What lasts longer than others have the core for is no matter of cores.
     let is_long = waits >= PARKED_NS.saturating_mul(pe.calls_of(Class::Wait));
@@ -126,14 +141,15 @@ fn threads(pe: &PeRow) -> u64 {
 
 /// What a PE has to do of its own: outside of waits.
 fn own_ns(pe: &PeRow) -> u64 {
-    pe.run_ns().saturating_sub(pe.time_ns(Class::waits))
+    pe.threads_ns().saturating_sub(pe.time_ns(Class::waits))
 }
 
-/// The part of its run in which a PE did not wait, and was on a core or on none without standing in line for one.
+/// The part of its run in which a PE did not wait, and was on a core or on none without standing in line for one; of
+/// several threads in the mean, since which of them works at a time is not known.
 fn busy_share(pe: &PeRow) -> f64 {
     let off_line = pe.queued_ns().map_or(0, |queued| own_ns(pe).saturating_sub(queued));
     let busy = own_ns(pe).min(pe.on_core_ns()).max(off_line);
-    (busy as f64 / pe.run_ns().max(1) as f64).min(1.0)
+    (busy as f64 / pe.threads_ns().max(1) as f64).min(1.0)
 }
 
 /// Whether the PEs work about as long together as the run takes, and longer between two waits than it takes to get a

@@ -7,6 +7,8 @@ use crate::report::{Symbols, shown_count, shown_time};
 use super::{Finding, WORTH, core_ns, costliest, is_quiet, sum};
 
 const MANY: u64 = 1000;
+/// Bytes of a put in the mean from which on sending them takes longer than what a quiet for several would save.
+const LARGE: u64 = 4096;
 
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
@@ -20,12 +22,15 @@ fn is_often(calls: u64, puts: u64) -> bool {
 
 fn quiets(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let (quiets, ns) = sum(profile, is_quiet);
-    let (puts, put_ns) = sum(profile, |r| r.class == Class::Put);
+    let (puts, put_ns) =
+        sum(profile, |r| r.class == Class::Put && r.traffic_bytes() < LARGE.saturating_mul(r.all_calls()));
+    // Where somebody waits for each, there is no batch to be made.
+    let (meetings, _) = sum(profile, |r| matches!(r.class, Class::Wait | Class::Barrier | Class::Collective));
     // Over a network what a quiet costs is in the puts too, which cannot be under way together. On one host a put has
     // copied all when it returns.
     let held_up = if profile.network.is_empty() { 0.0 } else { put_ns };
     let share = ((ns + held_up) / core_ns(profile)).min(1.0);
-    if !is_often(quiets, puts) || share < WORTH {
+    if !is_often(quiets, puts) || share < WORTH || 2 * meetings >= quiets {
         return None;
     }
     Some(Finding {

@@ -29,7 +29,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     // What is known of the others is no more than that.
     let most = |pe: &PeRow| if pe.queued_ns().is_some() { outside_ns(pe) } else { work(pe) };
     let mean = others().map(|pe| most(pe) as f64).sum::<f64>() / (profile.pes.len() - 1) as f64;
-    let excess = work(one) as f64 - mean;
+    let excess = (work(one) as f64 - mean).min(one.run_ns() as f64);
     let waiting: f64 = others().map(|pe| pe.time_ns(may_wait) as f64).sum();
     // Spread evenly, all PEs would end earlier by what is left of the excess, as far as there are cores for it.
     let pes = profile.pes.len() as f64;
@@ -45,14 +45,8 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     if (work(one) as f64) < MORE * mean || excess < LEAST_NS || share < least || stood || is_habit {
         return None;
     }
-    let most = profile.phases.iter().filter(|(_, sum)| sum.most().1 == one.pe && sum.pes() > 0);
-    let most = most.max_by_key(|(_, sum)| sum.most().0.saturating_sub(sum.work_ns() / sum.pes()));
-    let place = |of: Option<&crate::merge::Place>, otherwise: &str| {
-        of.map_or_else(|| otherwise.to_owned(), |place| line(place.file(), symbols))
-    };
-    let between = most.map_or_else(String::new, |((from, to), _)| {
-        format!(", most of it between {} and {}", place(from.as_ref(), "the start"), place(to.as_ref(), "the end"))
-    });
+    let between = between(profile, one.pe, symbols);
+    let threads = if profile.pes.iter().any(|pe| pe.threads > 1) { " with all its threads" } else { "" };
     let blocked = was_blocked(one, excess);
     let (does, on_core) = match blocked {
         true => (
@@ -64,7 +58,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     Some(Finding {
         what: format!("PE {} {does} for {} while others wait", one.pe, shown_time(excess)),
         evidence: format!(
-            "{} outside of the library{on_core}, {} in the mean of the others, who wait {} together{between}",
+            "{} outside of the library{threads}{on_core}, {} in the mean of the others, who wait {} together{between}",
             shown_time(work(one) as f64),
             shown_time(mean),
             shown_time(waiting)
@@ -76,6 +70,18 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             "give each PE a part of that work; or let the others go on with what does not need it"
         },
         share,
+    })
+}
+
+/// The two lines between which a PE works most of what it works more than the others.
+fn between(profile: &Merged, pe: u32, symbols: &dyn Symbols) -> String {
+    let most = profile.phases.iter().filter(|(_, sum)| sum.most().1 == pe && sum.pes() > 0);
+    let most = most.max_by_key(|(_, sum)| sum.most().0.saturating_sub(sum.work_ns() / sum.pes()));
+    let place = |of: Option<&crate::merge::Place>, otherwise: &str| {
+        of.map_or_else(|| otherwise.to_owned(), |place| line(place.file(), symbols))
+    };
+    most.map_or_else(String::new, |((from, to), _)| {
+        format!(", most of it between {} and {}", place(from.as_ref(), "the start"), place(to.as_ref(), "the end"))
     })
 }
 
@@ -95,9 +101,10 @@ fn crowds(profile: &Merged) -> BTreeMap<&str, u32> {
     crowds.map(|(host, (_, cores))| (host, cores)).collect()
 }
 
-/// Time of a PE outside of the library.
+/// Time of a PE outside of the library, of all its threads: those that wait for others to end are a part of it that PEs
+/// have alike.
 pub(super) fn outside_ns(pe: &PeRow) -> u64 {
-    pe.main_ns().saturating_sub(pe.library_ns())
+    pe.outside_ns()
 }
 
 /// What a PE worked outside of the library at least. Where PEs share cores, a part of the time there is standing in
@@ -120,7 +127,7 @@ fn work_ns(pe: &PeRow, is_crowded: bool) -> u64 {
 /// known, it may have whenever it was on none.
 fn was_without_core(pe: &PeRow, excess_ns: f64) -> bool {
     let on_core = pe.on_core_ns();
-    let without = pe.main_ns().saturating_sub(on_core);
+    let without = pe.threads_ns().saturating_sub(on_core);
     on_core > 0 && pe.queued_outside_ns().unwrap_or(without).min(without) as f64 > excess_ns / 2.0
 }
 

@@ -224,8 +224,8 @@ fn each_rule_fires_on_what_it_is_for() {
             on_network(profile(&[put], 0.25), &[("requests", 8000), ("request_entries", 8100), ("bytes_out", 512_000)])
         }),
         ("network-full", {
-            let put = routine("shmem_putmem", Class::Put, 900, 1 << 16, 150 * MS);
-            on_network(profile(&[put], 0.25), &[("writes", 900), ("retries", 70_000), ("bytes_out", 59_000_000)])
+            let put = routine("shmem_putmem", Class::Put, 9000, 1 << 16, 150 * MS);
+            on_network(profile(&[put], 0.25), &[("writes", 9000), ("retries", 4000), ("bytes_out", 590_000_000)])
         }),
         ("first-touch", {
             let mut first = profile(&[routine("shmem_putmem", Class::Put, 64, 1 << 22, 180 * MS)], 0.25);
@@ -248,6 +248,7 @@ fn each_rule_fires_on_what_it_is_for() {
             late.pes.iter_mut().for_each(|pe| pe.finalize_ns = if pe.pe == 1 { 1000 * MS } else { 500 * MS });
             late
         }),
+        ("slow-host", with_remote_puts(&[("a", 200), ("b", 210), ("c", 190), ("d", 400)])),
     ];
     assert_eq!(cases.len(), RULES.len(), "a rule without a test");
     for (name, profile) in cases {
@@ -314,15 +315,20 @@ fn no_smaller_team_is_faster_than_its_busiest_pe() {
     assert!(!names(&pairs).contains(&"larger-team"), "{:?}", findings(&pairs));
 }
 
-/// On one host a put has copied all when it returns, and a quiet has nothing to wait for.
+/// On one host a put has copied all when it returns, and a quiet has nothing to wait for. Over a network it waits for
+/// what was put, which takes as long in a batch where it is large, and has none where somebody waits for each.
 #[test]
-fn a_quiet_after_large_puts_costs_what_the_quiet_takes() {
-    let put = routine("shmem_putmem", Class::Put, 5000, 1 << 18, 600 * MS);
+fn a_quiet_after_a_put_is_one_too_many_where_small_ones_could_share_it() {
     let quiet = routine("shmem_quiet", Class::Order, 5000, 0, MS);
-    let on_host = profile(&[put, quiet], 0.25);
-    assert!(!names(&on_host).contains(&"quiet-often"), "{:?}", findings(&on_host));
-    let far = on_network(on_host, &[("writes", 5000)]);
-    assert!(names(&far).contains(&"quiet-often"), "{:?}", findings(&far));
+    let of = |bytes| profile(&[routine("shmem_putmem", Class::Put, 5000, bytes, 600 * MS), quiet.clone()], 0.25);
+    let far = |profile| names(&on_network(profile, &[("writes", 5000)])).contains(&"quiet-often");
+    assert!(!names(&of(512)).contains(&"quiet-often"), "{:?}", findings(&of(512)));
+    assert!(far(of(512)));
+    assert!(!far(of(1 << 18)));
+    let mut met = of(512);
+    let barrier = routine("shmem_barrier_all", Class::Barrier, 5000, 0, 100 * MS);
+    met.pes.iter_mut().for_each(|pe| pe.routines.push(barrier.clone()));
+    assert!(!far(met));
 }
 
 /// Calls of a routine that all go to one word of PE 0, in each PE but that.
@@ -355,6 +361,40 @@ fn asking_by_gets_or_swaps_is_polling() {
     let of_swaps = |sets| names(&of_one_word(&[swap.clone(), set(sets)], "shmem_long_atomic_compare_swap"));
     assert_eq!(of_swaps(1000), ["polling"]);
     assert!(!of_swaps(900_000).contains(&"polling"));
+}
+
+/// PEs on these hosts, each with 200 puts to others that take so many milliseconds together.
+fn with_remote_puts(hosts: &[(&str, u64)]) -> Profile {
+    let mut all = profile(&[routine("shmem_putmem", Class::Put, 200, 1 << 14, 0)], 0.25);
+    for (pe, (host, ms)) in all.pes.iter_mut().zip(hosts) {
+        (pe.host, pe.routines[0].total_ns) = ((*host).into(), ms * MS);
+        let (class, routine) = (size_class(1 << 14) as u8, "shmem_putmem".to_owned());
+        pe.tables.rates = vec![Rate { routine, class, distance: 3, calls: 200, ns: ms * MS, ..Rate::default() }];
+    }
+    all
+}
+
+/// It is one host, where the others are alike, and its cores are not taken.
+#[test]
+fn a_slow_host_is_named_where_others_can_be_told_from_it() {
+    let is_named = |profile: &Profile| names(profile).contains(&"slow-host");
+    let slow = with_remote_puts(&[("a", 200), ("b", 210), ("c", 190), ("d", 400)]);
+    assert!(findings(&slow)[0].1.what.starts_with("transfers of PEs on d to other hosts take 1.9 times as long"));
+    assert!(!is_named(&with_remote_puts(&[("a", 200), ("a", 210), ("d", 390), ("d", 400)])));
+    assert!(!is_named(&with_remote_puts(&[("a", 200), ("b", 210), ("c", 390), ("d", 400)])));
+    let mut starved = slow.clone();
+    starved.pes.iter_mut().for_each(|pe| pe.tables.system.queued_ns = Some(if pe.pe == 3 { 140 * MS } else { 0 }));
+    assert!(!is_named(&starved));
+}
+
+/// Few operations that are refused for long wait for a slow link, not for room.
+#[test]
+fn a_network_is_full_of_many_operations() {
+    let put = |calls| profile(&[routine("shmem_putmem", Class::Put, calls, 1 << 16, 150 * MS)], 0.25);
+    let over = |calls, refused| names(&on_network(put(calls), &[("writes", calls), ("retries", refused)]));
+    assert!(!over(900, 900).contains(&"network-full"));
+    assert!(!over(9000, 100).contains(&"network-full"));
+    assert!(over(9000, 4000).contains(&"network-full"));
 }
 
 /// What somebody waits for, or what stands between two meetings, cannot be sent with the next.

@@ -2,7 +2,8 @@
 //!
 //! They are those of the POP methodology, for what a profile knows: a PE's time is useful outside of the library,
 //! waiting for others until the last of them has come to a barrier or collective, and in waits and locks; all else in
-//! the library is time in which data moves.
+//! the library is time in which data moves. What the threads of a PE do in the library counts together, up to the PE's
+//! time, whatever others of its threads compute meanwhile: more than that nothing can save.
 //!
 //! ```text
 //! parallel        mean of the useful time over the longest time of a PE   = balance x communication
@@ -143,7 +144,8 @@ impl Efficiencies {
     pub(super) fn add(&mut self, parts: &Recorded, pe: &Pe) {
         self.run.add(parts.run(pe));
         for (number, region) in pe.tables.regions.iter().enumerate() {
-            let times = parts.region(number, region.own_ns);
+            // Threads spend it together: of the PE's time it takes no more than there is.
+            let times = parts.region(number, region.own_ns.min(pe.main_ns()));
             if times.elapsed_ns > 0 {
                 self.regions.entry(region.name.clone()).or_default().add(times);
             }
@@ -220,6 +222,14 @@ impl Library {
         let in_meetings = (self.meetings as f64 * self.until_last()) as u64;
         self.waits.saturating_add(in_meetings).saturating_add(self.open_meetings)
     }
+
+    /// The parts of a PE's time. What its threads do in the library counts together, since a thread that is outside may
+    /// do nothing but wait for those that are not; where they are there at a time, what they wait has its share.
+    fn of(&self, elapsed_ns: u64) -> Parts {
+        let most = (elapsed_ns as f64 / self.all.max(1) as f64).min(1.0);
+        let waiting_ns = (self.waiting() as f64 * most) as u64;
+        Parts { elapsed_ns, useful_ns: elapsed_ns.saturating_sub(self.all), waiting_ns }
+    }
 }
 
 /// What a PE recorded, as a whole and by number of the region.
@@ -262,19 +272,14 @@ impl Recorded {
         self.whole.until_last()
     }
 
-    /// The whole run. Threads count together: what is left of their time is useful.
+    /// The whole run.
     fn run(&self, pe: &Pe) -> Parts {
-        let elapsed_ns = pe.main_ns();
-        let main = elapsed_ns.max(1) as f64;
-        let threads = (pe.tables.system.threads_ns as f64 / main).max(self.whole.all as f64 / main).max(1.0);
-        let useful_ns = elapsed_ns.saturating_sub((self.whole.all as f64 / threads) as u64);
-        Parts { elapsed_ns, useful_ns, waiting_ns: (self.whole.waiting() as f64 / threads) as u64 }
+        self.whole.of(pe.main_ns())
     }
 
-    /// A region, in which threads spend `own_ns` together.
+    /// A region, in which the PE spends `own_ns`.
     pub(super) fn region(&self, number: usize, own_ns: u64) -> Parts {
-        let library = self.regions.get(number).copied().unwrap_or_default();
-        Parts { elapsed_ns: own_ns, useful_ns: own_ns.saturating_sub(library.all), waiting_ns: library.waiting() }
+        self.regions.get(number).copied().unwrap_or_default().of(own_ns)
     }
 }
 

@@ -219,7 +219,7 @@ impl<'p> Fold<'p> {
         merged.causes = self.causes;
         (merged.locks, merged.lock_rings) = self.locks.finish();
         merged.addresses = self.addresses.finish();
-        merged.rates = self.rates.finish();
+        (merged.rates, merged.remote_times) = self.rates.finish();
         (merged.requests, merged.errors) = self.requests.finish();
         merged.callers = self.callers.finish();
         merged.builds = self.builds.into_iter().collect();

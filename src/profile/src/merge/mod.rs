@@ -67,6 +67,7 @@ pub use meetings::{Late, MeetingTimes};
 pub use pe::{PeRow, SMALL, is_ask, is_blocking_put};
 pub use phases::{PhaseKey, PhaseSum, Place};
 pub use plan::Limits;
+pub use rates::RemoteTime;
 pub use regions::{MarkerRow, RegionSum};
 pub use rings::Rings;
 pub use sites::{SiteRow, SiteSum};
@@ -183,6 +184,8 @@ pub struct Merged {
     pub addresses: Vec<AddressSum>,
     /// How fast puts, gets and atomics were, by routine, size class and distance.
     pub rates: Vec<Rate>,
+    /// How long those to other hosts took, by the host that they come from.
+    pub remote_times: Vec<RemoteTime>,
     /// Requests by routine, those under way longest first.
     pub requests: Vec<Requests>,
     /// Calls that could not be carried out: the code of the error without its sign, and how many.

@@ -126,10 +126,20 @@ impl PeRow {
         main_ns(self.progress, self.init_ns.max(self.start_ns), self.finalize_ns, self.end_ns)
     }
 
-    /// What shares are of: that, of all its threads together, in nanoseconds. Calls of several threads at a time count
-    /// each.
+    /// What shares are of, in nanoseconds: its own time, however many threads it has. What these do adds up, and calls
+    /// of several at a time may come to more.
     pub fn run_ns(&self) -> u64 {
+        self.main_ns()
+    }
+
+    /// Lives of all its threads together, in nanoseconds.
+    pub fn threads_ns(&self) -> u64 {
         self.main_ns().max(self.system.threads_ns).max(self.library_ns())
+    }
+
+    /// Time of its threads outside of the library, in nanoseconds. One that waits for others to end is there as well.
+    pub fn outside_ns(&self) -> u64 {
+        self.threads_ns().saturating_sub(self.library_ns())
     }
 
     /// Time on cores, of all its threads, in nanoseconds; 0 where the system did not say.
@@ -140,7 +150,7 @@ impl PeRow {
     /// How long its threads stood in a run queue, in nanoseconds, no longer than they lived; `None` where the system
     /// did not say.
     pub fn queued_ns(&self) -> Option<u64> {
-        self.system.queued_ns.map(|ns| ns.min(self.run_ns()))
+        self.system.queued_ns.map(|ns| ns.min(self.threads_ns()))
     }
 
     /// As [`Self::queued_ns`], outside of the library, as far as is known: while it waited for long it stood in line

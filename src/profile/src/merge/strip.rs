@@ -28,13 +28,12 @@ impl Strip {
         if line.slices.is_empty() || line.width_ns == 0 || pe.end_ns <= pe.start_ns {
             return None;
         }
-        let threads = (pe.tables.system.threads_ns as f64 / pe.main_ns().max(1) as f64).max(1.0);
         let column_ns = (pe.end_ns - pe.start_ns) as f64 / STRIP_COLUMNS as f64;
         let ends = Ends::of(pe);
         let mut columns = [[0; STRIP_KINDS]; STRIP_COLUMNS];
         for (at, column) in columns.iter_mut().enumerate() {
             let begin = pe.start_ns as f64 + at as f64 * column_ns;
-            *column = shares(line, &ends, (begin, begin + column_ns), threads);
+            *column = shares(line, &ends, (begin, begin + column_ns));
         }
         Some(Box::new(Strip { begin_ns: pe.start_ns, end_ns: pe.end_ns, columns }))
     }
@@ -84,8 +83,8 @@ impl Ends {
     }
 }
 
-/// Shares of what a PE's `threads` did between two moments.
-fn shares(line: &crate::tables::Timeline, ends: &Ends, (begin, end): (f64, f64), threads: f64) -> [u8; STRIP_KINDS] {
+/// Shares of the time between two moments that a PE spent in the library.
+fn shares(line: &crate::tables::Timeline, ends: &Ends, (begin, end): (f64, f64)) -> [u8; STRIP_KINDS] {
     let width = line.width_ns as f64;
     let place = |moment: f64| ((moment - line.begin_ns as f64) / width).max(0.0) as usize;
     let mut sums = [0.0; STRIP_KINDS];
@@ -102,10 +101,10 @@ fn shares(line: &crate::tables::Timeline, ends: &Ends, (begin, end): (f64, f64),
         kinds[DATA] = (kinds[DATA] - ends.within((from, from + width))).max(0.0);
         sums.iter_mut().zip(kinds).for_each(|(sum, ns)| *sum += part * ns);
     }
-    sums[SETUP] = threads * ends.within((begin, end));
+    sums[SETUP] = ends.within((begin, end));
     let all: f64 = sums.iter().sum();
     // Samples may come late for the calls that they stand for.
-    let whole = (threads * (end - begin)).max(all).max(1.0);
+    let whole = (end - begin).max(all).max(1.0);
     sums.map(|ns| (ALL * ns / whole).round() as u8)
 }
 

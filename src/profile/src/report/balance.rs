@@ -38,7 +38,7 @@ pub(super) const WAITING: [(&str, Pick); 4] = [
 pub fn balance(pes: &[PeRow]) -> Vec<Balance> {
     let whole: [(&'static str, Pick); 4] = [
         ("run time", PeRow::run_ns),
-        ("outside the library", |pe| pe.run_ns().saturating_sub(pe.library_ns())),
+        ("outside the library", PeRow::outside_ns),
         ("in the library", PeRow::library_ns),
         ("in put, get, atomics", |pe| {
             pe.time_ns(|c| matches!(c, Class::Put | Class::Get | Class::Amo | Class::Signal))

@@ -207,7 +207,7 @@ fn pe_object(pe: &Pe, options: &Options) -> Value {
         "last": last,
         "threads": pe.threads,
         "main_ns": pe.main_ns(),
-        "run_ns": row.run_ns(),
+        "run_ns": row.threads_ns(),
         "library_ns": row.library_ns(),
         "waiting_ns": waiting,
         "overhead_ns": row.overhead_ns,

@@ -17,8 +17,7 @@ pub fn hosts(profile: &Merged) -> Vec<&str> {
     hosts
 }
 
-/// Time of all PEs, and of their threads, together between initialization and finalization, in nanoseconds: what shares
-/// are of.
+/// Time of all PEs together between initialization and finalization, in nanoseconds: what shares are of.
 pub(crate) fn run_time_ns(pes: &[PeRow]) -> f64 {
     pes.iter().map(|pe| pe.run_ns() as f64).sum()
 }

@@ -137,6 +137,7 @@ fn tables(pe: u32) -> PeTables {
         region: 1,
         op: find(barrier).unwrap(),
         address: base + 0x1234,
+        caller: 0,
         number,
         arrived_ns: arrived(number),
         left_ns: 49 * MS + 50 * MS * number + 5000,
@@ -182,6 +183,7 @@ fn tables(pe: u32) -> PeTables {
         syncs: (0..3).map(sync).collect(),
         longest_from_ns: 0,
         sync_every: 1,
+        longest_from_ns: 0,
         last_phases: vec![LastPhase {
             phase: Phase {
                 from: Some((base + 0x1234, find(barrier).unwrap())),

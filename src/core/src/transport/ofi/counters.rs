@@ -56,7 +56,7 @@ counters! {
     strangers, "Messages dropped that came from outside the job.";
     served, "Puts, gets, atomics and signals of others carried out here.";
     injects, "Operations whose data the provider copied at once.";
-    retries, "Times the provider had no room and an operation was posted again.";
+    retries, "Operations that the provider had no room for at first, and that were posted again.";
     bytes_out, "Bytes of data and messages sent.";
     bytes_in, "Bytes of messages and of results of reads received.";
     polls, "Looks at the completion queue.";

@@ -1,6 +1,6 @@
 //! What the threads of a process share of a fabric: the lock, and how they wait.
 
-use super::counters::{Counter, NetworkCounters};
+use super::counters::NetworkCounters;
 use super::endpoint_state::EndpointState;
 use super::liveness::Hosts;
 use super::op::{Kind, Op};
@@ -285,7 +285,17 @@ impl Endpoint {
         if state.is_lost(pe) {
             return Err(state.refuse(op));
         }
-        let mut call = |state: &mut EndpointState| if state.is_behind(pe) { fi::EAGAIN } else { call(state) };
+        let mut call = |state: &mut EndpointState| {
+            // What was left to another thread goes first: that is no lack of room.
+            if state.is_behind(pe) {
+                return fi::EAGAIN;
+            }
+            let result = call(state);
+            if result == fi::EAGAIN {
+                state.note_no_room(op);
+            }
+            result
+        };
         let mut result = call(&mut state);
         if result == fi::EAGAIN || (result != 0 && state.survives) {
             let since = Instant::now();
@@ -295,7 +305,6 @@ impl Endpoint {
                 if state.is_lost(pe) {
                     return Ok(Some(None));
                 }
-                state.counters.add(Counter::retries, 1);
                 state.fail_if_unreachable(pe, since);
                 let result = call(state);
                 if result != 0 && result != fi::EAGAIN && state.survives {

@@ -343,6 +343,14 @@ impl EndpointState {
         true
     }
 
+    /// The provider has no room for an operation.
+    pub fn note_no_room(&mut self, op: *mut Op) {
+        // SAFETY: callers pass the record of an operation that they are posting.
+        if unsafe { (*op).is_first_without_room() } {
+            self.counters.add(Counter::retries, 1);
+        }
+    }
+
     /// Posts a message; false where the provider has no room.
     fn post(&mut self, op: *mut Op) -> bool {
         // SAFETY: the record is this endpoint's and holds a complete message.
@@ -379,7 +387,7 @@ impl EndpointState {
         };
         // The others are of a system that is short of memory, which passes; what does not is found as with the first.
         if [fi::EAGAIN, -(libc::ENOMEM as isize), -(libc::ENOBUFS as isize)].contains(&result) {
-            self.counters.add(Counter::retries, 1);
+            self.note_no_room(op);
             return false;
         }
         if result != 0 {

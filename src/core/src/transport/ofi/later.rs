@@ -5,7 +5,6 @@
 //! thread. Whoever posts something else to the same PE, or waits, does it before, so that the order stays.
 #![allow(unsafe_code)]
 
-use super::counters::Counter;
 use super::endpoint_state::EndpointState;
 use super::op::{Kind, Op};
 use crate::base::Fault;
@@ -103,8 +102,10 @@ impl EndpointState {
             if result != fi::EAGAIN {
                 self.suspect_error(kind, pe, result);
             }
+            if result == fi::EAGAIN && !refused.contains(&pe) {
+                self.note_no_room(op);
+            }
             if !refused.contains(&pe) {
-                self.counters.add(Counter::retries, 1);
                 refused.push(pe);
                 since.inspect(|since| self.fail_if_unreachable(pe, *since));
             }

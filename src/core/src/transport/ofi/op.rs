@@ -103,6 +103,8 @@ pub(super) struct Op {
     pub posted: bool,
     /// A thread hands it to the provider, again and again.
     pub posting: bool,
+    /// The provider had no room for it at first.
+    pub found_no_room: bool,
     /// Its PE is lost: who counts it has been told, and only the provider may have it still.
     pub abandoned: bool,
     /// Completions still to come: of the transfer, and of a request its reply.
@@ -144,6 +146,12 @@ impl Op {
             self.events.push(slot);
         }
     }
+
+    /// The provider has no room for it. Gives whether that is the first time: it counts once, however often the
+    /// provider is asked again.
+    pub fn is_first_without_room(&mut self) -> bool {
+        !std::mem::replace(&mut self.found_no_room, true)
+    }
 }
 
 /// All records of a fabric. Their addresses never change.
@@ -164,6 +172,7 @@ impl Ops {
                 done: false,
                 posted: false,
                 posting: false,
+                found_no_room: false,
                 abandoned: false,
                 parts: 0,
                 index: self.all.len() as u32,
@@ -206,6 +215,7 @@ impl Ops {
         record.done = false;
         record.posted = false;
         record.posting = false;
+        record.found_no_room = false;
         record.abandoned = false;
         record.parts = 0;
         record.bytes = 0;
@@ -346,5 +356,23 @@ impl Pool {
             unsafe { domain.release(*mr) };
             *mr = ptr::null_mut();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operation_without_room_counts_once() {
+        let mut ops = Ops::default();
+        let op = ops.take(Kind::Write, 0, 1);
+        // SAFETY: a record of these, which nobody else has.
+        let first = || unsafe { (*op).is_first_without_room() };
+        assert_eq!([first(), first(), first()], [true, false, false]);
+        // SAFETY: as above.
+        unsafe { ops.give(op) };
+        assert_eq!(ops.take(Kind::Write, 0, 1), op);
+        assert!(first());
     }
 }

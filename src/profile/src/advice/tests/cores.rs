@@ -67,6 +67,42 @@ fn threads_share_cores_as_pes_do() {
     let found = findings(&many);
     assert_eq!(found[0].0, "oversubscribed");
     assert!(found[0].1.what.starts_with("4 PEs with 16 threads share 4 cores on vm"), "{:?}", found[0].1);
+    // There are cores for the PEs.
+    assert!(found[0].1.try_this.starts_with("start fewer threads in each PE"), "{:?}", found[0].1);
+    many.pes.iter_mut().for_each(|pe| pe.tables.system.cores = 2);
+    assert!(findings(&many)[0].1.try_this.starts_with("start as many PEs as there are cores"));
+}
+
+/// Threads of a PE that are in the library for longer together than the PE runs do work outside of it, too.
+#[test]
+fn what_a_pe_works_alone_is_what_its_threads_do() {
+    let mut threaded = uneven(1000 * MS, 0);
+    for pe in &mut threaded.pes {
+        // A thread that waits for two, of which one works; of PE 0 it does so all the time.
+        (pe.threads, pe.tables.system.threads_ns) = (3, 3000 * MS);
+        let waits = if pe.pe == 0 { 0 } else { 1300 * MS };
+        pe.routines = vec![routine("shmem_team_sync", Class::Barrier, 10, 0, waits)];
+    }
+    let found = findings(&threaded);
+    assert_eq!(found[0].0, "serial-pe", "{found:?}");
+    assert!(found[0].1.what.starts_with("PE 0 works alone for 1.00 s"), "{found:?}");
+    let evidence = "3.00 s outside of the library with all its threads, 1.70 s in the mean of the others";
+    assert!(found[0].1.evidence.starts_with(evidence), "{found:?}");
+}
+
+/// What a thread that waits for the others of its PE has of the run is nothing to divide by, and those that are in the
+/// library at the same time lose no more than there is.
+#[test]
+fn costs_are_shares_of_what_pes_run_whatever_their_threads() {
+    let threaded = |ns| {
+        let mut all = profile(&[routine("shmem_long_g", Class::Get, 100_000, 8, ns)], 0.25);
+        all.pes.iter_mut().for_each(|pe| (pe.threads, pe.tables.system.threads_ns) = (4, 4000 * MS));
+        let share = findings(&all).iter().find(|(name, _)| *name == "small-gets").map(|(_, found)| found.share);
+        let run = Merged::from(&all).efficiencies.run;
+        (share, run.savings(4)[1] / MS, run.factors(4).map(|factors| (100.0 * factors.transfer).round()))
+    };
+    assert_eq!(threaded(900 * MS), (Some(0.9), 900, Some(10.0)));
+    assert_eq!(threaded(3000 * MS), (Some(1.0), 1000, Some(0.0)));
 }
 
 /// As many cores as there are help nobody whose container may take the time of a few.

@@ -162,14 +162,18 @@ fn object((kind, offset): (u8, u64), symbol: Option<&Symbol>, symbols: &dyn Symb
     }
 }
 
-/// As [`place`], the line alone: `isx.c:477`.
+/// As [`place`], lines alone: `isx.c:477`; of a function that is inlined, where it ends up as well.
 pub fn line(file: Option<(&str, u64)>, symbols: &dyn Symbols) -> String {
     let Some((path, address)) = file else { return NOT_KNOWN.to_owned() };
     let frames = symbols.frames(path, address.saturating_sub(1));
-    let known = frames.iter().find(|frame| !frame.file.is_empty());
     let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
-    known
-        .map_or_else(|| format!("{}+{address:#x}", name(path)), |frame| format!("{}:{}", name(&frame.file), frame.line))
+    let shown = |frame: &super::Frame| format!("{}:{}", name(&frame.file), frame.line);
+    let mut known = frames.iter().filter(|frame| !frame.file.is_empty());
+    match (known.next(), known.next_back()) {
+        (None, _) => format!("{}+{address:#x}", name(path)),
+        (Some(frame), None) => shown(frame),
+        (Some(inner), Some(outer)) => format!("{} (inlined at {})", shown(inner), shown(outer)),
+    }
 }
 
 /// Where something is, as words after it: `in main at isx.c:477`, `at isx+0x1234`.
@@ -187,4 +191,29 @@ pub fn place(file: Option<(&str, u64)>, symbols: &dyn Symbols) -> String {
         return format!("{name}+{address:#x}");
     }
     shown.join(", inlined in ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{Frame, NoSymbols};
+
+    /// As many frames as the address says, an inlined one before the one that it is in.
+    struct Inlined;
+
+    impl Symbols for Inlined {
+        fn frames(&self, _: &str, address: u64) -> Vec<Frame> {
+            let frame = |line| Frame { function: format!("f{line}"), file: "/src/a.cc".to_owned(), line };
+            (0..=address as u32).map(frame).collect()
+        }
+    }
+
+    #[test]
+    fn lines_of_inlined_functions_say_where_these_are() {
+        assert_eq!(line(Some(("/bin/a", 1)), &Inlined), "a.cc:0");
+        assert_eq!(line(Some(("/bin/a", 2)), &Inlined), "a.cc:0 (inlined at a.cc:1)");
+        assert_eq!(line(Some(("/bin/a", 3)), &Inlined), "a.cc:0 (inlined at a.cc:2)");
+        assert_eq!(line(Some(("/bin/a", 3)), &NoSymbols), "a+0x3");
+        assert_eq!(line(None, &Inlined), NOT_KNOWN);
+    }
 }
