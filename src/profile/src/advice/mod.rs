@@ -40,7 +40,7 @@ pub(crate) use self::start_and_end::late as late_end;
 use crate::merge::{Merged, PeRow};
 use crate::model::Routine;
 use crate::op::Class;
-use crate::report::{Symbols, grids, located, run_time_ns};
+use crate::report::{Symbols, grids, located, run_time_ns, shown_time};
 
 /// What a rule found.
 #[derive(Clone, Debug, PartialEq)]
@@ -170,6 +170,13 @@ fn core_ns(profile: &Merged) -> f64 {
 fn sum(profile: &Merged, of: impl Fn(&Routine) -> bool) -> (u64, f64) {
     let picked = profile.routines.iter().filter(|r| of(r));
     picked.fold((0, 0.0), |(calls, ns), r| (calls.saturating_add(r.all_calls()), ns + r.spent_ns() as f64))
+}
+
+/// The time of [`sum`], for people: an upper bound where that of one of the routines is.
+fn shown_sum(profile: &Merged, of: impl Fn(&Routine) -> bool) -> String {
+    let is_bound = profile.routines.iter().any(|r| of(r) && r.is_bounded());
+    let time = shown_time(sum(profile, of).1);
+    if is_bound { format!("at most {time}") } else { time }
 }
 
 fn is_quiet(r: &Routine) -> bool {

@@ -2,9 +2,9 @@
 
 use crate::merge::{Merged, is_ask};
 use crate::model::Routine;
-use crate::report::{Symbols, shown_count, shown_time};
+use crate::report::{Symbols, shown_count};
 
-use super::{Finding, by_pe, compare_and_swap, core_ns, costliest, sum};
+use super::{Finding, by_pe, compare_and_swap, core_ns, costliest, shown_sum, sum};
 
 /// Share of the run time that has to go into asking.
 const DOMINATES: f64 = 0.10;
@@ -81,7 +81,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         what: format!("waiting by asking: {} tests, fetches and the like", shown_count(calls)),
         evidence: format!(
             "{} in them{whose}{}",
-            shown_time(ns),
+            shown_sum(profile, asks),
             costliest(profile, symbols, |name| names.contains(&name))
         ),
         try_this: "shmem_wait_until or its _some and _any forms, on a variable of the waiting PE, which leave the core \

@@ -2,9 +2,9 @@
 
 use crate::merge::Merged;
 use crate::op::Class;
-use crate::report::{Symbols, shown_bytes, shown_count, shown_time};
+use crate::report::{Symbols, shown_bytes, shown_count};
 
-use super::{Finding, WORTH, compare_and_swap, core_ns, costliest, polling, sum};
+use super::{Finding, WORTH, compare_and_swap, core_ns, costliest, polling, shown_sum, sum};
 
 /// Calls of a PE before they are many.
 const MANY: u64 = 10_000;
@@ -33,7 +33,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         evidence: format!(
             "{} each, {} over all PEs{}",
             shown_bytes(each),
-            shown_time(ns),
+            shown_sum(profile, blocking),
             costliest(profile, symbols, |name| name.contains("get") || name.ends_with("_g"))
         ),
         try_this: "fetch a block with one get, or a stride with shmem_iget; shmem_get_nbi for many at once, \

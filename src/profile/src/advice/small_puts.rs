@@ -1,10 +1,11 @@
 //! Many small blocking puts to one PE.
 
 use crate::merge::{Merged, SMALL, is_blocking_put};
+use crate::model::Routine;
 use crate::op::Class;
-use crate::report::{Symbols, shown_count, shown_time};
+use crate::report::{Symbols, shown_count};
 
-use super::{Finding, WORTH, core_ns, costliest, sum};
+use super::{Finding, WORTH, core_ns, costliest, shown_sum, sum};
 
 /// Calls a PE makes before they are many.
 const MANY: u64 = 10_000;
@@ -14,7 +15,8 @@ const ONE_PEER: f64 = 0.5;
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     // Routines that move large blocks as well take their time for those.
-    let (puts, ns) = sum(profile, |r| is_blocking_put(r) && r.traffic_bytes() < SMALL.saturating_mul(r.all_calls()));
+    let of = |r: &Routine| is_blocking_put(r) && r.traffic_bytes() < SMALL.saturating_mul(r.all_calls());
+    let (puts, ns) = sum(profile, of);
     let share = (ns / core_ns(profile)).min(1.0);
     let worst = profile.pes.iter().max_by_key(|pe| (pe.small_puts, std::cmp::Reverse(pe.pe)))?;
     let (calls, (to, most)) = (worst.small_puts, worst.most_puts?);
@@ -33,7 +35,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         what: format!("many small puts to one PE: PE {} makes {} to {to}", worst.pe, shown_count(most.calls)),
         evidence: format!(
             "{bytes} bytes each on average, {} in puts over all PEs{}",
-            shown_time(ns),
+            shown_sum(profile, of),
             costliest(profile, symbols, |name| name.contains("put") || name.ends_with("_p"))
         ),
         try_this: "collect them in a buffer and send it with one put, or use shmem_iput for a stride",

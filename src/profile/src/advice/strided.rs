@@ -2,9 +2,9 @@
 
 use crate::merge::Merged;
 use crate::model::Routine;
-use crate::report::{Symbols, is_strided, shown_count, shown_time};
+use crate::report::{Symbols, is_strided, shown_count};
 
-use super::{Finding, WORTH, core_ns, costliest, sum};
+use super::{Finding, WORTH, core_ns, costliest, shown_sum, sum};
 
 /// Calls of a PE before they are many.
 const MANY: u64 = 1000;
@@ -22,7 +22,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     }
     Some(Finding {
         what: format!("{} strided transfers of {} bytes", shown_count(calls), bytes / calls.max(1)),
-        evidence: format!("{} in them over all PEs{}", shown_time(ns), costliest(profile, symbols, is_strided)),
+        evidence: format!("{} in them over all PEs{}", shown_sum(profile, of), costliest(profile, symbols, is_strided)),
         try_this: "pack the elements into a buffer and send it with one put; shmem_ibput for blocks in place \
                    of single elements",
         share,

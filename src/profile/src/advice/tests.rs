@@ -387,6 +387,16 @@ fn a_slow_host_is_named_where_others_can_be_told_from_it() {
     assert!(!is_named(&starved));
 }
 
+/// What came of samples that claimed more than had passed is no more than a bound.
+#[test]
+fn times_that_are_bounds_are_said_to_be() {
+    let mut put = routine("shmem_long_p", Class::Put, 100_000, 8, 100 * MS);
+    let of = |put: &Routine| findings(&profile(std::slice::from_ref(put), 0.9)).remove(0).1.evidence;
+    assert!(of(&put).contains("average, 400 ms in puts"), "{}", of(&put));
+    put.denied_ns = 50 * MS;
+    assert!(of(&put).contains("average, at most 400 ms in puts"), "{}", of(&put));
+}
+
 /// Few operations that are refused for long wait for a slow link, not for room.
 #[test]
 fn a_network_is_full_of_many_operations() {
