@@ -97,8 +97,8 @@ fn cards(out: &mut String, profile: &Merged, host: &str) {
     let job = &profile.job;
     let calls = profile.routines.iter().map(|r| r.all_calls()).fold(0, u64::saturating_add);
     let bytes = profile.routines.iter().map(|r| r.traffic_bytes()).fold(0, u64::saturating_add);
-    let run: u64 = profile.pes.iter().map(|pe| pe.run_ns()).fold(0, u64::saturating_add);
-    let library: u64 = profile.pes.iter().map(|pe| pe.library_ns().min(pe.run_ns())).fold(0, u64::saturating_add);
+    let run: u64 = profile.pes.iter().map(|pe| pe.main_ns()).fold(0, u64::saturating_add);
+    let library: u64 = profile.pes.iter().map(|pe| pe.library_ns().min(pe.main_ns())).fold(0, u64::saturating_add);
     let waiting = waiting_ns(profile).min(library);
     let own: u64 = profile.pes.iter().map(|pe| pe.overhead_ns).fold(0, u64::saturating_add);
     let percent =

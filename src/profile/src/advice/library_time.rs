@@ -64,6 +64,8 @@ const KINDS: [Kind; 10] = [
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let run = run_ns(profile);
     let (_, all) = sum(profile, |r| r.class.is_library_time());
+    // While other threads of the PE work, nothing is lost.
+    let all = all.min(run - profile.efficiencies.run.useful_sum as f64);
     if all / run < MUCH {
         return None;
     }
@@ -79,6 +81,6 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             costliest(profile, symbols, |routine| class_of(routine).is_some_and(is))
         ),
         try_this: next,
-        share: (ns / run).min(1.0),
+        share: (ns.min(all) / run).min(1.0),
     })
 }

@@ -126,8 +126,8 @@ pub fn findings(profile: &Merged, symbols: &dyn Symbols) -> Vec<(&'static str, F
     // What is found has to explain some of it: a heap that is full does not, and cores that are taken have to explain
     // half of what the PEs do in the library. Where one PE stands in line, others may wait for it meanwhile.
     let in_library =
-        profile.pes.iter().map(|pe| pe.library_ns().min(pe.run_ns()) as f64).sum::<f64>() / run_ns(profile);
-    let in_line = |pe: &PeRow| pe.queued_ns().unwrap_or(0).min(pe.run_ns()) as f64 / pe.run_ns().max(1) as f64;
+        profile.pes.iter().map(|pe| pe.library_ns().min(pe.main_ns()) as f64).sum::<f64>() / run_ns(profile);
+    let in_line = |pe: &PeRow| pe.queued_ns().unwrap_or(0).min(pe.main_ns()) as f64 / pe.main_ns().max(1) as f64;
     let in_line = profile.pes.iter().map(in_line).fold(0.0, f64::max);
     let explains = |(name, finding): &(&str, Finding)| {
         finding.share > WORTH && (*name != "oversubscribed" || 2.0 * finding.share.max(in_line) >= in_library)
@@ -203,7 +203,7 @@ fn costliest(profile: &Merged, symbols: &dyn Symbols, of: impl Fn(&str) -> bool)
 fn busiest_share(profile: &Merged) -> f64 {
     let busy = profile.pes.iter().map(|pe| {
         let waits = pe.time_ns(Class::waits) as f64;
-        (1.0 - waits / pe.run_ns().max(1) as f64).max(0.0)
+        (1.0 - waits / pe.main_ns().max(1) as f64).max(0.0)
     });
     busy.fold(0.0, f64::max)
 }

@@ -43,7 +43,7 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
         hosts.iter().map(|host| (*host, crowd(&on(host)))).max_by(|a, b| (a.1.0 * b.1.1).cmp(&(b.1.0 * a.1.1)))?;
     let waiting: f64 = known().map(|pe| pe.time_ns(Class::waits) as f64).sum();
     // Threads that wait together, or stand in line, do not lose more than their PE has.
-    let lost = |of: fn(&PeRow) -> u64| known().map(|pe| of(pe).min(pe.run_ns()) as f64).sum::<f64>() / run_ns(profile);
+    let lost = |of: fn(&PeRow) -> u64| known().map(|pe| of(pe).min(pe.main_ns()) as f64).sum::<f64>() / run_ns(profile);
     let switches: u64 = known().map(|pe| pe.system.usage.involuntary_switches).sum();
     let on_core: f64 = known().map(|pe| pe.on_core_ns() as f64).sum();
     let run = run_ns(profile);

@@ -29,7 +29,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     // What is known of the others is no more than that.
     let most = |pe: &PeRow| if pe.queued_ns().is_some() { outside_ns(pe) } else { work(pe) };
     let mean = others().map(|pe| most(pe) as f64).sum::<f64>() / (profile.pes.len() - 1) as f64;
-    let excess = (work(one) as f64 - mean).min(one.run_ns() as f64);
+    let excess = (work(one) as f64 - mean).min(one.main_ns() as f64);
     let waiting: f64 = others().map(|pe| pe.time_ns(may_wait) as f64).sum();
     // Spread evenly, all PEs would end earlier by what is left of the excess, as far as there are cores for it.
     let pes = profile.pes.len() as f64;

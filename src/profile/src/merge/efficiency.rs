@@ -272,9 +272,18 @@ impl Recorded {
         self.whole.until_last()
     }
 
-    /// The whole run.
+    /// The whole run. Of several threads some may work while others are in the library: then the time on cores tells,
+    /// which is that of all, and of those in the library at most what they did not wait without a core.
     fn run(&self, pe: &Pe) -> Parts {
-        self.whole.of(pe.main_ns())
+        let parts = self.whole.of(pe.main_ns());
+        if pe.threads <= 1 {
+            return parts;
+        }
+        let system = &pe.tables.system;
+        let on_core = system.usage.user_ns.saturating_add(system.usage.system_ns);
+        let in_library = self.whole.all.saturating_sub(system.off_core_ns);
+        let useful_ns = parts.useful_ns.max(on_core.saturating_sub(in_library)).min(parts.elapsed_ns);
+        Parts { useful_ns, waiting_ns: parts.waiting_ns.min(parts.elapsed_ns - useful_ns), ..parts }
     }
 
     /// A region, in which the PE spends `own_ns`.
@@ -285,7 +294,32 @@ impl Recorded {
 
 #[cfg(test)]
 mod tests {
+    use super::super::plan::Limits;
     use super::*;
+    use crate::model::Progress;
+
+    /// A thread that waits while others of its PE work costs nothing.
+    #[test]
+    fn who_works_beside_a_thread_that_waits_is_useful() {
+        let mut pe = Pe { threads: 4, end_ns: 1000, progress: Progress::Initialized, ..Pe::default() };
+        let waits = crate::model::Routine {
+            total_ns: 990,
+            timed_calls: 1,
+            ..crate::model::Routine::new("shmem_long_wait_until", Class::Wait)
+        };
+        pe.routines.push(waits);
+        let useful = |pe: &Pe| Recorded::new(&Plan::of_sums(Limits::default()), pe).run(pe).useful_ns;
+        // It looks all the time, and the others are on no core.
+        pe.tables.system.usage.user_ns = 990;
+        assert_eq!(useful(&pe), 10);
+        pe.tables.system.usage.user_ns = 2500;
+        assert_eq!(useful(&pe), 1000);
+        // It sleeps, and one other works for half of the time.
+        (pe.tables.system.usage.user_ns, pe.tables.system.off_core_ns) = (500, 990);
+        assert_eq!(useful(&pe), 500);
+        pe.threads = 1;
+        assert_eq!(useful(&pe), 10);
+    }
 
     fn times(pes: &[(u64, u64, u64)]) -> Times {
         let mut times = Times::default();

@@ -37,7 +37,7 @@ pub(super) const WAITING: [(&str, Pick); 4] = [
 /// Each kind of time over the PEs. Kinds that took no time anywhere are left out; empty without PEs.
 pub fn balance(pes: &[PeRow]) -> Vec<Balance> {
     let whole: [(&'static str, Pick); 4] = [
-        ("run time", PeRow::run_ns),
+        ("run time", PeRow::main_ns),
         ("outside the library", PeRow::outside_ns),
         ("in the library", PeRow::library_ns),
         ("in put, get, atomics", |pe| {

@@ -35,7 +35,7 @@ pub(super) fn text(profile: &Merged, symbols: &dyn Symbols) -> String {
 type Line = (f64, String);
 
 fn percent(share: f64) -> String {
-    format!("{:.0} % of PE time", 100.0 * share)
+    format!("{:.0} % of PE time", 100.0 * share.min(1.0))
 }
 
 /// Where most is lost by waiting: in a barrier or collective for the PE that comes last, or in a wait or lock.

@@ -213,7 +213,7 @@ fn pe_object(pe: &Pe, options: &Options) -> Value {
         "overhead_ns": row.overhead_ns,
         "on_core_ns": Some(row.on_core_ns()).filter(|ns| *ns > 0),
         "queued_ns": row.queued_ns(),
-        "routines": routine_list(&routines, row.run_ns() as f64, None),
+        "routines": routine_list(&routines, row.main_ns() as f64, None),
     })
 }
 

@@ -19,7 +19,7 @@ pub fn hosts(profile: &Merged) -> Vec<&str> {
 
 /// Time of all PEs together between initialization and finalization, in nanoseconds: what shares are of.
 pub(crate) fn run_time_ns(pes: &[PeRow]) -> f64 {
-    pes.iter().map(|pe| pe.run_ns() as f64).sum()
+    pes.iter().map(|pe| pe.main_ns() as f64).sum()
 }
 
 /// Whether a routine begins or ends the program: it is outside of the time that shares are of.

@@ -158,10 +158,9 @@ fn by_routine(profile: &Merged, options: &Options) -> String {
         text.push_str("The bytes of all are without those of allocations.\n");
     }
     if !setup.is_empty() {
-        let threads = if profile.pes.iter().any(|pe| pe.threads > 1) { ", of each thread" } else { "" };
-        text.push_str(&super::table::filled(&format!(
-            "% run is of the time from the end of initialization to the begin of finalization{threads}."
-        )));
+        text.push_str(&super::table::filled(
+            "% run is of the time from the end of initialization to the begin of finalization.",
+        ));
     }
     if estimated {
         text.push_str(&super::table::filled(&sampling(&all_routines)));
@@ -286,7 +285,7 @@ fn waiting(profile: &Merged) -> String {
         let pe = &pes[at];
         let mut cells: Vec<String> = WAITING.iter().map(|(_, pick)| units::time(pick(pe) as f64)).collect();
         cells.push(units::time(waiting_ns(pe) as f64));
-        cells.push(units::percent(waiting_ns(pe) as f64, pe.run_ns() as f64));
+        cells.push(units::percent(waiting_ns(pe) as f64, pe.main_ns() as f64));
         table.row(&format!("PE {}", pe.pe), &cells);
     }
     let least = waits_least(pes).filter(|least| is_blamed(&profile.late, least.pe) && !profile.broke_off());
@@ -332,7 +331,7 @@ pub(super) fn shorten(text: &str, width: usize) -> String {
 
 /// Share of its run time that a PE spends in the library, as text.
 pub(super) fn library_share(pe: &PeRow) -> String {
-    units::percent(pe.library_ns() as f64, pe.run_ns() as f64)
+    units::percent(pe.library_ns() as f64, pe.main_ns() as f64)
 }
 
 #[cfg(test)]

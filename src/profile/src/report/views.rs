@@ -50,7 +50,7 @@ const QUEUED: f64 = 0.05;
 
 /// Which PEs had to stand in line for a core.
 fn queued(pes: &[PeRow]) -> Option<String> {
-    let share = |pe: &&PeRow| pe.queued_ns().unwrap_or(0) as f64 / pe.run_ns().max(1) as f64;
+    let share = |pe: &&PeRow| pe.queued_ns().unwrap_or(0) as f64 / pe.main_ns().max(1) as f64;
     let count = pes.iter().filter(|pe| share(pe) >= QUEUED).count();
     let most = pes.iter().max_by(|a, b| share(a).total_cmp(&share(b))).filter(|_| count > 0)?;
     Some(format!(

@@ -171,7 +171,7 @@ fn time(profile: &Merged) -> String {
     for (at, pe) in pes.iter().enumerate() {
         let y = at * 20 + 2;
         // Threads may be in the library at the same time for longer than the PE runs.
-        let wall = pe.run_ns().max(pe.library_ns()).max(1) as f64;
+        let wall = pe.main_ns().max(pe.library_ns()).max(1) as f64;
         let _ = write!(out, "<text x=\"56\" y=\"{}\" class=\"end\">PE {}</text>", y + 12, pe.pe);
         let _ = write!(out, "<rect x=\"64\" y=\"{y}\" width=\"490\" height=\"15\" rx=\"2\" class=\"grid\"/>");
         let mut x = 64.0;

@@ -181,7 +181,6 @@ fn tables(pe: u32) -> PeTables {
             Team { start: 0, stride: 2, size: 2, id: 5, calls: 10, ns: 90_000, bytes: 80 },
         ],
         syncs: (0..3).map(sync).collect(),
-        longest_from_ns: 0,
         sync_every: 1,
         longest_from_ns: 0,
         last_phases: vec![LastPhase {
