@@ -12,11 +12,6 @@
 
 #include "shmem.h"
 
-/* As one number, as programs of Open MPI's OSHMEM ask for it. */
-#ifndef OSHMEM_SPEC_VERSION
-#define OSHMEM_SPEC_VERSION (SHMEM_MAJOR_VERSION * 10000 + SHMEM_MINOR_VERSION * 100)
-#endif
-
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -24,7 +24,7 @@ fn report(directory: &Path, options: &[&str]) -> String {
 
 /// The profile of the program doing `what`, in a folder named after the test.
 fn profile(test: &str, what: &str, pes: usize) -> PathBuf {
-    let binary = Build::program("profile/waits.c").options(["-g", "-O1"]).build();
+    let binary = Build::program("profile/waits.c").options(["-g", "-O1", "-fno-inline"]).build();
     let directory = tree::fresh(&format!("causes/{test}")).join("profile");
     Job::oshrun(pes).arg("--profile-dir").arg(&directory).arg(&binary).args([what, TURNS]).run().expect_code(0);
     directory

@@ -33,6 +33,7 @@ fn shmem(groups: &[Expanded], prototypes: &HashMap<String, String>) -> String {
         }
     }
     text.push_str(&python());
+    text.push_str(SPEC_VERSION);
     text.push_str(OPEN);
     text.push_str(&declarations(groups, false, prototypes, |routine| &routine.name));
     text.push_str(CLOSE);
@@ -176,12 +177,14 @@ typedef struct {
 } shmem_ctx_session_config_t;
 "#;
 
-const OPEN: &str = r#"
+const SPEC_VERSION: &str = r#"
 /* As one number, as programs of Open MPI's OSHMEM ask for it. */
 #ifndef OSHMEM_SPEC_VERSION
 #define OSHMEM_SPEC_VERSION (SHMEM_MAJOR_VERSION * 10000 + SHMEM_MINOR_VERSION * 100)
 #endif
+"#;
 
+const OPEN: &str = r#"
 #ifdef __cplusplus
 extern "C" {
 #endif

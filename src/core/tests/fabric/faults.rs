@@ -138,7 +138,7 @@ fn who_is_a_suspect_is_looked_up_once() {
     });
     let pe = open(0, 2, &settings(), Directory { host, ..directory(address) }).unwrap();
     pe.fabric.survive();
-    let retries = || pe.fabric.network_counters().retries();
+    let polls = || pe.fabric.network_counters().polls();
     let until = |is: &dyn Fn() -> bool| {
         while !is() {
             std::thread::sleep(Duration::from_millis(5));
@@ -150,8 +150,8 @@ fn who_is_a_suspect_is_looked_up_once() {
             unsafe { pe.fabric.put(Channel::DEFAULT, heap(1, 0), [7u8; 8].as_ptr(), 8, Completion::Local) }
         });
         until(&|| asked.load(Ordering::Relaxed) > 0);
-        let before = retries();
-        until(&|| retries() > before + 20);
+        let before = polls();
+        until(&|| polls() > before + 20);
         assert_eq!(asked.load(Ordering::Relaxed), 1);
         pe.fabric.lose(1, &Fault::from(Cause::Lost { pe: 1, how: "it is gone".into() }), false);
         assert!(putting.join().unwrap().unwrap_err().is_loss());

@@ -121,8 +121,8 @@ impl PeRow {
         self.end_ns.saturating_sub(self.start_ns)
     }
 
-    /// See [`Pe::main_ns`]: what shares are of, however many threads it has. What these do adds up, and calls of several
-    /// at a time may come to more.
+    /// See [`Pe::main_ns`]: what shares are of, however many threads it has. What these do adds up, and calls of
+    /// several at a time may come to more.
     pub fn main_ns(&self) -> u64 {
         main_ns(self.progress, self.init_ns.max(self.start_ns), self.finalize_ns, self.end_ns)
     }
