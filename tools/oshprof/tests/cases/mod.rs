@@ -146,7 +146,6 @@ fn tables(pe: u32) -> PeTables {
             begin_ns: if number == 0 { 3 * MS } else { 50 * MS * number - MS + 5000 },
             library_ns: 100_000,
         },
-        ..Sync::default()
     };
     PeTables {
         peers: vec![peer((pe + 3) % 4), peer((pe + 1) % 4)],
