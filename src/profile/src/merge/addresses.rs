@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::symbol::Symbol;
 use crate::model::Pe;
-use crate::segment::lines::LINE_SHIFT;
+use crate::segment::lines::line_of;
 use crate::tables::HotLine;
 
 /// Rows that are kept.
@@ -32,8 +32,7 @@ pub struct AddressSum {
 impl AddressSum {
     /// Whether these are calls to the same line of the same PE.
     pub fn is_same_line(&self, other: &AddressSum) -> bool {
-        let line = |of: &AddressSum| (of.peer, of.object.0, of.object.1 >> LINE_SHIFT);
-        line(self) == line(other)
+        line_of(self.peer, self.object) == line_of(other.peer, other.object)
     }
 }
 
@@ -53,7 +52,8 @@ impl Addresses {
     }
 
     fn put(&mut self, sum: AddressSum) {
-        let key = (sum.peer, sum.object.0, sum.object.1 >> LINE_SHIFT, sum.routine.clone());
+        let (peer, kind, line) = line_of(sum.peer, sum.object);
+        let key = (peer, kind, line, sum.routine.clone());
         let Some(known) = self.0.get_mut(&key) else {
             self.0.insert(key, sum);
             return;

@@ -3,7 +3,7 @@
 //! They are those of the POP methodology, for what a profile knows: a PE's time is useful outside of the library,
 //! waiting for others until the last of them has come to a barrier or collective, and in waits and locks; all else in
 //! the library is time in which data moves. What the threads of a PE do in the library counts together, up to the PE's
-//! time, whatever others of its threads compute meanwhile: more than that nothing can save.
+//! time, but for what others of its threads work meanwhile, as far as the time on cores tells.
 //!
 //! ```text
 //! parallel        mean of the useful time over the longest time of a PE   = balance x communication

@@ -303,6 +303,12 @@ fn lot(((id, start, stride, size), number): &Meeting) -> u64 {
     })
 }
 
+/// All members of a team call its barriers and collectives equally often. Where not all were recorded, as where the
+/// profile was off on some PEs, their numbers do not say which belong together.
+fn is_paired(calls: &HashMap<TeamKey, (u64, u64)>, team: &TeamKey) -> bool {
+    calls.get(team).is_none_or(|(least, most)| least == most)
+}
+
 impl Meetings {
     fn is_kept(&self, meeting: &Meeting) -> bool {
         self.one_in == 1 || lot(meeting) >> 17 & (self.one_in - 1) == 0
@@ -349,23 +355,16 @@ impl Meetings {
         *known = (known.0.min(least), known.1.max(most));
     }
 
-    /// All members of a team call its barriers and collectives equally often. Where not all were recorded, as where the
-    /// profile was off on some PEs, their numbers do not say which belong together.
-    fn is_paired(&self, team: &TeamKey) -> bool {
-        self.calls.get(team).is_none_or(|(least, most)| least == most)
-    }
-
     /// Whether it is known when each member came.
     fn is_known(&self, (meeting, arrivals): (&Meeting, &Arrivals)) -> bool {
-        arrivals.are_all(meeting) && self.is_paired(&meeting.0)
+        arrivals.are_all(meeting) && is_paired(&self.calls, &meeting.0)
     }
 
     /// Finds who was late to the longest meetings: the only PE that does not keep it. It was in it for less time than
     /// it would have kept it for, and so came after the others, which had been there for longer.
     fn find_missing(&mut self) {
-        let calls = std::mem::take(&mut self.calls);
-        let is_paired = |team: &TeamKey| calls.get(team).is_none_or(|(least, most)| least == most);
-        for (meeting, arrivals) in self.kept.iter_mut().filter(|(meeting, _)| is_paired(&meeting.0)) {
+        let calls = &self.calls;
+        for (meeting, arrivals) in self.kept.iter_mut().filter(|(meeting, _)| is_paired(calls, &meeting.0)) {
             let Some(pe) = arrivals.missing(meeting) else { continue };
             let Some(from) = self.longest_from.get(&pe).copied() else { continue };
             let left = arrivals.left;
@@ -374,7 +373,6 @@ impl Meetings {
                 arrivals.add(&Arrivals { count: 1, sum: left, first: left, last: left, long: 0, from, ..*arrivals });
             }
         }
-        self.calls = calls;
     }
 
     fn put(&mut self, meeting: Meeting, arrivals: Arrivals) {
@@ -438,7 +436,7 @@ impl Meetings {
     /// out, whose members have not all recorded the same.
     pub(super) fn finish(mut self) -> (Vec<Late>, u64, usize) {
         self.find_missing();
-        let unpaired = self.calls.keys().filter(|team| !self.is_paired(team)).count();
+        let unpaired = self.calls.keys().filter(|team| !is_paired(&self.calls, team)).count();
         (self.late(&self.kept), self.every.saturating_mul(self.one_in), unpaired)
     }
 

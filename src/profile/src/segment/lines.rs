@@ -13,6 +13,11 @@ pub const LINES: usize = 256;
 /// Bytes of a line, as a power of two.
 pub const LINE_SHIFT: u32 = 6;
 
+/// The line that a symmetric object (0 heap, 1 static; offset) of a PE is in.
+pub fn line_of(peer: u32, (kind, offset): (u8, u64)) -> (u32, u8, u64) {
+    (peer, kind, offset >> LINE_SHIFT)
+}
+
 /// Calls of one routine to one line.
 #[derive(Debug)]
 #[repr(C, align(64))]

@@ -1,7 +1,7 @@
 //! Who ends waits, which cache lines are contended, who holds locks.
 
 use super::CodePlace;
-use crate::segment::lines::LINE_SHIFT;
+use crate::segment::lines::line_of;
 
 /// Who ended waits, and what it did before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,7 +78,7 @@ pub struct HotLine {
 impl HotLine {
     /// Whether these are calls of the same routine to the same line.
     pub fn is_like(&self, other: &HotLine) -> bool {
-        let line = |of: &HotLine| (of.peer, of.object.0, of.object.1 >> LINE_SHIFT);
+        let line = |of: &HotLine| line_of(of.peer, of.object);
         line(self) == line(other) && self.routine == other.routine
     }
 
