@@ -230,11 +230,23 @@ impl Backoff {
     /// One turn of waiting. Gives whether the wait has become slow: now and then there is time for a look around.
     #[inline]
     pub fn step(&mut self) -> bool {
+        let assisted = assist();
+        self.turn(assisted)
+    }
+
+    /// As [`Self::step`], for whoever moves the network on between two turns, and holds what handlers of messages may
+    /// have to wait for: runs none.
+    pub fn step_alone(&mut self) -> bool {
+        self.turn(true)
+    }
+
+    #[inline(always)]
+    fn turn(&mut self, with_hook: bool) -> bool {
         self.turns += 1;
         if self.turns == self.meanwhile_at {
             self.do_meanwhile();
         }
-        if assist() {
+        if with_hook {
             self.spins = self.spins.min(SPINS_WITH_HOOK);
         }
         if self.turns <= self.spins {

@@ -190,7 +190,17 @@ impl Endpoint {
     /// Waits until `ready` gives a value, and moves things on meanwhile.
     pub fn wait<'a, R>(
         &'a self,
+        state: Guard<'a>,
+        ready: impl FnMut(&mut EndpointState) -> Result<Option<R>, Fault>,
+    ) -> Result<(Guard<'a>, R), Fault> {
+        self.wait_by(state, Backoff::step, ready)
+    }
+
+    /// `step`: what it does between two looks.
+    fn wait_by<'a, R>(
+        &'a self,
         mut state: Guard<'a>,
+        step: fn(&mut Backoff) -> bool,
         mut ready: impl FnMut(&mut EndpointState) -> Result<Option<R>, Fault>,
     ) -> Result<(Guard<'a>, R), Fault> {
         let mut backoff = Backoff::new(self.oversubscribed);
@@ -209,7 +219,7 @@ impl Endpoint {
                 continue;
             }
             drop(state);
-            backoff.step();
+            step(&mut backoff);
             // Others come first: this thread would take the lock again before they have woken.
             for _ in 0..100 {
                 if self.wanting.load(Ordering::Relaxed) == 0 {
@@ -301,7 +311,8 @@ impl Endpoint {
             let since = Instant::now();
             set_posting(op, true);
             let mut posted;
-            (state, posted) = self.wait(state, |state| {
+            // Runs no handlers: one that waits for what was begun to this PE would wait for this operation.
+            (state, posted) = self.wait_by(state, Backoff::step_alone, |state| {
                 if state.is_lost(pe) {
                     return Ok(Some(None));
                 }
