@@ -45,6 +45,7 @@ barrier-late 2 auto 0 PE 1 has more to do in each turn
 serial-pe 2 auto 0 PE 0 works for all
 barriers-per-byte 2 auto 0 two barriers for each word
 waits-for 2 auto 0 PE 0 works before it sends
+serialized 2 auto 0 one buffer, that is filled or read
 larger-team 4 auto 0 pairs of PEs meet all others
 algorithm 4 auto 0 large sums by an algorithm that the environment forces"
 }

@@ -19,6 +19,7 @@ static const struct {
     {"barrier-late", barrier_late},   {"barriers-per-byte", barriers_per_byte},
     {"serial-pe", serial_pe},         {"larger-team", larger_team},
     {"waits-for", waits_for},         {"algorithm", algorithm},
+    {"serialized", serialized},
 };
 
 int main(int count, char **arguments) {

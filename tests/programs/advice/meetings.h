@@ -83,3 +83,26 @@ static void waits_for(int advised) {
         }
     }
 }
+
+/* Every other PE fills a buffer for the next one, which reads it; there is one, or there are two. Both take a device, which
+ * takes no core. */
+static void serialized(int advised) {
+    enum { WORDS = 1024 };
+    long buffers = advised ? 2 : 1, *data = symmetric(2 * WORDS * sizeof *data);
+    uint64_t *filled = symmetric(sizeof *filled), *read = symmetric(sizeof *read);
+    static long made[WORDS];
+    int partner = me ^ 1;
+    if (partner >= npes) return;
+    shmem_barrier_all();
+    for (long turn = 1; turn <= turns(40); turn++) {
+        if (me < partner) {
+            if (turn > buffers) shmem_uint64_wait_until(read, SHMEM_CMP_GE, (uint64_t)(turn - buffers));
+            idle(4);
+            shmem_long_put_signal(data + turn % buffers * WORDS, made, WORDS, filled, (uint64_t)turn, SHMEM_SIGNAL_SET, partner);
+        } else {
+            shmem_signal_wait_until(filled, SHMEM_CMP_GE, (uint64_t)turn);
+            idle(4);
+            shmem_uint64_p(read, (uint64_t)turn, partner);
+        }
+    }
+}

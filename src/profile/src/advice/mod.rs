@@ -24,6 +24,7 @@ mod put_then_flag;
 mod queries;
 mod quiet_often;
 mod serial_pe;
+mod serialized;
 mod slow_host;
 mod small_gets;
 mod small_puts;
@@ -92,6 +93,7 @@ pub const RULES: &[Rule] = &[
     Rule { name: "algorithm", find: algorithm::find },
     Rule { name: "start-and-end", find: start_and_end::find },
     Rule { name: "slow-host", find: slow_host::find },
+    Rule { name: "serialized", find: serialized::find },
 ];
 
 /// Where the time goes, for programs that no rule explains.

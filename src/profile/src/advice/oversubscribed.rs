@@ -91,6 +91,16 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
     })
 }
 
+/// Whether a host has fewer cores than want one, and PEs work when they get one rather than when it is for them to.
+pub(super) fn is_short_of_cores(profile: &Merged) -> bool {
+    crate::report::hosts(profile).iter().any(|host| {
+        let pes: Vec<&PeRow> = profile.pes.iter().filter(|pe| pe.system.cores > 0 && &*pe.host == *host).collect();
+        let (workers, cores) = crowd(&pes);
+        let is_quota = pes.iter().any(|pe| pe.system.has_quota_of_cores());
+        workers > cores && (cores == 1 || is_quota || !work_one_at_a_time(&pes))
+    })
+}
+
 /// How many want a core of a host, and its cores: threads that run at the same time each want one.
 fn crowd(pes: &[&PeRow]) -> (u64, u64) {
     let cores = pes.iter().map(|pe| pe.system.cores).max().unwrap_or(u32::MAX);

@@ -10,6 +10,7 @@ fn turns_in_which_one_works_do_not_lack_cores() {
         crowd.pes.iter_mut().for_each(|pe| (pe.host, pe.tables.system.cores) = ("vm".into(), 2));
         names(&crowd)
     };
+    // Who is waited for is not known here.
     assert_eq!(in_turn(100), ["library-time"]);
     // Turns of microseconds are lost while whoever has the next one stands in line.
     assert_eq!(in_turn(20_000), ["oversubscribed"]);

@@ -143,3 +143,55 @@ fn who_is_late_each_time_does_not_work_alone() {
     late.pes.iter_mut().for_each(|pe| pe.tables.syncs.clear());
     assert_eq!(names(&late), ["serial-pe"]);
 }
+
+/// Four PEs of one second that pass something on: each works so long and then waits, while its predecessor works so
+/// long of it and waits itself else.
+pub(super) fn ring(own: u64, others: u64) -> Profile {
+    let mut ring = profile(&[], 0.25);
+    let place = |routine: &str| CodePlace { routine: routine.into(), ..CodePlace::default() };
+    for pe in &mut ring.pes {
+        let waited = 1000 * MS - own;
+        pe.routines = vec![routine("shmem_long_wait_until", Class::Wait, 100, 0, waited)];
+        let by = Releaser {
+            pe: (pe.pe + 3) % 4,
+            place: place("shmem_long_p"),
+            from: Some(place("shmem_long_wait_until")),
+            work_ns: others,
+            own_ns: others,
+            ..Releaser::default()
+        };
+        let routine = "shmem_long_wait_until".into();
+        pe.tables.causes = vec![Cause { routine, waits: 100, ns: waited, by: Some(by), ..Cause::default() }];
+    }
+    ring
+}
+
+/// PEs whose work is even work one after another, unless what they wait for is the network, or a core, or one works
+/// for longer.
+#[test]
+fn who_works_one_after_another_is_told_so() {
+    let is_told = |profile: &Profile| names(profile).contains(&"serialized");
+    let found = findings(&ring(250 * MS, 250 * MS));
+    assert_eq!(found[0].0, "serialized");
+    assert!(found[0].1.what.ends_with("not at the same time: 1.0 of 4 work"), "{found:?}");
+    assert!((found[0].1.share - 0.75).abs() < 0.01, "{found:?}");
+    // Nobody works while others wait; all work most of the time; hardly anybody ever does.
+    assert!(!is_told(&ring(250 * MS, 10 * MS)));
+    assert!(!is_told(&ring(700 * MS, 250 * MS)));
+    assert!(!is_told(&ring(100 * MS, 100 * MS)));
+    let mut starved = ring(250 * MS, 250 * MS);
+    starved.pes[1].tables.system.queued_ns = Some(300 * MS);
+    assert!(!is_told(&starved));
+    assert!(!is_told(&uneven(900 * MS, 100 * MS)));
+}
+
+/// Barriers to which another PE comes late each time, and the rest of their time.
+#[test]
+fn barriers_for_one_after_another_are_told_as_such() {
+    let barriers = |work: u64| {
+        let barrier = routine("shmem_barrier_all", Class::Barrier, 10, 0, 1000 * MS - work);
+        with_barriers(profile(&[barrier], 0.25), None)
+    };
+    assert_eq!(names(&barriers(300 * MS))[0], "serialized", "{:?}", findings(&barriers(300 * MS)));
+    assert!(!names(&barriers(800 * MS)).contains(&"serialized"));
+}

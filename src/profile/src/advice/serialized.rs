@@ -1,0 +1,75 @@
+//! PEs that work as much as each other, but one after another.
+
+use crate::merge::{Cause, Merged, PeRow};
+use crate::op::{Class, class_of};
+use crate::report::{Symbols, shown_time};
+
+use super::{Finding, costliest, oversubscribed, run_ns};
+
+/// Share of the run that has to be lost waiting for each other.
+const LOST: f64 = 0.20;
+/// How even the work has to be, as a factor of efficiency: else there is a PE that has more to do.
+const EVEN: f64 = 0.7;
+/// How many of the PEs work at a time at most.
+const FEW: f64 = 0.65;
+/// How many work at a time at least: with less, it is transfers that all wait for.
+const ONE: f64 = 0.6;
+/// The part of waits for flags in which others work, counted for all of them, from which on it is their work that is
+/// waited for.
+const FOR_WORK: f64 = 0.5;
+/// Share of its run for which a PE stands in line for a core at most: what others do then is not known.
+const IN_LINE: f64 = 0.1;
+
+/// See the module.
+pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+    let pes = profile.pes.len() as u64;
+    let times = &profile.efficiencies.run;
+    let elapsed = times.elapsed_most as f64;
+    let factors = times.factors(pes).filter(|_| pes > 1)?;
+    let at_a_time = times.useful_sum as f64 / elapsed;
+    let share = (times.savings(pes)[2] as f64 / elapsed).min(for_work_ns(profile, pes) / run_ns(profile));
+    let is_even = factors.balance >= EVEN && (ONE..=FEW * pes as f64).contains(&at_a_time);
+    if share < LOST || !is_even || lacks_cores(profile) {
+        return None;
+    }
+    let waiting: f64 = profile.pes.iter().map(|pe| pe.time_ns(may_wait) as f64).sum();
+    Some(Finding {
+        what: format!("PEs have as much to do as each other, but not at the same time: {at_a_time:.1} of {pes} work"),
+        evidence: format!(
+            "{} outside of the library over all PEs in a run of {}, {} waiting for each other{}",
+            shown_time(times.useful_sum as f64),
+            shown_time(elapsed),
+            shown_time(waiting),
+            costliest(profile, symbols, |routine| class_of(routine).is_some_and(may_wait))
+        ),
+        try_this: "let the next PE begin before the one before it has finished: a second buffer, that is filled while \
+                   the first one is read; smaller parts, sent on as they are ready; what does not depend on others \
+                   first",
+        share,
+    })
+}
+
+/// Whether PEs wait for others' work in calls of this class.
+fn may_wait(class: Class) -> bool {
+    class.waits() || matches!(class, Class::Memory | Class::Team)
+}
+
+/// Whether PEs work one after another because of their cores.
+fn lacks_cores(profile: &Merged) -> bool {
+    let in_line = |pe: &PeRow| pe.queued_ns().unwrap_or(0) as f64 > IN_LINE * pe.main_ns() as f64;
+    profile.pes.iter().any(in_line) || oversubscribed::is_short_of_cores(profile)
+}
+
+/// Time in which PEs wait for what others work, as far as it is known whom they wait for: for the last one that comes to
+/// a meeting, and for flags where the others work meanwhile, each of them for as long as the one that sets it.
+fn for_work_ns(profile: &Merged, pes: u64) -> f64 {
+    let in_meetings = profile.late.iter().map(|line| line.lost_ns as f64).sum::<f64>();
+    let is_wait = |row: &&Cause| class_of(row.site.routine) == Some(Class::Wait);
+    let (mut all, mut work) = (0.0, 0.0);
+    for row in profile.causes.rows.iter().filter(is_wait) {
+        all += row.ns as f64;
+        work += row.by.as_ref().map_or(0.0, |by| by.work_ns.min(row.ns) as f64);
+    }
+    let flags = if work * (pes - 1) as f64 > FOR_WORK * all { all } else { 0.0 };
+    in_meetings + flags
+}
