@@ -231,17 +231,17 @@ impl Backoff {
     #[inline]
     pub fn step(&mut self) -> bool {
         let assisted = assist();
-        self.turn(assisted)
+        self.go_on(assisted)
     }
 
     /// As [`Self::step`], for whoever moves the network on between two turns, and holds what handlers of messages may
     /// have to wait for: runs none.
     pub fn step_alone(&mut self) -> bool {
-        self.turn(true)
+        self.go_on(true)
     }
 
     #[inline(always)]
-    fn turn(&mut self, with_hook: bool) -> bool {
+    fn go_on(&mut self, with_hook: bool) -> bool {
         self.turns += 1;
         if self.turns == self.meanwhile_at {
             self.do_meanwhile();
