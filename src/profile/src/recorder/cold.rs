@@ -164,7 +164,7 @@ fn enter_shared(region: &Region, op: u16, peer: i32, bytes: usize, kind: Timing)
 }
 
 /// The words that count a call and its bytes.
-fn counters<'a>(
+pub(super) fn counters<'a>(
     slot: &'a Slot,
     cell: &'a Cell,
     peer: i32,

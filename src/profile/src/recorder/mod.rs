@@ -56,6 +56,8 @@ mod count_tests;
 #[cfg(test)]
 mod counted_tests;
 #[cfg(test)]
+mod heap_tests;
+#[cfg(test)]
 mod limit_tests;
 #[cfg(test)]
 mod sampling_tests;
@@ -76,7 +78,7 @@ pub use contexts::{context, context_column, context_default, context_made};
 pub use control::{Flush, failed_at, flush, innermost_region, marker, region_begin, region_end, set_sampling};
 #[cfg(feature = "counters")]
 pub use counting::count;
-pub use heap::{heap_in_use, memory};
+pub use heap::{given, heap_in_use, memory};
 pub use limit::set_exact_sites;
 pub use locks::{lock_released, lock_taken};
 pub use meetings::{NO_TEAM, rooted, team};
