@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use super::claim::{self, Place};
 use super::hot::{add_exact, bump, counted_bytes, elapsed, ticks as ticks_of, uses_counter};
 use super::tls;
-use super::{claims, counting, limit, lines, meetings, off_core, rates, sites, timeline};
+use super::{claims, counting, limit, lines, meetings, rates, sites, slow_wait, timeline};
 use crate::clock;
 use crate::histogram::bucket;
 use crate::op::{MAX_OPS, Timing, traits};
@@ -383,7 +383,7 @@ pub(super) fn leave_timed(op: u16, start: u64, peer: i32) -> u64 {
     if timeline::is_due(slot, end) {
         timeline::settle(slot, op, start, end);
     }
-    off_core::end(slot, start, end);
+    slow_wait::end(slot, start, end);
     meetings::met(slot, traits(op), peer, (start, end), 1);
     slot.head.current.word.store(current_word(op, STATE_DONE, peer), Relaxed);
     ticks

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use super::{cold, consumers, counting, heap, meetings, nbi, off_core, rates, release, sites, timeline, tls, waits};
+use super::{cold, consumers, counting, heap, meetings, nbi, rates, release, sites, slow_wait, timeline, tls, waits};
 use crate::clock::{self, Source};
 use crate::histogram::{BUCKETS, bucket};
 use crate::op::{ALLOCATES, COMPLETES, Operation, TIMED_IF_WAITS, Timing, WAITS, bytes_follow, traits};
@@ -301,7 +301,7 @@ pub(super) fn leave_timed(op: u16, start: u64, peer: i32) -> u64 {
         if let Some(ns) = clock::scale_short_ns(ticks, slot.head.clock_mult.load(Relaxed)) {
             add_exact(slot, cell, row, ns);
             sites::add_exact(slot, ns);
-            off_core::end(slot, start, end);
+            slow_wait::end(slot, start, end);
             meetings::met(slot, traits(op), peer, (start, end), 1);
             slot.head.current.word.store(current_word(op, STATE_DONE, peer), Relaxed);
             return ticks;

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use super::hot::bump;
 use super::sites::site_key;
-use super::{callers, longest, release, tls};
+use super::{longest, release, slow_wait, tls};
 use crate::arm;
 use crate::clock;
 use crate::op::{ALLOCATES, TOGETHER};
@@ -200,7 +200,7 @@ fn record(slot: &Slot, team: usize, number: u64, arrived: u64, left: u64) -> Rec
         from_key: site_key(slot, from),
         from_left: phase.left.load(Relaxed),
         library_ns: slot.head.claimed_ns.load(Relaxed).saturating_sub(phase.claimed_ns.load(Relaxed)),
-        caller: callers::of_meeting(slot, arrived),
+        caller: slow_wait::caller(slot, arrived),
     }
 }
 

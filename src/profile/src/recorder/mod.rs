@@ -32,7 +32,6 @@ mod names;
 mod nbi;
 mod nested;
 mod network;
-mod off_core;
 pub mod outlined;
 #[cfg(feature = "counters")]
 mod perf;
@@ -43,6 +42,7 @@ mod release;
 mod requests;
 mod script;
 mod sites;
+mod slow_wait;
 mod stall;
 mod system;
 mod timeline;

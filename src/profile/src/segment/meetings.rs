@@ -71,16 +71,6 @@ pub struct Longest {
 /// The number of a meeting that is not whole.
 pub const NO_NUMBER: u64 = u64::MAX;
 
-/// Who called the function that waits in a meeting: looked for once it has waited for long.
-#[derive(Debug)]
-#[repr(C, align(16))]
-pub struct WaitCaller {
-    /// When that call was entered, in ticks.
-    pub start: AtomicU64,
-    /// Where the function that called returns to; 0: not known.
-    pub returns_to: AtomicU64,
-}
-
 /// Where a phase begins: the thread's last barrier, sync or collective.
 #[derive(Debug)]
 #[repr(C, align(32))]
