@@ -72,6 +72,7 @@ fn pe(number: u32, npes: u32, dice: &mut Dice) -> Pe {
                 from: (number > 1).then(|| (base + 0x1000 + dice.below(3), op::find("shmem_barrier_all").unwrap())),
                 begin_ns: number.saturating_sub(1) * 1_000_000 + 2000,
                 library_ns: dice.below(2_000_000),
+                waits_ns: dice.below(1_000_000),
             },
             caller: [0, base + 0x2000, base + 0x2100][dice.below(3) as usize],
         })

@@ -227,6 +227,7 @@ pub(super) fn leave_sample(op: u16, start: u64) -> u64 {
     let took = slot.head.claimed_ns.load(Relaxed).wrapping_sub(claimed);
     let peer = (word >> 32) as i32;
     lines::note(slot, op, peer, weight, took);
+    meetings::waited(slot, traits(op), took);
     // A long one stands for itself only.
     let stands = if is_long { 1 } else { weight };
     let bytes = slot.tables.look.bytes.load(Relaxed);
@@ -251,6 +252,7 @@ fn leave_first(slot: &Slot, op: u16, start: u64, traced: bool) -> u64 {
     let cell = slot.cell(op);
     add_exact(slot, cell, row(slot, cell), ns);
     sites::add_exact(slot, ns);
+    meetings::waited(slot, traits(op), ns);
     if traced {
         leave_traced(slot, op, start, end);
     }
@@ -380,6 +382,7 @@ pub(super) fn leave_timed(op: u16, start: u64, peer: i32) -> u64 {
         trace::event(slot, op, peer, start, end);
     }
     sites::add_exact(slot, ns);
+    meetings::waited(slot, traits(op), ns);
     if timeline::is_due(slot, end) {
         timeline::settle(slot, op, start, end);
     }

@@ -301,6 +301,7 @@ pub(super) fn leave_timed(op: u16, start: u64, peer: i32) -> u64 {
         if let Some(ns) = clock::scale_short_ns(ticks, slot.head.clock_mult.load(Relaxed)) {
             add_exact(slot, cell, row, ns);
             sites::add_exact(slot, ns);
+            meetings::waited(slot, traits(op), ns);
             slow_wait::end(slot, start, end);
             meetings::met(slot, traits(op), peer, (start, end), 1);
             slot.head.current.word.store(current_word(op, STATE_DONE, peer), Relaxed);
