@@ -218,7 +218,7 @@ fn end(plan: &Plan, pe: &Pe, sync: &Sync, until_last: f64) -> End {
     let team = pe.tables.teams.get(usize::from(sync.team));
     let last = team.and_then(|team| plan.last_arrivals.get(&(team.key(), sync.number)));
     let waited = last.map(|last| last.saturating_sub(sync.arrived_ns).min(took));
-    let waiting = waited.unwrap_or_else(|| (took as f64 * until_last) as u64);
+    let waiting = waited.unwrap_or((took as f64 * until_last) as u64);
     End { took, waited: waited.unwrap_or(0), waiting }
 }
 

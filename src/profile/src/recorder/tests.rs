@@ -228,7 +228,7 @@ fn with_long_calls(calls: u64, period: u64, long: u64) -> (Routine, u64) {
     let fixture = Fixture::new();
     let op = op_with(Timing::Sampled, 0);
     // Spread by a hash, so that neither they nor the samples follow a pattern.
-    let ns = |call: u64| if (call * 0x9e37_79b9) % period == 0 { long } else { 20 };
+    let ns = |call: u64| if (call * 0x9e37_79b9).is_multiple_of(period) { long } else { 20 };
     let truth = known_calls(&fixture, op, calls, ns);
     (routine(&fixture.pe(), op).clone(), truth)
 }
