@@ -12,7 +12,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering::Acquire, Ordering::Release};
 
 use pellucid_profile::arm::{self, Interceptor};
-use pellucid_profile::op::{COUNT, OPS, Timing};
+use pellucid_profile::op::{ALLOCATES, COUNT, OPS, Timing, traits};
 use pellucid_profile::recorder;
 
 use crate::callbacks::{self, Entered};
@@ -234,6 +234,8 @@ fn pass_to(call: &Call, tool: Option<Tool>, go: &mut dyn FnMut(Option<Tool>) -> 
         };
         if failed {
             recorder::error(op);
+        } else if traits(op) & ALLOCATES != 0 {
+            recorder::given(op, bytes);
         }
         failed
     };

@@ -229,6 +229,8 @@ macro_rules! routine {
                 let $r: $answer = result;
                 if $failed {
                     recorder::error(op.id());
+                } else if op.traits() & ALLOCATES != 0 {
+                    recorder::given(op.id(), $bytes);
                 }
             )?
             result
@@ -337,7 +339,7 @@ pub mod prelude {
 
     pub use pellucid_core::context::{Ctx, bytes, near, unmapped, world_pe};
     pub use pellucid_core::runtime::world as map;
-    pub use pellucid_profile::op::{Operation, With, elem, traits};
+    pub use pellucid_profile::op::{ALLOCATES, Operation, With, elem, traits};
     pub use pellucid_profile::recorder;
     pub use pellucid_profile::recorder::unstamped::{self, thread_again, world_again};
 

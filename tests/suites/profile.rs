@@ -96,8 +96,9 @@ fn counts_and_bytes_are_exact() {
         expect("shmem_sync_all", &|_| 5, None);
         expect("shmem_long_sum_reduce", &|_| 5, None);
         expect("shmem_long_broadcast", &|_| 5, None);
-        expect("shmem_malloc", &|_| 3, None);
-        expect("shmem_realloc", once, None);
+        // One of the three finds no room.
+        expect("shmem_malloc", &|_| 3, Some(&|_| 8 * 1024 + 100));
+        expect("shmem_realloc", once, Some(&|_| 10_000));
         expect("shmem_free", once, None);
         // Three of the program; none of those that malloc, free and finalize imply.
         expect("shmem_barrier_all", &|_| 3, None);

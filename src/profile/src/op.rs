@@ -122,6 +122,11 @@ impl Class {
         matches!(self, Class::Wait | Class::Barrier | Class::Collective | Class::Lock)
     }
 
+    /// Whether all time in calls of this class is spent waiting for others: efficiency takes it so.
+    pub const fn is_for_others(self) -> bool {
+        matches!(self, Class::Wait | Class::Lock)
+    }
+
     /// Whether time in calls of this class is spent in the library between begin and end of the program: that of
     /// handlers is part of the calls that run them.
     pub fn is_library_time(self) -> bool {
@@ -308,6 +313,9 @@ pub const QUERIES: u16 = 4096;
 /// Bit of [`TRAITS`]: its bytes are memory that is asked for, and are not moved.
 pub const ALLOCATES: u16 = 8192;
 
+/// Bit of [`TRAITS`]: a wait or a lock, in which time is spent waiting for others.
+pub const FOR_OTHERS: u16 = 16384;
+
 /// Names of routines by which handlers reply begin so: they move bytes, which handlers themselves only receive.
 pub const REPLIES: &str = "gex_AM_Reply";
 
@@ -346,6 +354,9 @@ pub const TRAITS: [u16; MAX_OPS] = {
         }
         if (matches!(op.class, Class::Wait) && id < COUNT) || ends_with(op.name, "_set_lock") {
             traits[id] |= WAITS;
+        }
+        if op.class.is_for_others() {
+            traits[id] |= FOR_OTHERS;
         }
         let meets = id < COUNT && matches!(op.class, Class::Barrier | Class::Collective);
         let may_wait = meets || matches!(op.class, Class::Wait);

@@ -1,8 +1,9 @@
-//! What PEs of a host have to say before they end the job because of a fault: often all of them the same. One of them,
-//! the first that has something to say, speaks for all: it waits for a moment, and says each thing once with the PEs
-//! that it is true of. What one does not take over is said by whom it happened to.
+//! What PEs of a host have to say before they end the job because of a fault: often all of them the same, or the same of
+//! other addresses. One of them, the first that has something to say, speaks for all: it waits for a moment, and says
+//! each thing once with the PEs that it is true of. What one does not take over is said by whom it happened to.
 
 use super::job::Job;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -47,9 +48,46 @@ impl LastWords {
     }
 }
 
-/// What this PE is to say: texts, and the PEs whose they are. Nothing where another one says it.
-pub fn collect(job: &Job, pe: u32, fault: &str) -> Vec<(Vec<u32>, String)> {
-    let alone = || vec![(vec![pe], fault.to_owned())];
+/// Between what is wrong and where the call was made, in what a PE has to say.
+pub const CALLED_FROM: char = '\0';
+
+/// Something that is said once.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Statement {
+    /// The PEs that it is true of.
+    pub pes: Vec<u32>,
+    /// Those of which it is true with other addresses.
+    pub elsewhere: Vec<u32>,
+    /// What is said.
+    pub text: String,
+}
+
+impl Statement {
+    /// Of one PE.
+    fn of(pe: u32, text: &str) -> Statement {
+        Statement { pes: vec![pe], elsewhere: Vec::new(), text: text.to_owned() }
+    }
+}
+
+/// A text without its addresses. Those in files are places of the program, the same on each PE: they stay, as does all
+/// that says where the call was made.
+fn without_addresses(text: &str) -> Cow<'_, str> {
+    let (fault, site) = text.split_at(text.find(CALLED_FROM).unwrap_or(text.len()));
+    let mut parts = fault.split("0x");
+    let first = parts.next().unwrap_or_default();
+    let (mut kept, mut is_in_file) = (first.to_owned(), first.ends_with('+'));
+    for part in parts {
+        let digits = part.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(part.len());
+        kept += "0x";
+        kept += if is_in_file { part } else { &part[digits..] };
+        is_in_file = part.ends_with('+');
+    }
+    if kept.len() == fault.len() { Cow::Borrowed(text) } else { Cow::Owned(kept + site) }
+}
+
+/// What this PE is to say. Nothing where another one says it.
+pub fn collect(job: &Job, pe: u32, fault: &str) -> Vec<Statement> {
+    let alone = || vec![Statement::of(pe, fault)];
     // One of its own host alone, or with more to say than there is room for.
     if job.pes().len() == 1 || fault.len() > WORDS {
         return alone();
@@ -73,27 +111,33 @@ pub fn said(job: &Job, pe: u32) {
 }
 
 /// What all PEs of the host have to say within a moment, that of this one first.
-fn all(job: &Job, first: &str) -> Vec<(Vec<u32>, String)> {
+fn all(job: &Job, first: &str) -> Vec<Statement> {
     let begin = Instant::now();
-    let mut groups: BTreeMap<(bool, String), Vec<u32>> = BTreeMap::new();
+    let mut said: Vec<(u32, String)> = Vec::new();
     loop {
         let is_over = begin.elapsed() >= OTHERS;
-        for pe in job.pes() {
-            if let Some(text) = job.last_words(pe).take() {
-                groups.entry((text != first, text)).or_default().push(pe);
-            }
-        }
-        let said: usize = groups.values().map(Vec::len).sum();
-        if is_over || said == job.pes().len() {
+        said.extend(job.pes().filter_map(|pe| Some((pe, job.last_words(pe).take()?))));
+        if is_over || said.len() == job.pes().len() {
             break;
         }
         std::thread::sleep(NAP);
     }
-    let sorted = |mut pes: Vec<u32>| {
-        pes.sort_unstable();
-        pes
-    };
-    groups.into_iter().map(|((_, text), pes)| (sorted(pes), text)).collect()
+    said.sort_unstable();
+    grouped(&said, first)
+}
+
+/// Each thing once, what `first` says before all else.
+fn grouped(said: &[(u32, String)], first: &str) -> Vec<Statement> {
+    let first = without_addresses(first);
+    let mut groups: BTreeMap<(bool, Cow<'_, str>), Statement> = BTreeMap::new();
+    for (pe, text) in said {
+        let kind = without_addresses(text);
+        let group = groups.entry((kind != first, kind));
+        let group = group.or_insert_with(|| Statement { pes: Vec::new(), elsewhere: Vec::new(), text: text.clone() });
+        let pes = if group.text == *text { &mut group.pes } else { &mut group.elsewhere };
+        pes.push(*pe);
+    }
+    groups.into_values().collect()
 }
 
 #[cfg(test)]
@@ -116,21 +160,51 @@ mod tests {
                 })
             })
             .collect();
-        let mut said: Vec<(Vec<u32>, String)> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
-        said.sort();
+        let said: Vec<Statement> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
         // Whoever comes late says it by itself: all is said, and nothing twice by one.
-        let mut pes: Vec<u32> = said.iter().flat_map(|(pes, _)| pes.clone()).collect();
+        let mut pes: Vec<u32> = said.iter().flat_map(|said| said.pes.clone()).collect();
         pes.sort_unstable();
         assert_eq!(pes, (4..12).collect::<Vec<_>>(), "{said:?}");
-        assert!(said.iter().all(|(pes, text)| (text == "other") == pes.contains(&9)), "{said:?}");
+        assert!(said.iter().all(|said| (said.text == "other") == said.pes.contains(&9)), "{said:?}");
+    }
+
+    #[test]
+    fn what_differs_by_addresses_only_is_said_once() {
+        let words = |addr: &str, site: &str| format!("shmem_p: dest = {addr} is not symmetric\0a.out+{site}");
+        let said = [
+            (0, words("0x7ffd10", "0x1200")),
+            (1, words("0x7ffe2000", "0x1200")),
+            (2, words("0x7ffd10", "0x1300")),
+            (3, words("0x7ffd10", "0x1200")),
+        ];
+        let of = |pes: &[u32], elsewhere: &[u32], at: usize| Statement {
+            pes: pes.to_vec(),
+            elsewhere: elsewhere.to_vec(),
+            text: said[at].1.clone(),
+        };
+        assert_eq!(grouped(&said, &said[2].1), [of(&[2], &[], 2), of(&[0, 3], &[1], 0)]);
+        assert_eq!(grouped(&said, &said[1].1), [of(&[0, 3], &[1], 0), of(&[2], &[], 2)]);
+    }
+
+    #[test]
+    fn places_in_files_are_no_addresses() {
+        for (text, without) in [
+            ("no address", "no address"),
+            ("a = 0x10 and b = 0xffe, c", "a = 0x and b = 0x, c"),
+            ("0x1 of x+0x12 and y+0x13, 0x14", "0x of x+0x12 and y+0x13, 0x"),
+            ("p = 0x1\0a+0x1, 0x2", "p = 0x\0a+0x1, 0x2"),
+            ("0x", "0x"),
+        ] {
+            assert_eq!(without_addresses(text), without);
+        }
     }
 
     #[test]
     fn whoever_is_alone_speaks_at_once() {
         let job = Job::create(0..1, 1).unwrap();
-        assert_eq!(collect(&job, 0, "words"), [(vec![0], "words".to_owned())]);
+        assert_eq!(collect(&job, 0, "words"), [Statement::of(0, "words")]);
         let long = "x".repeat(WORDS + 1);
         let job = Job::create(0..2, 2).unwrap();
-        assert_eq!(collect(&job, 1, &long), [(vec![1], long.clone())]);
+        assert_eq!(collect(&job, 1, &long), [Statement::of(1, &long)]);
     }
 }

@@ -7,7 +7,10 @@ use crate::base::text::visible_lines;
 use crate::base::{Cause, Fault};
 use crate::bootstrap::job::{ExitKind, ExitRequest, PeState};
 use crate::bootstrap::ring::Stage;
-use crate::bootstrap::{self, last_words};
+use crate::bootstrap::{
+    self,
+    last_words::{self, CALLED_FROM, Statement},
+};
 use crate::collectives;
 use crate::os::{process as os, stack, thread};
 use crate::request::uses;
@@ -356,9 +359,6 @@ pub fn name_callers(callers: Callers) {
     let _ = CALLERS.set(callers);
 }
 
-/// Between a fault and its call, where PEs hand that on.
-const CALLED_FROM: char = '\0';
-
 /// The one place where a fault becomes a message. `site`: where the program has made the call.
 fn say(routine: &str, fault: &Fault, site: Option<String>) -> String {
     let mut words = format!("{routine}: {}", reason(fault));
@@ -371,15 +371,13 @@ fn say(routine: &str, fault: &Fault, site: Option<String>) -> String {
     let mut own = String::new();
     let groups = match job {
         Some((job, pe)) => last_words::collect(job, pe, &words),
-        None => vec![(Vec::new(), words)],
+        None => vec![Statement { pes: Vec::new(), elsewhere: Vec::new(), text: words }],
     };
-    for (pes, words) in groups {
-        let who = match (pes.as_slice(), CALLERS.get()) {
-            ([], _) => nobody(),
-            ([pe], _) => format!("PE {pe}"),
-            (pes, Some(callers)) => (callers.pes)(pes),
-            (pes, None) => format!("PEs {}", pes.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")),
-        };
+    for Statement { pes, elsewhere, text: words } in groups {
+        let mut who = named(&pes);
+        if !elsewhere.is_empty() {
+            who += &format!(", and with other addresses {}", named(&elsewhere));
+        }
         let (fault, site) = words.split_once(CALLED_FROM).unwrap_or((&words, ""));
         let place = CALLERS.get().filter(|_| !site.is_empty()).map(|callers| (callers.place)(site));
         let place = place.map(|place| format!(", called from {place}")).unwrap_or_default();
@@ -396,6 +394,16 @@ fn say(routine: &str, fault: &Fault, site: Option<String>) -> String {
         job.request_exit(ExitRequest { pe: *pe as i32, status: 1, kind: ExitKind::Failed });
     }
     own
+}
+
+/// PEs, in words.
+fn named(pes: &[u32]) -> String {
+    match (pes, CALLERS.get()) {
+        ([], _) => nobody(),
+        ([pe], _) => format!("PE {pe}"),
+        (pes, Some(callers)) => (callers.pes)(pes),
+        (pes, None) => format!("PEs {}", pes.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")),
+    }
 }
 
 /// A PE that has no number yet.

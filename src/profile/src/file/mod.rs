@@ -39,6 +39,7 @@
 //! | 35 | `u64` nanoseconds from which on all synchronisations are kept |
 //! | 36 | a list of `u64` addresses that the callers of synchronisations return to, in their order |
 //! | 37 | `u64` nanoseconds in which threads were on no core while they waited |
+//! | 38 | what of phases was in waits and locks: see `phases` |
 //!
 //! A reader skips sections with other tags. Text is a `u32` length and UTF-8. A damaged or incomplete file is reported
 //! with its name and the offset; what was read before is kept, as are the other files. Each file is written under

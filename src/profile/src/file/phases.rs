@@ -51,5 +51,28 @@ fn row(c: &mut Cursor<'_>, ops: &[u16]) -> Result<Phase, ReadError> {
             None => return Err(c.corrupt(format!("a phase after routine {place} of {}", ops.len()))),
         },
     };
-    Ok(Phase { from, begin_ns, library_ns })
+    Ok(Phase { from, begin_ns, library_ns, waits_ns: 0 })
+}
+
+/// The section of waits in phases, a list of `u64` nanoseconds: of those before synchronisations, before those that had
+/// not returned, and of those after the last.
+pub(super) fn encode_waits(out: &mut Out, d: &PeTables) {
+    let all: Vec<u64> = waits(d).collect();
+    out.list(&all, |out, ns| out.u64(*ns));
+}
+
+pub(super) fn waits(d: &PeTables) -> impl Iterator<Item = u64> {
+    let syncs = d.syncs.iter().chain(&d.open_syncs).map(|sync| &sync.phase);
+    syncs.chain(d.last_phases.iter().map(|last| &last.phase)).map(|phase| phase.waits_ns)
+}
+
+pub(super) fn decode_waits(c: &mut Cursor<'_>, d: &mut PeTables) -> Result<(), ReadError> {
+    let known = list(c, |c| c.u64("waits in a phase"))?;
+    let syncs = d.syncs.iter_mut().chain(&mut d.open_syncs).map(|sync| &mut sync.phase);
+    let phases: Vec<&mut Phase> = syncs.chain(d.last_phases.iter_mut().map(|last| &mut last.phase)).collect();
+    // Where some were not read, it is not known whose they are.
+    if phases.len() == known.len() {
+        phases.into_iter().zip(known).for_each(|(phase, ns)| phase.waits_ns = ns);
+    }
+    Ok(())
 }

@@ -11,7 +11,7 @@ use crate::tables::{
 };
 
 /// Tags of the sections, in the order in which they are written.
-pub(super) const TAGS: [u32; 33] = [
+pub(super) const TAGS: [u32; 34] = [
     TAG_COST,
     TAG_PEERS,
     TAG_MODULES,
@@ -45,6 +45,7 @@ pub(super) const TAGS: [u32; 33] = [
     TAG_LONGEST,
     TAG_SYNC_CALLERS,
     TAG_OFF_CORE,
+    TAG_PHASE_WAITS,
 ];
 /// What recording costs, and what could not be kept.
 const TAG_COST: u32 = 4;
@@ -112,6 +113,8 @@ const TAG_LONGEST: u32 = 35;
 const TAG_SYNC_CALLERS: u32 = 36;
 /// How long threads were on no core while they waited; left out where no wait was long.
 const TAG_OFF_CORE: u32 = 37;
+/// How much of the phases was in waits and locks; left out where nothing was.
+const TAG_PHASE_WAITS: u32 = 38;
 
 /// The payload of a section; `None` where there is nothing to say.
 pub(super) fn encode(tag: u32, d: &PeTables) -> Option<Vec<u8>> {
@@ -195,6 +198,7 @@ pub(super) fn encode(tag: u32, d: &PeTables) -> Option<Vec<u8>> {
         TAG_PHASES if d.syncs.iter().any(|sync| sync.phase.begin_ns > 0) || !d.last_phases.is_empty() => {
             phases::encode(&mut out, d);
         }
+        TAG_PHASE_WAITS if phases::waits(d).any(|ns| ns > 0) => phases::encode_waits(&mut out, d),
         TAG_CAUSES if !d.causes.is_empty() => causes::encode(&mut out, &d.causes),
         TAG_LOCKS if !d.locks.is_empty() => locks::encode(&mut out, &d.locks),
         TAG_LINES if !d.lines.is_empty() => lines::encode(&mut out, &d.lines),
@@ -408,6 +412,7 @@ pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut PeTables) -> Result<(
             d.cost.beside_ns = [next()?, next()?];
         }
         TAG_PHASES => phases::decode(c, d)?,
+        TAG_PHASE_WAITS => phases::decode_waits(c, d)?,
         TAG_CAUSES => d.causes = causes::decode(c)?,
         TAG_LOCKS => d.locks = locks::decode(c)?,
         TAG_LINES => d.lines = lines::decode(c)?,

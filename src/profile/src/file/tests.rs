@@ -101,7 +101,7 @@ fn tables() -> PeTables {
     let traffic = Traffic { calls: 3, bytes: u64::MAX };
     let counter = Counter { name: "cycles".into(), available: true, total: 9, ..Counter::default() };
     let missing = Counter { name: "page-faults".into(), remark: "fuer spaeter: \u{e4}".into(), ..Counter::default() };
-    let phase = Phase { from: Some((0x1240, 3)), begin_ns: 5, library_ns: u64::MAX };
+    let phase = Phase { from: Some((0x1240, 3)), begin_ns: 5, library_ns: u64::MAX, waits_ns: 6 };
     let tables = PeTables {
         peers: vec![
             Peer { pe: Some(1), put: traffic, ..Peer::default() },

@@ -52,7 +52,7 @@ pub(super) fn decode(c: &mut Cursor<'_>, d: &mut PeTables) -> Result<(), ReadErr
             let op = op::lookup(c.str(WHAT)?).unwrap_or(u16::MAX);
             Some((c.u64(WHAT)?, op))
         };
-        let phase = Phase { from, begin_ns: c.u64(WHAT)?, library_ns: c.u64(WHAT)? };
+        let phase = Phase { from, begin_ns: c.u64(WHAT)?, library_ns: c.u64(WHAT)?, waits_ns: 0 };
         Ok(Sync { team, region, op, address, number, arrived_ns, left_ns, phase, caller: 0 })
     })?;
     Ok(())

@@ -207,7 +207,7 @@ impl Library {
         if meets {
             self.meetings = self.meetings.saturating_add(ns.saturating_sub(unfinished_ns));
             self.open_meetings = self.open_meetings.saturating_add(unfinished_ns);
-        } else if matches!(class, Class::Wait | Class::Lock) {
+        } else if class.is_for_others() {
             self.waits = self.waits.saturating_add(ns);
         }
     }
@@ -274,7 +274,7 @@ impl Recorded {
 
     /// The whole run. Of several threads some may work while others are in the library: then the time on cores tells,
     /// which is that of all, and of those in the library at most what they did not wait without a core.
-    fn run(&self, pe: &Pe) -> Parts {
+    pub(super) fn run(&self, pe: &Pe) -> Parts {
         let parts = self.whole.of(pe.main_ns());
         if pe.threads <= 1 {
             return parts;

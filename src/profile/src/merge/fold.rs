@@ -134,7 +134,7 @@ impl<'p> Fold<'p> {
         if met_ns > 0 {
             self.nbi_waiting.insert(pe.pe, (met_ns as f64 * recorded.until_last()) as u64);
         }
-        self.phases.add(self.plan, pe);
+        self.phases.add(self.plan, pe, recorded.until_last());
         if self.plan.sites.is_some() {
             self.sites.add(self.plan, pe);
         }

@@ -28,7 +28,8 @@ pub struct Late {
     pub site: Option<(String, u64)>,
     /// File and address in it of the call of the function that called there, as those know it who waited for long.
     pub caller: Option<(String, u64)>,
-    /// Meetings of which every arrival is known, and those of [`Self::open`].
+    /// Meetings of which every arrival is known, and those of [`Self::open`]. Where only one in some was kept, as many
+    /// as these stand for, or as calls were counted.
     pub meetings: u64,
     /// Time from arriving to the arrival of the last, summed over the others, in nanoseconds. Where only one in some
     /// meetings was kept, times that many.

@@ -13,6 +13,7 @@
 //! | `follow` | sums of a job that is looked at again and again |
 //! | `strip` | what is kept of a PE's time line |
 //! | `pe`, `routines`, `matrix`, `sites`, `regions`, `meetings`, `groups`, `locks`, `addresses`, `rates`, `requests`, `callers`, `counters` | a file a kind of sum |
+//! | `counted` | how many meetings there were, where not each is kept |
 //! | `open` | meetings that not all had come to when their PEs ended |
 //! | `ends` | whether the job came to its end |
 //! | `rings` | PEs that waited for each other's locks at its end |
@@ -24,6 +25,7 @@
 mod addresses;
 mod callers;
 mod causes;
+mod counted;
 mod counters;
 mod efficiency;
 mod ends;
@@ -234,11 +236,14 @@ impl Merged {
         let causes = sums.causes.finish(again.work());
         sums.pes.iter_mut().for_each(|pe| pe.nbi_waiting_ns = again.nbi_waiting_ns(pe.pe));
         let again = again.finish(None);
-        let sums = Merged { causes, efficiencies: again.efficiencies, phases: again.phases, ..sums };
-        if plan.sites.is_none() {
-            return sums;
+        let mut sums = Merged { causes, efficiencies: again.efficiencies, phases: again.phases, ..sums };
+        if plan.sites.is_some() {
+            (sums.sites, sums.other_sites) = (again.sites, again.other_sites);
         }
-        Merged { sites: again.sites, other_sites: again.other_sites, ..sums }
+        if sums.every > 1 {
+            counted::count(&mut sums.late, &sums.sites);
+        }
+        sums
     }
 
     /// Most time of a PE in a routine, and the first such PE.

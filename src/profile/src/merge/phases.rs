@@ -76,9 +76,14 @@ impl PhaseSum {
         self.sum(|of| of.library_ns)
     }
 
+    /// What of that was in waits and locks.
+    pub fn waits_ns(&self) -> u64 {
+        self.sum(|of| of.waits_ns)
+    }
+
     /// Time in which the PEs that came this way waited for the last to come to the meeting that ends it.
     pub fn waited_ns(&self) -> u64 {
-        self.sum(|of| of.parts.waiting_ns)
+        self.sum(|of| of.waited_ns)
     }
 
     /// What the factors of parallel efficiency follow from.
@@ -100,19 +105,34 @@ struct PhaseOfPe {
     times: u64,
     work_ns: u64,
     library_ns: u64,
+    waits_ns: u64,
+    waited_ns: u64,
     parts: Parts,
 }
 
+/// A meeting that ends a phase, in nanoseconds.
+#[derive(Clone, Copy, Default)]
+struct End {
+    took: u64,
+    /// Until the last PE came, where it is known when that was.
+    waited: u64,
+    /// The same, else the share of it that this is of other meetings.
+    waiting: u64,
+}
+
 impl PhaseOfPe {
-    /// Adds `weight` times a phase of `work` and `library`, then a meeting that takes `meeting`, of which `waiting` for
-    /// others.
-    fn add(&mut self, weight: u64, [work, library, meeting, waiting]: [u64; 4]) {
+    /// Adds `weight` times a phase that takes so long outside of the library, in it, and of that in waits and locks.
+    /// These are waiting for others as in the run ([`super::efficiency`]).
+    fn add(&mut self, weight: u64, [work, library, waits]: [u64; 3], end: End) {
         let times = |ns: u64| ns.saturating_mul(weight);
-        let elapsed = work.saturating_add(library).saturating_add(meeting);
+        let elapsed = work.saturating_add(library).saturating_add(end.took);
+        let waiting = waits.saturating_add(end.waiting);
         self.join(&PhaseOfPe {
             times: weight,
             work_ns: times(work),
             library_ns: times(library),
+            waits_ns: times(waits),
+            waited_ns: times(end.waited),
             parts: Parts { elapsed_ns: times(elapsed), useful_ns: times(work), waiting_ns: times(waiting) },
         });
     }
@@ -121,6 +141,8 @@ impl PhaseOfPe {
         self.times = self.times.saturating_add(other.times);
         self.work_ns = self.work_ns.saturating_add(other.work_ns);
         self.library_ns = self.library_ns.saturating_add(other.library_ns);
+        self.waits_ns = self.waits_ns.saturating_add(other.waits_ns);
+        self.waited_ns = self.waited_ns.saturating_add(other.waited_ns);
         self.parts.join(&other.parts);
     }
 }
@@ -146,26 +168,25 @@ impl<'a> Names<'a> {
 pub(super) struct Phases(BTreeMap<PhaseKey, PhaseSum>);
 
 impl Phases {
-    /// Adds a PE, once it is known when the last member came to each meeting.
-    pub(super) fn add(&mut self, plan: &Plan, pe: &Pe) {
+    /// Adds a PE, once it is known when the last member came to each meeting. Where that is not known of one, a share of
+    /// `until_last` of it is waiting.
+    pub(super) fn add(&mut self, plan: &Plan, pe: &Pe, until_last: f64) {
         let mut names = Names { pe, paths: BTreeMap::new() };
         // By address and operation: that of a call in this process.
         let mut own: BTreeMap<(Call, Call), PhaseOfPe> = BTreeMap::new();
         for sync in pe.tables.syncs.iter().filter(|sync| sync.phase.begin_ns > 0) {
             let to = Some((sync.address, sync.op));
-            own.entry((sync.phase.from, to)).or_default().add(pe.tables.stands_for(sync), times(plan, pe, sync));
+            let (parts, end) = (split(&sync.phase, sync.arrived_ns), end(plan, pe, sync, until_last));
+            own.entry((sync.phase.from, to)).or_default().add(pe.tables.stands_for(sync), parts, end);
         }
         for sync in &pe.tables.open_syncs {
-            let (work, library) = split(&sync.phase, sync.arrived_ns);
-            let meeting = sync.left_ns.saturating_sub(sync.arrived_ns);
+            let took = sync.left_ns.saturating_sub(sync.arrived_ns);
             // Nobody has come back from it: until then it is waiting.
-            own.entry((sync.phase.from, Some((sync.address, sync.op))))
-                .or_default()
-                .add(1, [work, library, meeting, meeting]);
+            let (parts, end) = (split(&sync.phase, sync.arrived_ns), End { took, waited: took, waiting: took });
+            own.entry((sync.phase.from, Some((sync.address, sync.op)))).or_default().add(1, parts, end);
         }
         for LastPhase { phase, end_ns } in &pe.tables.last_phases {
-            let (work, library) = split(phase, *end_ns);
-            own.entry((phase.from, None)).or_default().add(1, [work, library, 0, 0]);
+            own.entry((phase.from, None)).or_default().add(1, split(phase, *end_ns), End::default());
         }
         for ((from, to), own) in own {
             let mut place = |of: Call| of.map(|(address, op)| names.place(address, op));
@@ -185,20 +206,102 @@ impl Phases {
     }
 }
 
-/// Outside of the library, and in it.
-fn split(phase: &Phase, end_ns: u64) -> (u64, u64) {
+/// Outside of the library, in it, and of that in waits and locks.
+fn split(phase: &Phase, end_ns: u64) -> [u64; 3] {
     let all = end_ns.saturating_sub(phase.begin_ns);
     let library = phase.library_ns.min(all);
-    (all - library, library)
+    [all - library, library, phase.waits_ns.min(library)]
 }
 
-/// Outside of the library, in it, in the meeting that ends the phase, and the part of that in which others were waited
-/// for.
-fn times(plan: &Plan, pe: &Pe, sync: &Sync) -> [u64; 4] {
-    let (work, library) = split(&sync.phase, sync.arrived_ns);
-    let meeting = sync.left_ns.saturating_sub(sync.arrived_ns);
+fn end(plan: &Plan, pe: &Pe, sync: &Sync, until_last: f64) -> End {
+    let took = sync.left_ns.saturating_sub(sync.arrived_ns);
     let team = pe.tables.teams.get(usize::from(sync.team));
     let last = team.and_then(|team| plan.last_arrivals.get(&(team.key(), sync.number)));
-    let waiting = last.map_or(0, |last| last.saturating_sub(sync.arrived_ns).min(meeting));
-    [work, library, meeting, waiting]
+    let waited = last.map(|last| last.saturating_sub(sync.arrived_ns).min(took));
+    let waiting = waited.unwrap_or((took as f64 * until_last) as u64);
+    End { took, waited: waited.unwrap_or(0), waiting }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::efficiency::Recorded;
+    use super::super::plan::Limits;
+    use super::*;
+    use crate::model::{Progress, Routine};
+    use crate::op::Class;
+    use crate::tables::{PeTables, Team};
+
+    fn routine(name: &str, class: Class, total_ns: u64) -> Routine {
+        Routine { total_ns, timed_calls: 1, ..Routine::new(name, class) }
+    }
+
+    /// Three phases of 1000 ns, each of 300 in the library, and after the first two a barrier of 100.
+    fn pe(waits: [u64; 3], class: (&str, Class)) -> Pe {
+        let barrier = op::find("shmem_barrier_all").unwrap();
+        let phase = |at: usize| Phase {
+            from: (at > 0).then_some((1, barrier)),
+            begin_ns: 100 + 1100 * at as u64,
+            library_ns: 300,
+            waits_ns: waits[at],
+        };
+        let sync = |at: usize| Sync {
+            op: barrier,
+            address: 1,
+            number: at as u64,
+            arrived_ns: 1100 * (at as u64 + 1),
+            left_ns: 1100 * (at as u64 + 1) + 100,
+            phase: phase(at),
+            ..Sync::default()
+        };
+        let all: u64 = waits.iter().sum();
+        let tables = PeTables {
+            teams: vec![Team { stride: 1, size: 2, ..Team::default() }],
+            syncs: (0..2).map(sync).collect(),
+            last_phases: vec![LastPhase { phase: phase(2), end_ns: 3300 }],
+            sync_every: 1,
+            ..PeTables::default()
+        };
+        let routines = vec![
+            routine("shmem_barrier_all", Class::Barrier, 200),
+            routine(class.0, class.1, all),
+            routine("shmem_putmem", Class::Put, 900 - all),
+        ];
+        let progress = Progress::Finalized;
+        Pe { init_ns: 100, finalize_ns: 3300, end_ns: 3300, threads: 1, progress, routines, tables, ..Pe::default() }
+    }
+
+    /// The parts of all phases of a PE together, and those of its run.
+    fn sums(pe: &Pe, last: &[(u64, u64)]) -> (Parts, Parts) {
+        let mut plan = Plan::of_sums(Limits::default());
+        let team = pe.tables.teams[0].key();
+        plan.last_arrivals.extend(last.iter().map(|(number, at)| ((team, *number), *at)));
+        let recorded = Recorded::new(&plan, pe);
+        let mut phases = Phases::default();
+        phases.add(&plan, pe, recorded.until_last());
+        let mut sum = Parts::default();
+        phases.0.values().flat_map(|phase| phase.by_pe.values()).for_each(|of| sum.join(&of.parts));
+        (sum, recorded.run(pe))
+    }
+
+    #[test]
+    fn phases_are_together_what_the_run_is() {
+        for (name, class) in [("shmem_long_wait_until", Class::Wait), ("shmem_set_lock", Class::Lock)] {
+            let pe = pe([200, 0, 70], (name, class));
+            // The last PE came 60 and 30 ns after this one.
+            let (phases, run) = sums(&pe, &[(0, 1160), (1, 2230)]);
+            assert_eq!(phases, Parts { elapsed_ns: 3200, useful_ns: 2100, waiting_ns: 270 + 90 });
+            assert_eq!(phases, run);
+            // When it came to the second is not known: as late as to the first.
+            let (phases, run) = sums(&pe, &[(0, 1160)]);
+            assert_eq!((phases, phases.waiting_ns), (run, 270 + 120));
+            let (phases, run) = sums(&pe, &[]);
+            assert_eq!((phases, phases.waiting_ns), (run, 270 + 200));
+        }
+    }
+
+    #[test]
+    fn what_moves_data_is_no_waiting() {
+        let (phases, run) = sums(&pe([0; 3], ("shmem_long_p", Class::Put)), &[(0, 1100), (1, 2200)]);
+        assert_eq!((phases, phases.waiting_ns), (run, 0));
+    }
 }

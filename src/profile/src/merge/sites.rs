@@ -45,6 +45,8 @@ pub struct SiteSum {
     pub pes: u64,
     /// Most time that a PE spent here, and the first such PE.
     pub most: (u64, u32),
+    /// Most calls of a PE.
+    most_calls: u64,
 }
 
 impl SiteSum {
@@ -66,6 +68,11 @@ impl SiteSum {
         (self.known_calls > 0).then(|| (all / u128::from(self.known_calls)) as u64)
     }
 
+    /// Calls of each PE that called from here, where these are equally many.
+    pub(super) fn calls_of_each(&self) -> Option<u64> {
+        (self.most_calls.checked_mul(self.pes) == Some(self.calls)).then_some(self.most_calls)
+    }
+
     fn of(site: &Site, total_ns: Option<u64>, pe: u32) -> SiteSum {
         let known_calls = if total_ns.is_some() { site.calls } else { 0 };
         let ns = total_ns.unwrap_or(0);
@@ -80,14 +87,16 @@ impl SiteSum {
             unfinished_ns: site.unfinished_ns,
             pes: 1,
             most: (ns, pe),
+            most_calls: site.calls,
         }
     }
 
     /// Adds what the same PE did there.
     pub(crate) fn add_same(&mut self, other: &SiteSum) {
         let most = (self.most.0.saturating_add(other.most.0), self.most.1);
+        let most_calls = self.most_calls.saturating_add(other.most_calls);
         self.add(&SiteSum { pes: 0, ..*other });
-        self.most = most;
+        (self.most, self.most_calls) = (most, most_calls);
     }
 
     /// Adds what was done elsewhere, or by other PEs.
@@ -102,6 +111,7 @@ impl SiteSum {
         self.unfinished_ns = self.unfinished_ns.saturating_add(other.unfinished_ns);
         self.pes += other.pes;
         self.most = more(self.most, other.most);
+        self.most_calls = self.most_calls.max(other.most_calls);
     }
 }
 

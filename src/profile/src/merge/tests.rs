@@ -72,6 +72,7 @@ fn pe(number: u32, npes: u32, dice: &mut Dice) -> Pe {
                 from: (number > 1).then(|| (base + 0x1000 + dice.below(3), op::find("shmem_barrier_all").unwrap())),
                 begin_ns: number.saturating_sub(1) * 1_000_000 + 2000,
                 library_ns: dice.below(2_000_000),
+                waits_ns: dice.below(1_000_000),
             },
             caller: [0, base + 0x2000, base + 0x2100][dice.below(3) as usize],
         })
@@ -350,6 +351,44 @@ fn no_more_is_lost_than_was_spent() {
         let list = Merged::from(&profile).late;
         assert_eq!((list[0].lost_ns, list[0].worst()), (lost_ns, Some((1, 4, lost_ns))));
     }
+}
+
+/// Seven meetings of which two were kept, each for four.
+fn sampled_meetings(calls: [u64; 2]) -> Profile {
+    let mut profile = late_profile(&[&[0, 100], &[10, 90]], 4);
+    for (pe, calls) in profile.pes.iter_mut().zip(calls) {
+        let routine = op::get(0).unwrap().name().to_owned();
+        pe.tables.sites.push(Site { routine, calls, ..Site::default() });
+    }
+    profile
+}
+
+#[test]
+fn the_calls_of_a_place_say_how_many_meetings_there_were() {
+    let late = Merged::from(&sampled_meetings([7, 7])).late;
+    assert_eq!((late.len(), late[0].meetings, late[0].lost_ns), (1, 7, 4 * 10 + 4 * 10));
+    assert_eq!((late[0].meetings_of(0), late[0].meetings_of(1)), (7, 7));
+    assert_eq!(late[0].by_pe.values().map(|(times, _)| *times).collect::<Vec<_>>(), [3, 4]);
+    assert_eq!(late[0].by_pe.values().map(|(_, lost)| *lost).collect::<Vec<_>>(), [40, 40]);
+}
+
+#[test]
+fn where_calls_do_not_say_how_many_meetings_there_were_those_that_are_kept_do() {
+    let meetings = |profile: &Profile| Merged::from(profile).late[0].meetings;
+    // One of them calls from elsewhere, too.
+    assert_eq!(meetings(&sampled_meetings([7, 6])), 8);
+    // Members of two teams meet there.
+    let mut profile = sampled_meetings([7, 7]);
+    for pe in &mut profile.pes {
+        pe.tables.teams.push(Team { stride: 1, size: 2, id: 1, ..Team::default() });
+        pe.tables.syncs[1].team = 1;
+    }
+    assert_eq!(meetings(&profile), 8);
+    // A third PE calls there, of which nothing else is known.
+    let mut profile = sampled_meetings([7, 7]);
+    let other = profile.pes[0].tables.sites.clone();
+    profile.pes.push(Pe { pe: 2, tables: PeTables { sites: other, ..PeTables::default() }, ..Pe::default() });
+    assert_eq!(meetings(&profile), 8);
 }
 
 #[test]

@@ -20,9 +20,9 @@ fn traits_follow_names_and_classes() {
     assert_eq!(of("shmem_barrier_all"), COMPLETES | TOGETHER | TIMED_IF_WAITS);
     assert_eq!(of("shmem_putmem_signal"), TRANSFER | STORES | SIGNALS);
     assert_eq!((of("shmem_signal_fetch"), of("shmem_long_atomic_fetch") & STORES), (TRANSFER, 0));
-    let wait = WAITS | TIMED_IF_WAITS;
+    let wait = WAITS | TIMED_IF_WAITS | FOR_OTHERS;
     assert_eq!((of("shmem_long_atomic_fetch_add") & STORES, of("shmem_int_wait_until")), (STORES, wait));
-    assert_eq!((of("shmem_set_lock"), of("shmem_clear_lock")), (WAITS, 0));
+    assert_eq!((of("shmem_set_lock"), of("shmem_clear_lock")), (WAITS | FOR_OTHERS, FOR_OTHERS));
     let meets = TOGETHER | TIMED_IF_WAITS;
     assert_eq!((of("shmem_sync_all"), of("shmem_fence"), of("shmem_malloc")), (meets, 0, TOGETHER | ALLOCATES));
     let makes = ["shmem_team_split_strided", "shmem_team_destroy", "shmemx_team_split_aset"].map(of);

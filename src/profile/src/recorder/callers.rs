@@ -9,9 +9,8 @@ use super::hot::bump;
 use super::{claim, script, tls};
 use crate::arm;
 use crate::hash::fibonacci;
-use crate::op::{TOGETHER, traits};
 use crate::segment::callers::{CallerRow, DEPTH, PROBES, place};
-use crate::segment::layout::{STATE_INSIDE, Slot, state_of};
+use crate::segment::layout::Slot;
 
 /// Fills in where the calls of the calling thread return to, innermost first; gives how many. It allocates nothing.
 pub type Stack = fn(&mut [usize]) -> usize;
@@ -60,25 +59,9 @@ pub(super) fn note(slot: &Slot, key: u64, weight: u64) {
     }
 }
 
-/// The calling thread waits, and has for long: there is time to look who called. What is waited for in a meeting is
-/// that one's, too.
-pub(super) fn look_while_it_waits(slot: &Slot) {
-    let (current, caller) = (&slot.head.current, &slot.tables.wait_caller);
-    let word = current.word.load(Relaxed);
-    let start = current.start.load(Relaxed) & !1;
-    let is_meeting = state_of(word) == STATE_INSIDE && traits(word as u16) & TOGETHER != 0;
-    if is_meeting && start != 0 && caller.start.load(Relaxed) != start {
-        caller.returns_to.store(returns()[0], Relaxed);
-        caller.start.store(start, Relaxed);
-    }
-}
-
-/// Who called the meeting that was entered then, where that was looked for: as [`Sync::caller`].
-///
-/// [`Sync::caller`]: crate::segment::meetings::Sync::caller
-pub(super) fn of_meeting(slot: &Slot, arrived: u64) -> u64 {
-    let caller = &slot.tables.wait_caller;
-    if caller.start.load(Relaxed) == arrived & !1 { caller.returns_to.load(Relaxed) } else { 0 }
+/// Where the function that calls now returns to, or the line of its script; 0: not known.
+pub(super) fn caller() -> u64 {
+    returns()[0]
 }
 
 /// Where the function that calls now returns to, and those that called it, lines of scripts before functions; 0: no

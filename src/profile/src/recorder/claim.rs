@@ -183,7 +183,7 @@ fn take(region: &'static Region, index: usize, slot: &'static Slot, from: u32, t
     // What it had issued, and where it was last, is not the new one's.
     slot.tables.nbi.open.store(0, Relaxed);
     let phase = &slot.tables.phase;
-    [&phase.site, &phase.left, &phase.passed_site].iter().for_each(|word| word.store(0, Relaxed));
+    [&phase.site, &phase.left, &phase.passed_site, &phase.waits_ns].iter().for_each(|word| word.store(0, Relaxed));
     phase.claimed_ns.store(head.claimed_ns.load(Relaxed), Relaxed);
     super::system::begin_queue(slot);
     slot.tables.owners.store(slot.tables.owners.load(Relaxed) + 1, Relaxed);

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use super::claim::{self, Place};
 use super::hot::{add_exact, bump, counted_bytes, elapsed, ticks as ticks_of, uses_counter};
 use super::tls;
-use super::{claims, counting, limit, lines, meetings, off_core, rates, sites, timeline};
+use super::{claims, counting, limit, lines, meetings, rates, sites, slow_wait, timeline};
 use crate::clock;
 use crate::histogram::bucket;
 use crate::op::{MAX_OPS, Timing, traits};
@@ -164,7 +164,7 @@ fn enter_shared(region: &Region, op: u16, peer: i32, bytes: usize, kind: Timing)
 }
 
 /// The words that count a call and its bytes.
-fn counters<'a>(
+pub(super) fn counters<'a>(
     slot: &'a Slot,
     cell: &'a Cell,
     peer: i32,
@@ -227,6 +227,7 @@ pub(super) fn leave_sample(op: u16, start: u64) -> u64 {
     let took = slot.head.claimed_ns.load(Relaxed).wrapping_sub(claimed);
     let peer = (word >> 32) as i32;
     lines::note(slot, op, peer, weight, took);
+    meetings::waited(slot, traits(op), took);
     // A long one stands for itself only.
     let stands = if is_long { 1 } else { weight };
     let bytes = slot.tables.look.bytes.load(Relaxed);
@@ -251,6 +252,7 @@ fn leave_first(slot: &Slot, op: u16, start: u64, traced: bool) -> u64 {
     let cell = slot.cell(op);
     add_exact(slot, cell, row(slot, cell), ns);
     sites::add_exact(slot, ns);
+    meetings::waited(slot, traits(op), ns);
     if traced {
         leave_traced(slot, op, start, end);
     }
@@ -380,10 +382,11 @@ pub(super) fn leave_timed(op: u16, start: u64, peer: i32) -> u64 {
         trace::event(slot, op, peer, start, end);
     }
     sites::add_exact(slot, ns);
+    meetings::waited(slot, traits(op), ns);
     if timeline::is_due(slot, end) {
         timeline::settle(slot, op, start, end);
     }
-    off_core::end(slot, start, end);
+    slow_wait::end(slot, start, end);
     meetings::met(slot, traits(op), peer, (start, end), 1);
     slot.head.current.word.store(current_word(op, STATE_DONE, peer), Relaxed);
     ticks

@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use super::{cold, consumers, counting, meetings, nbi, off_core, rates, release, sites, timeline, tls, waits};
+use super::{cold, consumers, counting, heap, meetings, nbi, rates, release, sites, slow_wait, timeline, tls, waits};
 use crate::clock::{self, Source};
 use crate::histogram::{BUCKETS, bucket};
-use crate::op::{COMPLETES, Operation, TIMED_IF_WAITS, Timing, WAITS, bytes_follow, traits};
+use crate::op::{ALLOCATES, COMPLETES, Operation, TIMED_IF_WAITS, Timing, WAITS, bytes_follow, traits};
 use crate::segment::layout::{Cell, PROBED, ROW_OVERFLOW, STATE_DONE, STATE_INSIDE, Slot, SlotHead, current_word};
 use crate::size::size_class;
 use crate::trace;
@@ -120,7 +120,11 @@ pub(super) fn begin_timed(op: impl Operation, peer: i32, addr: usize, bytes: usi
 fn begin_stamped<O: Operation>(op: O, peer: i32, addr: usize, bytes: usize) -> u64 {
     match tls::slot() {
         Some(slot) => {
-            count_long(slot, op.id(), peer, bytes);
+            if op.traits() & ALLOCATES == 0 {
+                count_long(slot, op.id(), peer, bytes);
+            } else {
+                heap::count(slot, op.id(), peer, bytes);
+            }
             let site = sites::note(slot, op, peer, addr, bytes);
             enter_timed(slot, op.id(), peer, addr, bytes, site)
         }
@@ -212,10 +216,11 @@ pub(super) fn elapsed(head: &SlotHead, start: u64, end: u64) -> u64 {
     end.saturating_sub(start.wrapping_add(head.clock_overhead.load(Relaxed)))
 }
 
-/// Bytes of a call that are counted in the cell: none where they follow from the calls.
+/// Bytes of a call that are counted in the cell as it begins: none where they follow from the calls, and none of an
+/// allocation, of which it is not known yet whether there is room ([`heap::given`]).
 #[inline(always)]
 pub(super) fn counted_bytes(op: impl Operation, bytes: usize) -> usize {
-    if bytes_follow(op) { 0 } else { bytes }
+    if bytes_follow(op) || op.traits() & ALLOCATES != 0 { 0 } else { bytes }
 }
 
 #[inline(always)]
@@ -296,7 +301,8 @@ pub(super) fn leave_timed(op: u16, start: u64, peer: i32) -> u64 {
         if let Some(ns) = clock::scale_short_ns(ticks, slot.head.clock_mult.load(Relaxed)) {
             add_exact(slot, cell, row, ns);
             sites::add_exact(slot, ns);
-            off_core::end(slot, start, end);
+            meetings::waited(slot, traits(op), ns);
+            slow_wait::end(slot, start, end);
             meetings::met(slot, traits(op), peer, (start, end), 1);
             slot.head.current.word.store(current_word(op, STATE_DONE, peer), Relaxed);
             return ticks;

@@ -5,13 +5,13 @@ use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use super::hot::bump;
 use super::sites::site_key;
-use super::{callers, longest, release, tls};
+use super::{longest, release, slow_wait, tls};
 use crate::arm;
 use crate::clock;
-use crate::op::{ALLOCATES, TOGETHER};
+use crate::op::{ALLOCATES, FOR_OTHERS, TOGETHER};
 use crate::sample::{is_kept, next_kept};
 use crate::segment::layout::Slot;
-use crate::segment::meetings::{SYNCS, Sync, TEAMS, TeamRow};
+use crate::segment::meetings::{SYNCS, Sync, TEAMS, TeamRow, library_word};
 
 /// What [`team`] is of a call that waits for nobody, or whose team there is not: below all rows.
 pub const NO_TEAM: i32 = -2 - TEAMS as i32;
@@ -137,6 +137,14 @@ fn look_ahead(slot: &Slot, at: usize, number: u64) {
     slot.tables.teams[at].stamped_next.store(next, Relaxed);
 }
 
+/// A call with these traits took so long: where it was a wait or a lock, its phase has that.
+#[inline(always)]
+pub(super) fn waited(slot: &Slot, traits: u16, ns: u64) {
+    if traits & FOR_OTHERS != 0 {
+        bump(&slot.tables.phase.waits_ns, ns);
+    }
+}
+
 /// The phase after the call at hand, which returned at `left`.
 #[inline(always)]
 pub(super) fn begin_phase(slot: &Slot, left: u64) {
@@ -144,6 +152,7 @@ pub(super) fn begin_phase(slot: &Slot, left: u64) {
     phase.site.store(slot.head.site.load(Relaxed).into(), Relaxed);
     phase.left.store(left, Relaxed);
     phase.claimed_ns.store(slot.head.claimed_ns.load(Relaxed), Relaxed);
+    phase.waits_ns.store(0, Relaxed);
     phase.passed_site.store(0, Relaxed);
 }
 
@@ -192,6 +201,7 @@ fn keep(slot: &Slot, team: usize, number: u64, arrived: u64, left: u64) {
 fn record(slot: &Slot, team: usize, number: u64, arrived: u64, left: u64) -> Record {
     let phase = &slot.tables.phase;
     let from = phase.passed().unwrap_or_else(|| phase.site.load(Relaxed));
+    let library_ns = slot.head.claimed_ns.load(Relaxed).saturating_sub(phase.claimed_ns.load(Relaxed));
     Record {
         key: site_key(slot, slot.head.site.load(Relaxed).into()),
         number: number | (team as u64) << 56,
@@ -199,8 +209,8 @@ fn record(slot: &Slot, team: usize, number: u64, arrived: u64, left: u64) -> Rec
         left,
         from_key: site_key(slot, from),
         from_left: phase.left.load(Relaxed),
-        library_ns: slot.head.claimed_ns.load(Relaxed).saturating_sub(phase.claimed_ns.load(Relaxed)),
-        caller: callers::of_meeting(slot, arrived),
+        library: library_word(library_ns, phase.waits_ns.load(Relaxed)),
+        caller: slow_wait::caller(slot, arrived),
     }
 }
 
@@ -212,7 +222,7 @@ pub(super) struct Record {
     pub left: u64,
     from_key: u64,
     from_left: u64,
-    library_ns: u64,
+    library: u64,
     caller: u64,
 }
 
@@ -226,7 +236,7 @@ impl Record {
             left: get(&sync.left),
             from_key: get(&sync.from_key),
             from_left: get(&sync.from_left),
-            library_ns: get(&sync.library_ns),
+            library: get(&sync.library),
             caller: get(&sync.caller),
         }
     }
@@ -238,7 +248,7 @@ impl Record {
         to.left.store(self.left, Relaxed);
         to.from_key.store(self.from_key, Relaxed);
         to.from_left.store(self.from_left, Relaxed);
-        to.library_ns.store(self.library_ns, Relaxed);
+        to.library.store(self.library, Relaxed);
         to.caller.store(self.caller, Relaxed);
         to.number.store(self.number, Release);
     }

@@ -32,7 +32,6 @@ mod names;
 mod nbi;
 mod nested;
 mod network;
-mod off_core;
 pub mod outlined;
 #[cfg(feature = "counters")]
 mod perf;
@@ -43,6 +42,7 @@ mod release;
 mod requests;
 mod script;
 mod sites;
+mod slow_wait;
 mod stall;
 mod system;
 mod timeline;
@@ -55,6 +55,8 @@ mod waits;
 mod count_tests;
 #[cfg(test)]
 mod counted_tests;
+#[cfg(test)]
+mod heap_tests;
 #[cfg(test)]
 mod limit_tests;
 #[cfg(test)]
@@ -76,7 +78,7 @@ pub use contexts::{context, context_column, context_default, context_made};
 pub use control::{Flush, failed_at, flush, innermost_region, marker, region_begin, region_end, set_sampling};
 #[cfg(feature = "counters")]
 pub use counting::count;
-pub use heap::{heap_in_use, memory};
+pub use heap::{given, heap_in_use, memory};
 pub use limit::set_exact_sites;
 pub use locks::{lock_released, lock_taken};
 pub use meetings::{NO_TEAM, rooted, team};

@@ -1,11 +1,12 @@
 //! Calls within calls: handlers of messages, which whoever waits runs.
 
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use super::stall::{show, shown};
 use super::{claim, cold, hot, tls, waits};
 use crate::op::{self, Operation, Timing};
-use crate::segment::layout::{STATE_INSIDE, current_word, state_of};
+use crate::segment::layout::{STATE_INSIDE, Slot, current_word, state_of};
 
 /// Runs what comes in between of a call. Afterwards the thread shows the call again, and the time of what was recorded
 /// meanwhile is part of the call's.
@@ -13,14 +14,19 @@ use crate::segment::layout::{STATE_INSIDE, current_word, state_of};
 pub fn nested<R>(f: impl FnOnce() -> R) -> R {
     let before = tls::slot().map(|slot| {
         waits::settle(slot);
-        (shown(slot), slot.head.claimed_ns.load(Relaxed))
+        (shown(slot), times(slot).map(|time| time.load(Relaxed)))
     });
     let result = f();
-    if let (Some((before, claimed)), Some(slot)) = (before, tls::slot()) {
+    if let (Some((before, known)), Some(slot)) = (before, tls::slot()) {
         show(slot, before);
-        slot.head.claimed_ns.store(claimed, Relaxed);
+        times(slot).iter().zip(known).for_each(|(time, known)| time.store(known, Relaxed));
     }
     result
+}
+
+/// What the time of a call is added to.
+fn times(slot: &Slot) -> [&AtomicU64; 2] {
+    [&slot.head.claimed_ns, &slot.tables.phase.waits_ns]
 }
 
 /// Whether the calling thread is in a call that is timed, so that a wait within it is part of its time.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use super::hot::{bump, bump32};
 use super::{callers, flows, nbi, release, tls};
 use crate::arm;
-use crate::op::{self, NONBLOCKING, Operation, SIGNALS, STORES, TRANSFER, traits};
+use crate::op::{self, ALLOCATES, NONBLOCKING, Operation, SIGNALS, STORES, TRANSFER, traits};
 use crate::segment::layout::Slot;
 use crate::segment::peers::{PEER_OVERFLOW, PEERS, transfer};
 use crate::segment::sites::{PROBES, SITE_OVERFLOW, SITES, Site, key, site_index};
@@ -72,7 +72,7 @@ pub(super) fn note(slot: &Slot, op: impl Operation, peer: i32, addr: usize, byte
     let at = if slot.tables.sites[first].key.load(Relaxed) == key { first } else { site_row(slot, key) };
     let site = &slot.tables.sites[at];
     bump(&site.calls, 1);
-    if bytes != 0 && !bytes_follow(op, at) {
+    if bytes != 0 && has_bytes(op, at) {
         bump(&site.bytes, bytes as u64);
     }
     if traits & TRANSFER != 0 && peer >= 0 {
@@ -104,13 +104,33 @@ pub(super) fn bytes_follow(op: impl Operation, at: usize) -> bool {
     op::bytes_follow(op) && at != SITE_OVERFLOW
 }
 
+/// Whether the bytes of a call are added to its call site's row as it begins.
+#[inline(always)]
+fn has_bytes(op: impl Operation, at: usize) -> bool {
+    op.traits() & ALLOCATES == 0 && !bytes_follow(op, at)
+}
+
+/// Adds the bytes of the timed call that was the last to return.
+#[cold]
+pub(super) fn add_bytes(slot: &Slot, bytes: usize) {
+    let at = (slot.head.site.load(Relaxed) as usize).min(SITE_OVERFLOW);
+    bump(&slot.tables.sites[at].bytes, bytes as u64);
+}
+
+/// As [`add_bytes`], for a thread that shares its slot with others.
+#[cold]
+pub(super) fn add_bytes_shared(slot: &Slot, op: u16, bytes: usize) {
+    let at = site_row(slot, key(tls::site(), op, 0));
+    slot.tables.sites[at].bytes.fetch_add(bytes as u64, Relaxed);
+}
+
 /// As [`note`], for a thread that shares its slot with others.
 #[cold]
 pub(super) fn note_shared(slot: &Slot, op: u16, peer: i32, bytes: usize) {
     let at = site_row(slot, key(tls::site(), op, 0));
     let site = &slot.tables.sites[at];
     site.calls.fetch_add(1, Relaxed);
-    if !bytes_follow(op, at) {
+    if has_bytes(op, at) {
         site.bytes.fetch_add(bytes as u64, Relaxed);
     }
     if traits(op) & TRANSFER != 0 && peer >= 0 {

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use super::{Mark, Stamp, record};
 use super::{
-    attach, attach_private, began, cold, detach_after_fork, error, hot, is_attached, mark, sampled, set_level, sized,
-    timed, tls,
+    attach, attach_private, began, claim, cold, detach_after_fork, error, hot, is_attached, mark, sampled, set_level,
+    sized, timed, tls,
 };
 use crate::arm;
 use crate::clock::Scale;
@@ -180,24 +180,34 @@ fn without_rows_the_totals_stay_exact_and_the_loss_is_told() {
     assert!(routine(&pe, first).latency.total() > 0);
 }
 
-#[test]
-fn samples_estimate_the_total_even_against_a_pattern() {
-    let fixture = Fixture::new();
-    let op = op_with(Timing::Sampled, 0);
+/// Makes a call, and so many that take what `ns` says of each: what the machine lets them take has no part in it, nor
+/// what is drawn by it. Gives the time of all.
+pub(super) fn known_calls(fixture: &Fixture, op: u16, calls: u64, ns: impl Fn(u64) -> u64) -> u64 {
     sampled(op, 1, 0, 8, || ());
-    let slot = tls::slot().unwrap();
-    let cell = slot.cell(op);
-    let overhead = overhead_ns(&fixture);
-    let (mut truth, calls) = (cell.sample_ns.load(Relaxed).saturating_sub(overhead), 400_000_u64);
+    let (region, slot) = claim::own().unwrap();
+    // A whole number of nanoseconds, or a little more.
+    let ticks = (u128::from(256 * 25_u32) << 32).div_ceil(slot.head.clock_mult.load(Relaxed).into());
+    region.head.sample_overhead.store(ticks as u64, Relaxed);
+    slot.head.random.store(0x9e37_79b9_7f4a_7c15, Relaxed);
+    let (cell, overhead) = (slot.cell(op), overhead_ns(fixture));
+    // The first took what it took.
+    let mut truth = cell.exact_ns.load(Relaxed);
     for call in 0..calls {
-        // Falls in step with any fixed period of 128.
-        let ns = if call % 128 == 7 { 10_000 } else { 20 };
+        let ns = ns(call);
         truth += ns;
-        hot::count(slot, cell, 1, 8);
-        if hot::enter_sampled(slot, cell, op, (1, 0, 8), 0) != 0 {
+        if hot::begin_sampled(op, 1, 0, 8) != 0 {
             cold::add_sample(slot, cell, 0, (ns + overhead, overhead), u64::MAX);
         }
     }
+    truth
+}
+
+#[test]
+fn samples_estimate_the_total_even_against_a_pattern() {
+    let fixture = Fixture::new();
+    let (op, calls) = (op_with(Timing::Sampled, 0), 400_000);
+    // Falls in step with any fixed period of 128.
+    let truth = known_calls(&fixture, op, calls, |call| if call % 128 == 7 { 10_000 } else { 20 });
     let pe = fixture.pe();
     let r = routine(&pe, op);
     let off = (r.total_ns as f64 - truth as f64).abs();
@@ -217,20 +227,9 @@ fn samples_estimate_the_total_even_against_a_pattern() {
 fn with_long_calls(calls: u64, period: u64, long: u64) -> (Routine, u64) {
     let fixture = Fixture::new();
     let op = op_with(Timing::Sampled, 0);
-    sampled(op, 1, 0, 8, || ());
-    let slot = tls::slot().unwrap();
-    let cell = slot.cell(op);
-    let overhead = overhead_ns(&fixture);
-    let mut truth = cell.sample_ns.load(Relaxed).saturating_sub(overhead);
-    for call in 0..calls {
-        // Spread by a hash, so that neither they nor the samples follow a pattern.
-        let ns = if (call * 0x9e37_79b9) % period == 0 { long } else { 20 };
-        truth += ns;
-        hot::count(slot, cell, 1, 8);
-        if hot::enter_sampled(slot, cell, op, (1, 0, 8), 0) != 0 {
-            cold::add_sample(slot, cell, 0, (ns + overhead, overhead), u64::MAX);
-        }
-    }
+    // Spread by a hash, so that neither they nor the samples follow a pattern.
+    let ns = |call: u64| if (call * 0x9e37_79b9).is_multiple_of(period) { long } else { 20 };
+    let truth = known_calls(&fixture, op, calls, ns);
     (routine(&fixture.pe(), op).clone(), truth)
 }
 

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::hot::ticks;
 use super::release::{self, visit};
-use super::{callers, claim, off_core, tls};
+use super::{claim, slow_wait, tls};
 use crate::op::{self, Class, WAITS, traits};
 use crate::segment::layout::{STATE_INSIDE, Slot, state_of, symmetric};
 
@@ -24,8 +24,7 @@ const OFTEN: u64 = 4;
 #[cold]
 pub fn goes_on() {
     let Some(slot) = tls::slot() else { return };
-    callers::look_while_it_waits(slot);
-    off_core::begin(slot);
+    slow_wait::begin(slot);
     let (current, waited) = (&slot.head.current, &slot.tables.waited);
     let word = current.word.load(Relaxed);
     let (op, start) = (word as u16, current.start.load(Relaxed));

@@ -191,7 +191,9 @@ fn leave_sample(slot: &Slot, op: u16, start: u64, peer: i32) -> u64 {
     earn(slot, cell, row, now);
     let raw_ns = clock::scale_ns(took, mult) + overhead_ns;
     let site = head.site.load(Relaxed);
+    let claimed = head.claimed_ns.load(Relaxed);
     cold::add_sample(slot, cell, site, (raw_ns, overhead_ns), claims::room_ns(slot, row, now));
+    meetings::waited(slot, traits(op), head.claimed_ns.load(Relaxed).wrapping_sub(claimed));
     claims::note(slot, row, now);
     if timeline::is_due(slot, now) {
         timeline::settle(slot, op, start, now);

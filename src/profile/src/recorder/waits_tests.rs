@@ -203,3 +203,29 @@ fn a_call_in_a_signal_handler_is_not_taken_for_the_one_that_waits() {
     assert_eq!(routine(&after, barrier).all_calls(), 50_001);
     assert_eq!(after.tables.teams[0].calls, 50_001);
 }
+
+/// Efficiency takes all time in them for waiting, of phases as of the run.
+#[test]
+fn a_phase_knows_its_waits_and_locks() {
+    let fixture = Fixture::new();
+    let call = |name: &str, peer: i32, bytes: usize| timed(op_named(name), peer, 0, bytes, wait_begins);
+    for _ in 0..5 {
+        call("shmem_barrier_all", -1, 0);
+        call("shmem_long_wait_until", -1, 8);
+        // What a handler does meanwhile is part of the call.
+        timed(op_named("shmem_set_lock"), -1, 0, 0, || nested(|| call("shmem_int_wait_until", -1, 4)));
+        call("shmem_long_wait_until_all", -1, 8);
+        timed(op_named("shmem_putmem"), 2, 0, 1 << 20, || spin(Duration::from_micros(50)));
+    }
+    call("shmem_barrier_all", -1, 0);
+    let pe = fixture.pe();
+    let names = ["shmem_long_wait_until", "shmem_set_lock", "shmem_long_wait_until_all"];
+    let spent: u64 = names.iter().map(|name| routine(&pe, op_named(name)).spent_ns()).sum();
+    let phases = || pe.tables.syncs.iter().map(|sync| sync.phase);
+    assert_eq!((phases().count(), phases().filter(|phase| phase.waits_ns > 0).count()), (6, 5));
+    let (waits, library) = phases().fold((0, 0), |sum, phase| (sum.0 + phase.waits_ns, sum.1 + phase.library_ns));
+    // A share of 65535 parts of each phase and of the barrier after it.
+    let all = library + routine(&pe, op_named("shmem_barrier_all")).spent_ns();
+    assert!(waits.abs_diff(spent) <= all / 65535 + 6, "{waits} of {spent}");
+    assert!(waits < library, "the put is no wait");
+}

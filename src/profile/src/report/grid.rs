@@ -23,6 +23,8 @@ pub enum Kind {
     Share,
     /// A plain number with a fraction.
     Number,
+    /// Bytes in a nanosecond.
+    Rate,
 }
 
 /// A column.
@@ -126,6 +128,7 @@ impl Cell {
             (Cell::Whole(n), Kind::Below) => format!("< {}", units::bytes(n + 1)),
             (Cell::Whole(n), Kind::Count | Kind::Text | Kind::Number) => units::count(*n),
             (cell, Kind::Time) => units::time(cell.number()),
+            (cell, Kind::Rate) => units::rate(cell.number()),
             (cell, Kind::Share) => format!("{:.1} %", 100.0 * cell.number()),
             (cell, Kind::Bytes | Kind::Below) => units::bytes(cell.number() as u64),
             (Cell::Real(value), _) => units::number(*value),

@@ -40,6 +40,14 @@ pub fn bytes(count: u64) -> String {
     format!("{text} {}", UNITS[unit])
 }
 
+/// A rate, of bytes in a nanosecond.
+pub fn rate(bytes_per_ns: f64) -> String {
+    const UNITS: [(&str, f64); 4] = [("B/s", 1e-9), ("kB/s", 1e-6), ("MB/s", 1e-3), ("GB/s", 1.0)];
+    let fits = |(_, size): &(&str, f64)| bytes_per_ns / size < 999.5;
+    let (unit, size) = UNITS.into_iter().find(fits).unwrap_or(UNITS[3]);
+    format!("{} {unit}", three_digits(bytes_per_ns / size))
+}
+
 /// `1 core`, `4 cores`
 pub fn cores(cores: u32) -> String {
     if cores == 1 { "1 core".to_owned() } else { format!("{cores} cores") }
@@ -125,6 +133,22 @@ mod tests {
             (12_345e9, "12345 s"),
         ] {
             assert_eq!(time(ns), text);
+        }
+    }
+
+    #[test]
+    fn rates_have_three_digits_and_a_unit() {
+        for (rate_per_ns, text) in [
+            (0.0, "0.00 B/s"),
+            (0.001_6, "1.60 MB/s"),
+            (0.546_1, "546 MB/s"),
+            (0.999_6, "1.00 GB/s"),
+            (47.81, "47.8 GB/s"),
+            (12_345.0, "12345 GB/s"),
+            (2.5e-9, "2.50 B/s"),
+            (1e-5, "10.0 kB/s"),
+        ] {
+            assert_eq!(rate(rate_per_ns), text);
         }
     }
 

@@ -50,10 +50,29 @@ pub struct Sync {
     pub from_key: AtomicU64,
     /// When the thread left that one, in ticks; 0: there was none.
     pub from_left: AtomicU64,
-    /// Time in the library since then, this call included, in nanoseconds.
-    pub library_ns: AtomicU64,
+    /// Time in the library since then, this call included, and what of it was in waits and locks: see
+    /// [`library_word`].
+    pub library: AtomicU64,
     /// Where the function that called returns to; 0: not known.
     pub caller: AtomicU64,
+}
+
+/// Bits of [`Sync::library`] that are time: three days and more.
+const LIBRARY_BITS: u32 = 48;
+/// The whole of that time, in the bits above.
+const WHOLE: u64 = 0xffff;
+
+/// [`Sync::library`]: nanoseconds, and above them the share of waits and locks.
+pub(crate) fn library_word(ns: u64, waits_ns: u64) -> u64 {
+    let ns = ns.min((1 << LIBRARY_BITS) - 1);
+    let share = (waits_ns.min(ns) * WHOLE + ns / 2) / ns.max(1);
+    ns | share << LIBRARY_BITS
+}
+
+/// The nanoseconds, and those of waits and locks.
+pub(crate) fn split_library(word: u64) -> (u64, u64) {
+    let ns = word & ((1 << LIBRARY_BITS) - 1);
+    (ns, (ns * (word >> LIBRARY_BITS) + WHOLE / 2) / WHOLE)
 }
 
 /// The longest meetings of a thread among those that are not kept otherwise.
@@ -71,19 +90,9 @@ pub struct Longest {
 /// The number of a meeting that is not whole.
 pub const NO_NUMBER: u64 = u64::MAX;
 
-/// Who called the function that waits in a meeting: looked for once it has waited for long.
-#[derive(Debug)]
-#[repr(C, align(16))]
-pub struct WaitCaller {
-    /// When that call was entered, in ticks.
-    pub start: AtomicU64,
-    /// Where the function that called returns to; 0: not known.
-    pub returns_to: AtomicU64,
-}
-
 /// Where a phase begins: the thread's last barrier, sync or collective.
 #[derive(Debug)]
-#[repr(C, align(32))]
+#[repr(C, align(64))]
 pub struct PhaseBegin {
     /// Its call site: an index of [`super::tables::ThreadTables::sites`].
     pub site: AtomicU64,
@@ -94,6 +103,8 @@ pub struct PhaseBegin {
     /// Where the thread has made such a call without a stamp since then or since its last long wait: one more than the
     /// index of its call site.
     pub passed_site: AtomicU64,
+    /// Time in waits and locks since then, in nanoseconds.
+    pub waits_ns: AtomicU64,
 }
 
 impl PhaseBegin {
@@ -105,3 +116,21 @@ impl PhaseBegin {
 }
 
 const _: () = assert!(size_of::<TeamRow>() == 64 && size_of::<Sync>() == 64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_share_of_waits_is_kept_beside_the_time() {
+        for (ns, waits_ns) in [(0, 0), (1, 1), (1, 0), (1000, 999), (10_000_000_000, 10_000_000_000)] {
+            assert_eq!(split_library(library_word(ns, waits_ns)), (ns, waits_ns));
+        }
+        // Three days and more.
+        let most = (1 << LIBRARY_BITS) - 1;
+        assert_eq!(split_library(library_word(u64::MAX, u64::MAX)), (most, most));
+        let (ns, waits_ns) = split_library(library_word(1_000_000_000, 123_456_789));
+        assert_eq!(ns, 1_000_000_000);
+        assert!(waits_ns.abs_diff(123_456_789) <= ns / WHOLE, "{waits_ns}");
+    }
+}

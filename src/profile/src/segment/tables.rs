@@ -12,7 +12,7 @@ use super::callers::{CALLERS, CallerRow};
 use super::counters::CounterTable;
 use super::flows::Flows;
 use super::lines::{LINES, Line};
-use super::meetings::{Longest, PhaseBegin, SYNCS, Sync, TEAMS, TeamRow, WaitCaller};
+use super::meetings::{Longest, PhaseBegin, SYNCS, Sync, TEAMS, TeamRow};
 use super::peers::{CONTEXTS, ContextRow, PEERS, Peer};
 use super::rates::{Look, RATES, RateRow};
 use super::release::{CAUSES, Cause, Spans, Stores, Waited};
@@ -108,8 +108,6 @@ pub struct ThreadTables {
     pub sync_shift: AtomicU64,
     /// The longest of the others.
     pub longest: Longest,
-    /// Who called the one at hand, or one before it.
-    pub wait_caller: WaitCaller,
     /// Nonblocking operations.
     pub nbi: Nbi,
     /// By context.
@@ -148,8 +146,8 @@ pub struct ThreadTables {
     pub waited: Waited,
     /// The last long ones.
     pub spans: Spans,
-    /// Whether it has a core in slow ones.
-    pub off_core: OffCore,
+    /// What is found out in slow ones.
+    pub slow_wait: SlowWait,
     /// What the present one is for.
     pub waiting: Waiting,
     /// Who ended waits; the last row is of those that found no room.
@@ -168,18 +166,21 @@ pub struct ThreadTables {
     pub flows: Flows,
 }
 
-/// How long the thread has been on no core while it waited for long: it stood in line for one, or slept.
+/// The last call in which the thread waited for long, and what was found out meanwhile.
 #[derive(Debug)]
-#[repr(C, align(32))]
-pub struct OffCore {
-    /// When the last such call was entered, in ticks.
+#[repr(C, align(64))]
+pub struct SlowWait {
+    /// When that call was entered, in ticks.
     pub start: AtomicU64,
     /// When its wait had become slow, in ticks.
     pub since: AtomicU64,
     /// How long the thread had been on cores then, in nanoseconds.
     pub on_core_ns: AtomicU64,
-    /// The sum over all that are over, in nanoseconds.
-    pub ns: AtomicU64,
+    /// Where the function that called returns to; 0: not known, or no meeting.
+    pub returns_to: AtomicU64,
+    /// How long the thread has been on no core in all such waits that are over, in nanoseconds: it stood in line for
+    /// one, or slept.
+    pub off_core_ns: AtomicU64,
 }
 
 /// How long the slot has had owners, from the end of initialization on, and what they lacked.

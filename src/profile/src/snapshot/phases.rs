@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::unfinished::Unfinished;
-use crate::op::{self, COUNT, Class, OPS};
+use crate::op::{self, COUNT, Class, FOR_OTHERS, OPS, traits};
 use crate::segment::Segment;
 use crate::segment::layout::{OWNER_NONE, RegionHead, Slot};
-use crate::segment::meetings::Sync;
+use crate::segment::meetings::{Sync, split_library};
 use crate::segment::sites::{SITE_OVERFLOW, split_key};
 use crate::tables::{LastPhase, Phase};
 
@@ -26,8 +26,8 @@ impl Phases<'_> {
     /// The phase that ends with a meeting.
     pub(crate) fn before(&self, sync: &Sync) -> Phase {
         let call_ns = self.segment.scale().ns(get(&sync.left).saturating_sub(get(&sync.arrived)));
-        let library_ns = get(&sync.library_ns).saturating_sub(call_ns);
-        self.phase(get(&sync.from_key), get(&sync.from_left), library_ns)
+        let (library_ns, waits_ns) = split_library(get(&sync.library));
+        self.phase(get(&sync.from_key), get(&sync.from_left), (library_ns.saturating_sub(call_ns), waits_ns))
     }
 
     /// The phase after the last meeting, of a thread that was there when finalization began or the PE ended. What has
@@ -48,7 +48,9 @@ impl Phases<'_> {
         }
         let inside = Unfinished::of(self.segment, self.slot, end_ns).filter(|call| !is_setup(call.op));
         let library_ns = phase.library_ns.saturating_add(inside.map_or(0, |call| call.ns));
-        Some(LastPhase { phase: Phase { library_ns, ..phase }, end_ns: end_ns.max(phase.begin_ns) })
+        let waits = inside.filter(|call| traits(call.op) & FOR_OTHERS != 0);
+        let waits_ns = phase.waits_ns.saturating_add(waits.map_or(0, |call| call.ns));
+        Some(LastPhase { phase: Phase { library_ns, waits_ns, ..phase }, end_ns: end_ns.max(phase.begin_ns) })
     }
 
     /// What the thread has done since its last meeting, by calls that have returned.
@@ -58,18 +60,18 @@ impl Phases<'_> {
         let library_ns = claimed.saturating_sub(self.setup_ns("finalize"));
         let site = begin.passed().unwrap_or_else(|| get(&begin.site)) as usize;
         let site = &self.slot.tables.sites[site.min(SITE_OVERFLOW)];
-        self.phase(get(&site.key), get(&begin.left), library_ns)
+        self.phase(get(&site.key), get(&begin.left), (library_ns, get(&begin.waits_ns)))
     }
 
     /// `from_left`: 0 where there was no meeting before.
-    fn phase(&self, from_key: u64, from_left: u64, library_ns: u64) -> Phase {
+    fn phase(&self, from_key: u64, from_left: u64, (library_ns, waits_ns): (u64, u64)) -> Phase {
         if from_left == 0 {
             let begin = get(&self.head.init_ticks).max(get(&self.slot.tables.lives.since));
             let library_ns = library_ns.saturating_sub(self.setup_ns("init"));
-            return Phase { from: None, begin_ns: self.segment.since_start(begin), library_ns };
+            return Phase { from: None, begin_ns: self.segment.since_start(begin), library_ns, waits_ns };
         }
         let (address, op, _) = split_key(from_key);
-        Phase { from: Some((address, op)), begin_ns: self.segment.since_start(from_left), library_ns }
+        Phase { from: Some((address, op)), begin_ns: self.segment.since_start(from_left), library_ns, waits_ns }
     }
 
     /// Time of the thread in routines that begin (`init`) or end (`finalize`) the program, in nanoseconds.

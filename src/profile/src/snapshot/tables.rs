@@ -41,7 +41,7 @@ pub(crate) fn take(segment: &Segment, region: &layout::Region, slots: &[Flows<'_
         if get(&lives.queued_seen) > 0 {
             *tables.system.queued_ns.get_or_insert(0) += get(&lives.queued);
         }
-        tables.system.off_core_ns += get(&slot.tables.off_core.ns);
+        tables.system.off_core_ns += get(&slot.tables.slow_wait.off_core_ns);
         peers(segment, flows, &mut sums.peers);
         region_times(segment, slot, main_end_ns(segment, head, end_ns), &mut regions);
         contexts(slot, &mut sums.contexts);

@@ -73,6 +73,8 @@ pub struct Phase {
     pub begin_ns: u64,
     /// Time in the library, in nanoseconds.
     pub library_ns: u64,
+    /// That of it in waits and locks, to some hundred thousandth of it; 0 in profiles of earlier versions.
+    pub waits_ns: u64,
 }
 
 /// What a thread did after its last barrier, sync or collective.

@@ -145,6 +145,7 @@ fn tables(pe: u32) -> PeTables {
             from: (number > 0).then_some((base + 0x1234, find(barrier).unwrap())),
             begin_ns: if number == 0 { 3 * MS } else { 50 * MS * number - MS + 5000 },
             library_ns: 100_000,
+            waits_ns: 4000,
         },
     };
     PeTables {
@@ -187,6 +188,7 @@ fn tables(pe: u32) -> PeTables {
                 from: Some((base + 0x1234, find(barrier).unwrap())),
                 begin_ns: 149 * MS + 5000,
                 library_ns: 4 * MS,
+                waits_ns: 0,
             },
             end_ns: 400 * MS,
         }],

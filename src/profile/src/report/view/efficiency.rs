@@ -33,7 +33,7 @@ pub(super) fn grid(profile: &Merged, symbols: &dyn Symbols) -> Grid {
         grid.notes.extend([
             "balance: mean of the time outside of the library over the most. communication: that most over the longest \
              time. transfer: without time in which data moves; serialisation: without waiting for others. lost: summed \
-             over the PEs. Waits and locks within a phase count as moving data."
+             over the PEs."
                 .to_owned(),
         ]);
     }

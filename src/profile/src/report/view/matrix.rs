@@ -55,15 +55,16 @@ pub(super) fn grids(profile: &Merged) -> Vec<Grid> {
 pub(crate) fn text(profile: &Merged) -> String {
     let m = profile.matrix(LARGEST_TEXT);
     let mut out = String::new();
-    let label = |at: usize| cut(&if m.by_pe { format!("PE {}", m.labels[at]) } else { m.labels[at].clone() });
+    let label = |label: &String| cut(&if m.by_pe { format!("PE {label}") } else { label.clone() });
+    let labels: Vec<String> = m.labels.iter().map(label).chain(["all".to_owned()]).collect();
     for (title, rows, kind) in [("bytes", &m.bytes, Kind::Bytes), ("calls", &m.calls, Kind::Count)] {
         out.push_str(&format!("{title} from (row) to (column)\n"));
         let cell = |n: u64| if n == 0 { "-".to_owned() } else { Cell::Whole(n).shown(kind) };
-        let cells = |row: &Vec<u64>| row.iter().copied().chain([row.iter().sum()]).map(cell).collect::<Vec<_>>();
-        let columns = (0..m.labels.len()).map(label).chain(["all".to_owned()]).collect();
-        let (table, width) = fitting(std::iter::once(columns).chain(rows.iter().map(cells)).collect());
+        let cells = |row: Vec<u64>| row.into_iter().map(cell).collect::<Vec<_>>();
+        let rows = with_sums(rows).into_iter().map(cells);
+        let (table, width) = fitting(std::iter::once(labels.clone()).chain(rows).collect());
         for (at, row) in table.iter().enumerate() {
-            let first = at.checked_sub(1).map_or_else(String::new, label);
+            let first = at.checked_sub(1).map_or("", |at| &labels[at]);
             let row: String = row.iter().map(|cell| format!("{cell:>width$}")).collect();
             out.push_str(&format!("{first:<LABEL$}{row}\n"));
         }
@@ -79,6 +80,17 @@ pub(crate) fn text(profile: &Merged) -> String {
         out.push_str(&format!("{} calls went to PEs that are not kept one by one.\n", m.elsewhere.calls));
     }
     out
+}
+
+/// The same with the sum of each row behind it, and below them the sum of each column.
+fn with_sums(rows: &[Vec<u64>]) -> Vec<Vec<u64>> {
+    let add = |sum: u64, n: &u64| sum.saturating_add(*n);
+    let with_sum = |row: &Vec<u64>| row.iter().copied().chain([row.iter().fold(0, add)]).collect::<Vec<_>>();
+    let mut rows: Vec<Vec<u64>> = rows.iter().map(with_sum).collect();
+    if let Some(first) = rows.first() {
+        rows.push((0..first.len()).map(|at| rows.iter().map(|row| &row[at]).fold(0, add)).collect());
+    }
+    rows
 }
 
 /// The pairs of PEs with most traffic, which groups hide.
@@ -116,6 +128,14 @@ fn cut(label: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_and_columns_have_their_sums() {
+        let rows = [vec![1, 2, 3], vec![4, 5, 6], vec![7, 8, 9]];
+        let sums = [vec![1, 2, 3, 6], vec![4, 5, 6, 15], vec![7, 8, 9, 24], vec![12, 15, 18, 45]];
+        assert_eq!(with_sums(&rows), sums);
+        assert_eq!(with_sums(&[vec![u64::MAX, 1]]), [[u64::MAX, 1, u64::MAX], [u64::MAX, 1, u64::MAX]]);
+    }
 
     #[test]
     fn units_stand_apart_where_there_is_room() {

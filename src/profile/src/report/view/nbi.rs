@@ -8,7 +8,7 @@ const COLUMNS: [Column; 14] = [
     column("pe", "PE", Kind::Text),
     column("issued", "issued", Kind::Count),
     column("bytes", "bytes", Kind::Bytes),
-    column("gb_per_s", "GB/s", Kind::Number),
+    column("gb_per_s", "rate", Kind::Rate),
     column("batches", "batches", Kind::Count),
     column("completed", "", Kind::Count),
     column("open_ns", "open", Kind::Time),
@@ -58,7 +58,7 @@ fn grid(profile: &Merged) -> Grid {
     }
     if !grid.rows.is_empty() {
         grid.notes.push(
-            "GB/s: bytes over the time in which something was open. A batch lasts from its first issue to the return \
+            "Rate: bytes over the time in which something was open. A batch lasts from its first issue to the return \
              of the quiet or \
              barrier that completes it; completing is the time in that call, without waiting for PEs that come late to \
              the barrier, \

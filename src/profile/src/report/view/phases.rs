@@ -8,7 +8,7 @@ use crate::report::Options;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::report::symbols::Symbols;
 
-const COLUMNS: [Column; 13] = [
+const COLUMNS: [Column; 14] = [
     column("from", "from", Kind::Text),
     column("to", "to", Kind::Text),
     column("times", "times", Kind::Count),
@@ -17,6 +17,7 @@ const COLUMNS: [Column; 13] = [
     column("max_pe", "PE", Kind::Text),
     column("balance", "balance", Kind::Share),
     column("library_mean_ns", "", Kind::Time),
+    column("waits_mean_ns", "", Kind::Time),
     column("lost_ns", "waited", Kind::Time),
     column("pes", "PEs", Kind::Count),
     column("share", "", Kind::Share),
@@ -67,6 +68,7 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
             Cell::Pe(most.1),
             Cell::Real(if most.0 > 0 { mean / most.0 as f64 } else { 1.0 }),
             (sum.library_ns() as f64 / pes as f64).into(),
+            (sum.waits_ns() as f64 / pes as f64).into(),
             sum.waited_ns().into(),
             sum.pes().into(),
             Cell::Real(if run > 0.0 { sum.spent_ns() as f64 / run } else { 0.0 }),

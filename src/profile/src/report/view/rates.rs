@@ -15,8 +15,8 @@ const COLUMNS: [Column; 15] = [
     column("routine", "", Kind::Text),
     column("size", "", Kind::Text),
     column("calls", "calls", Kind::Count),
-    column("rate", "GB/s", Kind::Number),
-    column("best", "best here", Kind::Number),
+    column("rate", "rate", Kind::Rate),
+    column("best", "best here", Kind::Rate),
     column("share", "of", Kind::Share),
     column("over_ns", "lost", Kind::Time),
     column("why", "", Kind::Text),
@@ -86,7 +86,7 @@ impl Line<'_> {
             let size = if elem > 0 { format!(" of {elem} bytes") } else { String::new() };
             // Elements of 8 bytes are what was measured.
             let best = strided_ns.filter(|_| elem == 8).map(|ns| self.mean_bytes() / ns);
-            let best = best.map(|rate| format!(", for which {} GB/s is the best here", units::number(rate)));
+            let best = best.map(|rate| format!(", for which {} is the best here", units::rate(rate)));
             reasons.push(format!("strided: elements{size} one by one{}", best.unwrap_or_default()));
         } else if self.share().is_some_and(|share| share >= WELL) {
             return None;

@@ -1,0 +1,67 @@
+//! What is found out while a thread waits for long: there is time for it, some ten microseconds after the wait began.
+//!
+//! How long it is on no core: what it stood in a run queue beyond that it stood outside of the library. That is no work,
+//! but what it has done there besides is what others wait for. The time on cores is asked for twice, while it waits and
+//! when that is over. And who called: what is waited for in a meeting is that one's, too.
+#![allow(unsafe_code)]
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::callers;
+use super::hot::{bump, ticks};
+use crate::clock;
+use crate::op::{TOGETHER, traits};
+use crate::segment::layout::{STATE_INSIDE, Slot, state_of};
+
+/// The calling thread is about to let others have its core.
+pub(super) fn begin(slot: &Slot) {
+    let (current, wait) = (&slot.head.current, &slot.tables.slow_wait);
+    let (word, start) = (current.word.load(Relaxed), current.start.load(Relaxed) & !1);
+    if state_of(word) != STATE_INSIDE || start == 0 || wait.start.load(Relaxed) == start {
+        return;
+    }
+    let is_meeting = traits(word as u16) & TOGETHER != 0;
+    wait.returns_to.store(if is_meeting { callers::caller() } else { 0 }, Relaxed);
+    wait.since.store(ticks(&slot.head), Relaxed);
+    wait.on_core_ns.store(on_core_ns(), Relaxed);
+    wait.start.store(start, Relaxed);
+}
+
+/// The call that was entered at `start` is over at `end`.
+#[inline(always)]
+pub(super) fn end(slot: &Slot, start: u64, end: u64) {
+    if is_of(slot, start) {
+        add(slot, end);
+    }
+}
+
+/// Whether the last slow wait was in the call that was entered at `start`.
+#[inline(always)]
+fn is_of(slot: &Slot, start: u64) -> bool {
+    slot.tables.slow_wait.start.load(Relaxed) == start & !1
+}
+
+#[cold]
+#[inline(never)]
+fn add(slot: &Slot, end: u64) {
+    let wait = &slot.tables.slow_wait;
+    let waited = end.saturating_sub(wait.since.load(Relaxed));
+    let waited_ns = clock::scale_ns(waited, slot.head.clock_mult.load(Relaxed));
+    let on_core = on_core_ns().saturating_sub(wait.on_core_ns.load(Relaxed));
+    bump(&wait.off_core_ns, waited_ns.saturating_sub(on_core));
+}
+
+/// Who called the meeting that was entered then, where that was looked for: as [`Sync::caller`].
+///
+/// [`Sync::caller`]: crate::segment::meetings::Sync::caller
+pub(super) fn caller(slot: &Slot, arrived: u64) -> u64 {
+    if is_of(slot, arrived) { slot.tables.slow_wait.returns_to.load(Relaxed) } else { 0 }
+}
+
+/// How long this thread has been on cores, in nanoseconds.
+fn on_core_ns() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: a place for the answer.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
