@@ -16,8 +16,8 @@ const FEW: f64 = 0.65;
 const ONE: f64 = 0.6;
 /// The part of waits for flags in which others work, counted for all of them, from which on it is their work that is
 /// waited for.
-const FOR_WORK: f64 = 0.5;
-/// Share of its run for which a PE stands in line for a core at most: what others do then is not known.
+const FOR_WORK: f64 = 0.6;
+/// Share of its run for which a PE stands in line for a core at most while it does not wait.
 const IN_LINE: f64 = 0.1;
 
 /// See the module.
@@ -56,7 +56,8 @@ fn may_wait(class: Class) -> bool {
 
 /// Whether PEs work one after another because of their cores.
 fn lacks_cores(profile: &Merged) -> bool {
-    let in_line = |pe: &PeRow| pe.queued_ns().unwrap_or(0) as f64 > IN_LINE * pe.main_ns() as f64;
+    // Whoever waits gives way, and stands in line for that.
+    let in_line = |pe: &PeRow| pe.queued_outside_ns().unwrap_or(0) as f64 > IN_LINE * pe.main_ns() as f64;
     profile.pes.iter().any(in_line) || oversubscribed::is_short_of_cores(profile)
 }
 
