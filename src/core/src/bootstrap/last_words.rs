@@ -1,6 +1,6 @@
-//! What PEs of a host have to say before they end the job because of a fault: often all of them the same, or the same of
-//! other addresses. One of them, the first that has something to say, speaks for all: it waits for a moment, and says
-//! each thing once with the PEs that it is true of. What one does not take over is said by whom it happened to.
+//! What PEs of a host have to say before they end the job because of a fault: often all of them the same, or the same
+//! of other addresses. One of them, the first that has something to say, speaks for all: it waits for a moment, and
+//! says each thing once with the PEs that it is true of. What one does not take over is said by whom it happened to.
 
 use super::job::Job;
 use std::borrow::Cow;

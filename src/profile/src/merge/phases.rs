@@ -168,8 +168,8 @@ impl<'a> Names<'a> {
 pub(super) struct Phases(BTreeMap<PhaseKey, PhaseSum>);
 
 impl Phases {
-    /// Adds a PE, once it is known when the last member came to each meeting. Where that is not known of one, a share of
-    /// `until_last` of it is waiting.
+    /// Adds a PE, once it is known when the last member came to each meeting. Where that is not known of one, a share
+    /// of `until_last` of it is waiting.
     pub(super) fn add(&mut self, plan: &Plan, pe: &Pe, until_last: f64) {
         let mut names = Names { pe, paths: BTreeMap::new() };
         // By address and operation: that of a call in this process.

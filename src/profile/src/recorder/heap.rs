@@ -1,5 +1,5 @@
-//! What a PE has of symmetric memory, for whoever looks at a job that runs or hangs; and the bytes of allocations, which
-//! are counted once there was room for them.
+//! What a PE has of symmetric memory, for whoever looks at a job that runs or hangs; and the bytes of allocations,
+//! which are counted once there was room for them.
 
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -1,8 +1,8 @@
 //! What is found out while a thread waits for long: there is time for it, some ten microseconds after the wait began.
 //!
-//! How long it is on no core: what it stood in a run queue beyond that it stood outside of the library. That is no work,
-//! but what it has done there besides is what others wait for. The time on cores is asked for twice, while it waits and
-//! when that is over. And who called: what is waited for in a meeting is that one's, too.
+//! How long it is on no core: what it stood in a run queue beyond that it stood outside of the library. That is no
+//! work, but what it has done there besides is what others wait for. The time on cores is asked for twice, while it
+//! waits and when that is over. And who called: what is waited for in a meeting is that one's, too.
 #![allow(unsafe_code)]
 
 use std::sync::atomic::Ordering::Relaxed;
