@@ -91,13 +91,16 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
     })
 }
 
-/// Whether a host has fewer cores than want one, and PEs work when they get one rather than when it is for them to.
+/// Whether a host has fewer cores than want one, and not each PE that has something to do gets one. Where it is not known
+/// who stands in line while he does not wait, one works at a time at most.
 pub(super) fn is_short_of_cores(profile: &Merged) -> bool {
     crate::report::hosts(profile).iter().any(|host| {
         let pes: Vec<&PeRow> = profile.pes.iter().filter(|pe| pe.system.cores > 0 && &*pe.host == *host).collect();
         let (workers, cores) = crowd(&pes);
         let is_quota = pes.iter().any(|pe| pe.system.has_quota_of_cores());
-        workers > cores && (cores == 1 || is_quota || !work_one_at_a_time(&pes))
+        let is_known = pes.iter().all(|pe| pe.queued_ns().is_some());
+        let get_cores = if is_known { work_for_long(&pes) } else { work_one_at_a_time(&pes) };
+        workers > cores && (cores == 1 || is_quota || !get_cores)
     })
 }
 
@@ -167,8 +170,14 @@ fn busy_share(pe: &PeRow) -> f64 {
 fn work_one_at_a_time(pes: &[&PeRow]) -> bool {
     let own: f64 = pes.iter().map(|pe| own_ns(pe) as f64).sum();
     let elapsed = pes.iter().map(|pe| pe.main_ns()).max().unwrap_or(0).max(1);
+    ONE_AT_A_TIME.contains(&(own / elapsed as f64)) && work_for_long(pes)
+}
+
+/// Whether the PEs work for longer between two waits than it takes to get a core.
+fn work_for_long(pes: &[&PeRow]) -> bool {
+    let own: f64 = pes.iter().map(|pe| own_ns(pe) as f64).sum();
     let waits =
         |pe: &PeRow| Class::ALL.iter().filter(|class| class.waits()).map(|class| pe.calls_of(*class)).sum::<u64>();
     let calls: u64 = pes.iter().map(|pe| waits(pe)).sum();
-    ONE_AT_A_TIME.contains(&(own / elapsed as f64)) && own / calls.max(1) as f64 >= HANDED_OVER_NS
+    own / calls.max(1) as f64 >= HANDED_OVER_NS
 }

@@ -8,8 +8,10 @@ use super::{Finding, costliest, oversubscribed, run_ns};
 
 /// Share of the run that has to be lost waiting for each other.
 const LOST: f64 = 0.20;
+/// What has to be lost of the run, in nanoseconds: below, it is as likely the machine's noise.
+const LEAST_NS: f64 = 20e6;
 /// How even the work has to be, as a factor of efficiency: else there is a PE that has more to do.
-const EVEN: f64 = 0.7;
+const EVEN: f64 = 0.8;
 /// How many of the PEs work at a time at most.
 const FEW: f64 = 0.65;
 /// How many work at a time at least: with less, it is transfers that all wait for.
@@ -29,7 +31,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let at_a_time = times.useful_sum as f64 / elapsed;
     let share = (times.savings(pes)[2] as f64 / elapsed).min(for_work_ns(profile, pes) / run_ns(profile));
     let is_even = factors.balance >= EVEN && (ONE..=FEW * pes as f64).contains(&at_a_time);
-    if share < LOST || !is_even || lacks_cores(profile) {
+    if share < LOST || share * elapsed < LEAST_NS || !is_even || lacks_cores(profile) {
         return None;
     }
     let waiting: f64 = profile.pes.iter().map(|pe| pe.time_ns(may_wait) as f64).sum();
@@ -61,8 +63,8 @@ fn lacks_cores(profile: &Merged) -> bool {
     profile.pes.iter().any(in_line) || oversubscribed::is_short_of_cores(profile)
 }
 
-/// Time in which PEs wait for what others work, as far as it is known whom they wait for: for the last one that comes to
-/// a meeting, and for flags where the others work meanwhile, each of them for as long as the one that sets it.
+/// Time in which PEs wait for what others work, as far as it is known whom they wait for: for the last one that comes
+/// to a meeting, and for flags where the others work meanwhile, each of them for as long as the one that sets it.
 fn for_work_ns(profile: &Merged, pes: u64) -> f64 {
     let in_meetings = profile.late.iter().map(|line| line.lost_ns as f64).sum::<f64>();
     let is_wait = |row: &&Cause| class_of(row.site.routine) == Some(Class::Wait);
