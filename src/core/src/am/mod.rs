@@ -23,8 +23,9 @@
 //! At return of a send, its arguments and payload may be changed. Messages between two PEs are not ordered.
 //!
 //! # Progress
-//! Handlers run in the threads of the program, in [`Messages::poll`] and in every call of the library that waits. A PE
-//! that computes runs none, so those who send it requests wait once there is no more room: that is the flow control.
+//! Handlers run in the threads of the program, in [`Messages::poll`] and in every call of the library that waits, but
+//! not while it waits for the network to take an operation: a reply with data may wait for that one. A PE that computes
+//! runs none, so those who send it requests wait once there is no more room: that is the flow control.
 //!
 //! - On one host a PE has 512 KiB for requests and as many for replies, in memory that is touched by messages only.
 //!   Over the network 64 requests to a PE may be without answer.

@@ -91,8 +91,8 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
     })
 }
 
-/// Whether a host has fewer cores than want one, and not each PE that has something to do gets one. Where it is not known
-/// who stands in line while he does not wait, one works at a time at most.
+/// Whether a host has fewer cores than want one, and not each PE that has something to do gets one. Where it is not
+/// known who stands in line while he does not wait, one works at a time at most.
 pub(super) fn is_short_of_cores(profile: &Merged) -> bool {
     crate::report::hosts(profile).iter().any(|host| {
         let pes: Vec<&PeRow> = profile.pes.iter().filter(|pe| pe.system.cores > 0 && &*pe.host == *host).collect();
