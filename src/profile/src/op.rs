@@ -122,7 +122,7 @@ impl Class {
         matches!(self, Class::Wait | Class::Barrier | Class::Collective | Class::Lock)
     }
 
-    /// Whether all time in calls of this class is spent waiting for others: efficiency takes it so.
+    /// Waits and locks: all time in calls of this class is spent waiting for others.
     pub const fn is_for_others(self) -> bool {
         matches!(self, Class::Wait | Class::Lock)
     }

@@ -75,7 +75,7 @@ fn works_longer(profile: &Merged, line: &Late, pe: u32) -> bool {
 
 /// Whether a PE comes last to meetings since it waits for another one before: for flags, signals or locks.
 pub(crate) fn waits_itself(profile: &Merged, line: &Late, pe: u32) -> bool {
-    explains(profile, line, pe, |row| row.time_ns(|class| matches!(class, Class::Wait | Class::Lock)))
+    explains(profile, line, pe, |row| row.time_ns(Class::is_for_others))
 }
 
 /// See the module.

@@ -22,7 +22,7 @@ const KINDS: [Kind; 10] = [
     ("collectives", |c| c == Class::Collective, "--view imbalance says who comes late; the rest of it is their data"),
     (
         "waits and locks",
-        |c| matches!(c, Class::Wait | Class::Lock),
+        Class::is_for_others,
         "--view causes says who ends them, and what that PE did meanwhile; --view locks, how long each is held",
     ),
     (

@@ -38,7 +38,7 @@ const THROTTLED: &str = "look at nr_throttled in the control group's cpu.stat: w
 pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
     let hosts = crate::report::hosts(profile);
     let known = || profile.pes.iter().filter(|pe| pe.system.cores > 0);
-    let on = |host: &str| known().filter(|pe| &*pe.host == host).collect::<Vec<&PeRow>>();
+    let on = |host: &str| known_on(profile, host);
     let (host, (workers, cores)) =
         hosts.iter().map(|host| (*host, crowd(&on(host)))).max_by(|a, b| (a.1.0 * b.1.1).cmp(&(b.1.0 * a.1.1)))?;
     let waiting: f64 = known().map(|pe| pe.time_ns(Class::waits) as f64).sum();
@@ -48,7 +48,7 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
     let on_core: f64 = known().map(|pe| pe.on_core_ns() as f64).sum();
     let run = run_ns(profile);
     let pes = on(host).len();
-    let is_quota = on(host).iter().any(|pe| pe.system.has_quota_of_cores());
+    let is_quota = has_quota(&on(host));
     if workers > cores {
         // One works, and the others have nothing to do. On a single core it is always one, and of a quota those who
         // wait take a part.
@@ -95,13 +95,21 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
 /// known who stands in line while he does not wait, one works at a time at most.
 pub(super) fn is_short_of_cores(profile: &Merged) -> bool {
     crate::report::hosts(profile).iter().any(|host| {
-        let pes: Vec<&PeRow> = profile.pes.iter().filter(|pe| pe.system.cores > 0 && &*pe.host == *host).collect();
+        let pes = known_on(profile, host);
         let (workers, cores) = crowd(&pes);
-        let is_quota = pes.iter().any(|pe| pe.system.has_quota_of_cores());
         let is_known = pes.iter().all(|pe| pe.queued_ns().is_some());
         let get_cores = if is_known { work_for_long(&pes) } else { work_one_at_a_time(&pes) };
-        workers > cores && (cores == 1 || is_quota || !get_cores)
+        workers > cores && (cores == 1 || has_quota(&pes) || !get_cores)
     })
+}
+
+/// PEs of a host whose cores are known.
+fn known_on<'a>(profile: &'a Merged, host: &str) -> Vec<&'a PeRow> {
+    profile.pes.iter().filter(|pe| pe.system.cores > 0 && &*pe.host == host).collect()
+}
+
+fn has_quota(pes: &[&PeRow]) -> bool {
+    pes.iter().any(|pe| pe.system.has_quota_of_cores())
 }
 
 /// How many want a core of a host, and its cores: threads that run at the same time each want one.
@@ -157,6 +165,10 @@ fn own_ns(pe: &PeRow) -> u64 {
     pe.threads_ns().saturating_sub(pe.time_ns(Class::waits))
 }
 
+fn own_together_ns(pes: &[&PeRow]) -> f64 {
+    pes.iter().map(|pe| own_ns(pe) as f64).sum()
+}
+
 /// The part of its run in which a PE did not wait, and was on a core or on none without standing in line for one; of
 /// several threads in the mean, since which of them works at a time is not known.
 fn busy_share(pe: &PeRow) -> f64 {
@@ -168,16 +180,14 @@ fn busy_share(pe: &PeRow) -> f64 {
 /// Whether the PEs work about as long together as the run takes, and longer between two waits than it takes to get a
 /// core: so it is where one works at a time, in turn, and the others wait for it.
 fn work_one_at_a_time(pes: &[&PeRow]) -> bool {
-    let own: f64 = pes.iter().map(|pe| own_ns(pe) as f64).sum();
     let elapsed = pes.iter().map(|pe| pe.main_ns()).max().unwrap_or(0).max(1);
-    ONE_AT_A_TIME.contains(&(own / elapsed as f64)) && work_for_long(pes)
+    ONE_AT_A_TIME.contains(&(own_together_ns(pes) / elapsed as f64)) && work_for_long(pes)
 }
 
 /// Whether the PEs work for longer between two waits than it takes to get a core.
 fn work_for_long(pes: &[&PeRow]) -> bool {
-    let own: f64 = pes.iter().map(|pe| own_ns(pe) as f64).sum();
     let waits =
         |pe: &PeRow| Class::ALL.iter().filter(|class| class.waits()).map(|class| pe.calls_of(*class)).sum::<u64>();
     let calls: u64 = pes.iter().map(|pe| waits(pe)).sum();
-    own / calls.max(1) as f64 >= HANDED_OVER_NS
+    own_together_ns(pes) / calls.max(1) as f64 >= HANDED_OVER_NS
 }

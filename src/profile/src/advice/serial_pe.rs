@@ -85,8 +85,8 @@ fn between(profile: &Merged, pe: u32, symbols: &dyn Symbols) -> String {
     })
 }
 
-/// Whether PEs may wait for one that works in calls of this class.
-fn may_wait(class: Class) -> bool {
+/// Whether PEs may wait for others that work in calls of this class.
+pub(super) fn may_wait(class: Class) -> bool {
     class.waits() || matches!(class, Class::Memory | Class::Team)
 }
 

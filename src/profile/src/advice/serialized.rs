@@ -4,6 +4,7 @@ use crate::merge::{Cause, Merged, PeRow};
 use crate::op::{Class, class_of};
 use crate::report::{Symbols, shown_time};
 
+use super::serial_pe::may_wait;
 use super::{Finding, costliest, oversubscribed, run_ns};
 
 /// Share of the run that has to be lost waiting for each other.
@@ -49,11 +50,6 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
                    first",
         share,
     })
-}
-
-/// Whether PEs wait for others' work in calls of this class.
-fn may_wait(class: Class) -> bool {
-    class.waits() || matches!(class, Class::Memory | Class::Team)
 }
 
 /// Whether PEs work one after another because of their cores.

@@ -153,7 +153,7 @@ impl Causes {
 
 /// Waits and locks from this place that had not returned when the PE ended, where there are any.
 fn open(pe: &Pe, site: &Site) -> Option<Cause> {
-    if site.unfinished_ns == 0 || !matches!(op::class_of(&site.routine), Some(Class::Wait | Class::Lock)) {
+    if site.unfinished_ns == 0 || !op::class_of(&site.routine).is_some_and(Class::is_for_others) {
         return None;
     }
     let open = tables::Cause {

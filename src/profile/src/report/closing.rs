@@ -43,7 +43,7 @@ fn waiting(profile: &Merged, run: f64, symbols: &dyn Symbols) -> Option<Line> {
     let is_known = !profile.meetings_differ();
     let late = view::late_by_line(profile, symbols).into_iter().next().map(|line| (line.late.lost_ns, line));
     let late = late.filter(|_| is_known);
-    let is_wait = |row: &SiteRow| matches!(op::class_of(&row.routine), Some(Class::Wait | Class::Lock));
+    let is_wait = |row: &SiteRow| op::class_of(&row.routine).is_some_and(Class::is_for_others);
     let wait = costliest(profile, symbols, is_wait);
     match (late, wait) {
         (Some((lost, late)), wait) if wait.is_none_or(|(_, ns)| lost >= ns) => {

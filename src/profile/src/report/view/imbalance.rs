@@ -158,7 +158,7 @@ fn late_by_caller(profile: &Merged, symbols: &dyn Symbols) -> Vec<(Cell, Option<
 
 /// Waits and locks: how long, and where. Who ended them is the view `causes`.
 fn waits(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Grid {
-    let is_wait = |row: &SiteRow| matches!(op::class_of(&row.routine), Some(Class::Wait | Class::Lock));
+    let is_wait = |row: &SiteRow| op::class_of(&row.routine).is_some_and(Class::is_for_others);
     let mut rows = lines(profile, symbols, is_wait);
     let name = |row: &SiteRow| (row.routine.clone(), row.place().map(|(p, a)| (p.to_owned(), a)), row.region.clone());
     rows.sort_by_cached_key(|row| (std::cmp::Reverse(row.sum.known_ns), name(row.first)));
