@@ -24,6 +24,7 @@ use crate::errors;
 use crate::fault_site;
 use crate::finale;
 use crate::handles;
+use crate::identity;
 use crate::info::answer;
 use crate::line;
 use crate::metrics;
@@ -150,6 +151,7 @@ const PROFILES: Profiles = Profiles {
     make: |pes, npes| {
         let is_first = pes.start == 0;
         let made = recorder::shared_segment(pes, npes, profile_files::counts_only(), begun().elapsed()).ok()?;
+        identity::tell(made.as_raw_fd());
         if is_first {
             places::take(made.as_raw_fd());
         }
@@ -158,6 +160,7 @@ const PROFILES: Profiles = Profiles {
     origin: |fd| segment::origin(fd).unwrap_or_default(),
     follow: |fd, origin| {
         if segment::follow(fd, origin).is_ok() {
+            identity::tell(fd);
             places::follow(fd);
         }
     },
@@ -194,7 +197,8 @@ fn profile(start: &Start) -> bool {
                 .map(|()| fd)
         }
         None => recorder::attach_private(start.pe as u32, start.npes as u32, profile_files::counts_only())
-            .map(IntoRawFd::into_raw_fd),
+            .map(IntoRawFd::into_raw_fd)
+            .inspect(|fd| identity::tell(*fd)),
     };
     match attached {
         Ok(segment) => {

@@ -42,6 +42,7 @@ pub mod finale;
 pub mod fortran;
 pub mod frame;
 mod handles;
+mod identity;
 pub mod info;
 pub mod init;
 mod line;

@@ -4,21 +4,15 @@
 #![allow(unsafe_code)]
 
 use std::env;
-use std::ffi::{OsStr, OsString};
 use std::os::fd::{BorrowedFd, RawFd};
 use std::path::PathBuf;
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use pellucid_core::base::{Cause, Fault};
 use pellucid_core::os::library;
 use pellucid_core::runtime::{self, Start};
 use pellucid_profile::companion::{self, Companions, Destinations, VARIABLE};
-use pellucid_profile::segment::Segment;
 use pellucid_profile::segment::handover::{self, Handover};
-
-/// Names of jobs that launchers give to each of their processes.
-const NAMES: [&str; 2] = ["PMIX_NAMESPACE", "PMI_JOBID"];
 
 /// Who reads this host's profile.
 struct Readers {
@@ -72,12 +66,9 @@ pub fn begin(start: &Start, segment: RawFd) {
     }
     // SAFETY: the segment's descriptor stays open for the life of the process.
     let fd = unsafe { BorrowedFd::borrow_raw(segment) };
-    let Ok(facts) = facts(start, fd) else { return };
-    let about = facts.each_ref().map(|(name, value)| (*name, value.as_str()));
-    let variable = |name: &str| env::var_os(name);
-    let handover = Handover::offer(fd, &handover::sockets(variable), &about);
+    let handover = Handover::offer(fd, &handover::sockets(|name| env::var_os(name)));
     let companions = BESIDE.get().filter(|companions| !companions.is_empty());
-    if let Some(Err(error)) = companions.map(|companions| companions.take(fd, &about)) {
+    if let Some(Err(error)) = companions.map(|companions| companions.take(fd)) {
         pellucid_core::say!("pellucid: {VARIABLE}: no metrics: {error}");
     }
     if handover.is_none() && companions.is_none() {
@@ -86,48 +77,6 @@ pub fn begin(start: &Start, segment: RawFd) {
     let readers = Readers { process: std::process::id(), handover, companions, segment };
     *READERS.lock().unwrap_or_else(PoisonError::into_inner) = Some(readers);
     runtime::at_failure(|| end(1, true));
-}
-
-/// What an exporter is told of the job: the same on all of its hosts.
-fn facts(start: &Start, segment: BorrowedFd<'_>) -> std::io::Result<[(&'static str, String); 3]> {
-    let segment = Segment::map(segment)?;
-    let header = segment.header();
-    let (pid, since) = (header.launcher_pid.load(Relaxed), header.start_realtime.load(Relaxed));
-    let all_here = start.local_pes as i64 == i64::from(segment.npes());
-    let host = if all_here { header.host.get() } else { "job".into() };
-    let is_set = |value: &OsString| !value.is_empty();
-    let variable = |name: &str| {
-        let batch = || {
-            ["SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"]
-                .into_iter()
-                .any(|name| env::var_os(name).is_some())
-        };
-        let given = env::var_os(name).filter(is_set);
-        if name != handover::JOB_VARIABLE || given.is_some() || batch() {
-            return given;
-        }
-        NAMES.iter().find_map(|name| env::var_os(name).filter(is_set)).map(|name| plain(&name))
-    };
-    let launcher =
-        env::var_os("SHMEM_BOOTSTRAP").filter(is_set).map_or_else(launcher, |name| name.to_string_lossy().into_owned());
-    Ok([
-        ("job_id", handover::job_id(variable, &host, pid, since)),
-        ("step", handover::step(|name| env::var_os(name))),
-        ("launcher", launcher),
-    ])
-}
-
-/// A name that can be a label.
-fn plain(name: &OsStr) -> OsString {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
-    name.to_string_lossy().chars().map(plain).take(64).collect::<String>().into()
-}
-
-/// Who has started this process, by the variables that are there.
-fn launcher() -> String {
-    let known = [("SLURM_PROCID", "srun"), ("PMIX_RANK", "pmix"), ("PMI_RANK", "pmi"), ("", "none")];
-    let found = known.iter().find(|(name, _)| name.is_empty() || env::var_os(name).is_some());
-    found.map(|(_, launcher)| (*launcher).to_owned()).unwrap_or_default()
 }
 
 /// The process ends, and has nothing more to record. `alone`: it ends the job.
@@ -139,7 +88,7 @@ pub fn end(status: i32, alone: bool) {
     }
     let state = handover::state(status);
     if let Some(handover) = readers.handover {
-        handover.end(&[("state", state)]);
+        handover.end(state);
     }
     if let Some(companions) = readers.companions {
         companions.end(state);

@@ -319,7 +319,7 @@ fn bad_requests_do_no_harm() {
     assert_eq!(exporter.get("/-/healthy", &[]).0, 200);
     // Not a job, but connected to where jobs hand themselves over.
     let mut stream = std::os::unix::net::UnixStream::connect(exporter.socket()).unwrap();
-    stream.write_all(b"job_id=x\n\n").unwrap();
+    stream.write_all(b"segment\n\n").unwrap();
     wait_for("the refusal", || exporter.log().contains("no descriptor came with it").then_some(()));
     assert_eq!(sum(&exporter.metrics(), "shmem_exporter_read_errors_total", &[]), 1.0);
 }
@@ -346,11 +346,45 @@ fn requests_have_bounds() {
     assert_eq!(exporter.get("/-/healthy", &[]).0, 200);
 }
 
+/// What a job is called by an exporter, it is called by what it leaves behind: with oshrun, and where nobody starts it.
+#[test]
+fn a_job_has_one_name() {
+    let exporter = Exporter::start("metrics-name", &[]);
+    let binary = Build::program("metrics/short.c").build();
+    let (profile, trace) = (exporter.folder.join("a.prof"), exporter.folder.join("a.trace"));
+    let oshprof = |words: &[&str], folder: &Path| {
+        let output = Command::new(tree::tool("oshprof")).args(words).arg(folder).output().expect("oshprof");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let job =
+        Job::oshrun(2).args(["--profile", "--profile-dir"]).arg(&profile).arg(format!("--trace={}", trace.display()));
+    job.arg(&binary).env("PELLUCID_SERVE", &exporter.socket()).limit(60).run().expect_code(0);
+    let alone = exporter.folder.join("alone.prof");
+    let job = Job::new(&binary)
+        .env("PELLUCID_SERVE", &exporter.socket())
+        .env("SHMEM_PROFILE_DIR", &alone.display().to_string());
+    job.limit(60).run().expect_code(0);
+    let page = exporter.metrics();
+    for (folder, launcher) in [(&profile, "oshrun"), (&alone, "none")] {
+        let report: Value = serde_json::from_str(&oshprof(&["report", "--json"], folder)).expect("a report");
+        let id = report["job_id"].as_str().expect("a name");
+        assert_eq!(report["launcher"], launcher);
+        let kept = oshprof(&["metrics"], folder);
+        for text in [&page, &kept] {
+            assert!(sum(text, "shmem_calls_total", &[&format!("job_id=\"{id}\""), "op=\"p\""]) > 0.0, "{id}\n{text}");
+        }
+    }
+    let report: Value = serde_json::from_str(&oshprof(&["report", "--json"], &profile)).expect("a report");
+    let spans = oshprof(&["trace", "--to", "otlp", "-o", "-"], &trace);
+    let named = format!("{{\"key\":\"shmem.job\",\"value\":{{\"stringValue\":{}}}}}", report["job_id"]);
+    assert!(spans.replace(": ", ":").contains(&named), "{named}\n{spans:.600}");
+}
+
 /// Whatever is sent to where jobs hand themselves over, jobs are taken afterwards.
 #[test]
 fn nonsense_is_not_handed_over() {
     let exporter = Exporter::start("metrics-nonsense", &[]);
-    let good = b"job_id=x\nstep=0\nuser=root\nlauncher=oshrun\n\nstate=finished\n\n".to_vec();
+    let good = b"segment\n\nstate=finished\n\n".to_vec();
     let mut seed = 0x1234_5678_9abc_def1_u64;
     for round in 0..system::repetitions(100, 5_000) {
         let mut bytes = if round % 10 == 0 { vec![b'a'; 100_000] } else { good.clone() };

@@ -164,8 +164,8 @@ impl Companions {
     ///
     /// # Errors
     /// What the system answered.
-    pub fn take(&self, segment: BorrowedFd<'_>, about: &[(&str, &str)]) -> io::Result<()> {
-        self.0.iter().try_for_each(|one| Handover::over(one.lock().as_fd(), segment, about))
+    pub fn take(&self, segment: BorrowedFd<'_>) -> io::Result<()> {
+        self.0.iter().try_for_each(|one| Handover::over(one.lock().as_fd(), segment))
     }
 
     /// Has the numbers of this moment written.

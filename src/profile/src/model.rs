@@ -35,6 +35,19 @@ pub struct Job {
     pub exit_status: Option<i32>,
     /// The library that it ran with; empty in profiles that do not say.
     pub library: String,
+    /// Who it is; empty in profiles that do not say.
+    pub identity: JobIdentity,
+}
+
+/// Who a job is, beside its numbers. What is not known is empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JobIdentity {
+    /// What tells it from other jobs: see [`crate::segment::identity`].
+    pub id: String,
+    /// Step of the batch system.
+    pub step: String,
+    /// What started it.
+    pub launcher: String,
 }
 
 /// The library that this is part of: that of a job and its launcher are of one release.

@@ -2,29 +2,28 @@
 
 use crate::profile::Profile;
 use pellucid_profile::clock::realtime_ns;
+use pellucid_profile::model::JobIdentity;
 use pellucid_profile::segment::handover;
 use std::env;
 use std::ffi::OsString;
 
-pub use pellucid_profile::segment::handover::{Handover, JOB_VARIABLE};
+pub use pellucid_profile::segment::handover::Handover;
+pub use pellucid_profile::segment::identity::VARIABLE as JOB_VARIABLE;
 
 /// What tells this job from others.
 pub fn job_id() -> String {
-    handover::job_id(|name| env::var_os(name), &handover::host(), std::process::id(), realtime_ns())
+    let begin = (&*handover::host(), std::process::id(), realtime_ns());
+    JobIdentity::new(|name| env::var_os(name), "oshrun", begin).id
 }
 
 /// Hands the profile over. `environment`: that of the PEs, which names the job on every host.
 pub fn offer(profile: &Profile, environment: &[(OsString, OsString)]) -> Option<Handover> {
-    let facts = facts(environment);
-    let about = facts.each_ref().map(|(name, value)| (*name, value.as_str()));
-    Handover::offer(profile.as_fd(), &handover::sockets(|name| variable(environment, name)), &about)
+    Handover::offer(profile.as_fd(), &handover::sockets(|name| variable(environment, name)))
 }
 
-/// What an exporter is told of the job.
-pub fn facts(environment: &[(OsString, OsString)]) -> [(&'static str, String); 3] {
-    let variable = |name: &str| variable(environment, name);
-    let text = |name: &str| variable(name).map(|value| value.to_string_lossy().into_owned()).unwrap_or_default();
-    [("job_id", text(JOB_VARIABLE)), ("step", handover::step(variable)), ("launcher", "oshrun".into())]
+/// Who the job is whose PEs have this `environment`, by its name in there.
+pub fn identity(environment: &[(OsString, OsString)]) -> JobIdentity {
+    JobIdentity::new(|name| variable(environment, name), "oshrun", ("", 0, 0))
 }
 
 /// As the PEs have it.
@@ -36,6 +35,6 @@ fn variable(environment: &[(OsString, OsString)], name: &str) -> Option<OsString
 /// Says how the job ended.
 pub fn end(handover: Option<Handover>, status: i32) {
     if let Some(handover) = handover {
-        handover.end(&[("state", handover::state(status))]);
+        handover.end(handover::state(status));
     }
 }

@@ -186,7 +186,7 @@ fn run_on_this_host(options: &Options) -> Result<i32, Failure> {
     let shown = profile.as_ref().filter(|_| detailed.is_some());
     let handover = shown.and_then(|profile| handover::offer(profile, &plan.environment));
     if let Some(profile) = shown {
-        metrics::take(&companions, profile, &plan.environment);
+        metrics::take(&companions, profile);
     }
     let mut supervisor = supervisor(options, job, profile, signals)?;
     supervisor.debugged = plan.debugger.as_ref().and_then(Debugger::in_terminal);
@@ -229,7 +229,8 @@ fn job_file(options: &Options) -> Result<Job, Failure> {
 
 /// The memory that PEs record in. Where there can be none, the job runs without.
 fn profile(options: &Options, detailed: Option<bool>, plan: &mut Plan) -> Option<Profile> {
-    match Profile::create(0..options.pes, options.pes, &options.program, &options.args, detailed) {
+    let identity = handover::identity(&plan.environment);
+    match Profile::create(0..options.pes, options.pes, &options.program, &options.args, detailed, identity) {
         Ok(profile) => Some(profile),
         // It would have shown long waits only.
         Err(_) if detailed.is_none() => None,

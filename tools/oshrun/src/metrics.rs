@@ -1,6 +1,5 @@
 //! `--metrics`, `--metrics-file`, `--metrics-push`, `--dashboard`: `oshprof` does it, in a process beside the job.
 
-use crate::handover;
 use crate::job::Failure;
 use crate::profile::Profile;
 use pellucid_profile::companion::{self, Companions, Destinations, VARIABLE};
@@ -30,10 +29,8 @@ pub fn start(environment: &[(OsString, OsString)]) -> Result<Arc<Companions>, Fa
 }
 
 /// Hands the job over.
-pub fn take(companions: &Companions, profile: &Profile, environment: &[(OsString, OsString)]) {
-    let facts = handover::facts(environment);
-    let about = facts.each_ref().map(|(name, value)| (*name, value.as_str()));
-    if let Err(error) = companions.take(profile.as_fd(), &about) {
+pub fn take(companions: &Companions, profile: &Profile) {
+    if let Err(error) = companions.take(profile.as_fd()) {
         pellucid_profile::say!("oshrun: no metrics: {error}");
     }
 }

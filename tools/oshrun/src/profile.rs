@@ -7,7 +7,7 @@ use crate::source::{self, Oshprof};
 use crate::sys::process::Ended;
 use pellucid_profile::companion::Companions;
 use pellucid_profile::live::{Inactivity, PeNow};
-use pellucid_profile::model::{self, End};
+use pellucid_profile::model::{self, End, JobIdentity};
 use pellucid_profile::output::OutputDir;
 use pellucid_profile::report::{self, Finished};
 use pellucid_profile::segment::{self, JobInfo, Origin, Segment, SnapshotRequests};
@@ -56,8 +56,9 @@ impl Profile {
         program: &OsStr,
         args: &[OsString],
         detailed: Option<bool>,
+        identity: JobIdentity,
     ) -> io::Result<Self> {
-        Self::with_origin(pes, npes, program, args, detailed, None)
+        Self::with_origin(pes, npes, program, args, detailed, (identity, None))
     }
 
     /// As [`Self::create`], with the begin of the job as its zero.
@@ -67,7 +68,7 @@ impl Profile {
         program: &OsStr,
         args: &[OsString],
         detailed: Option<bool>,
-        origin: Option<Origin>,
+        (identity, origin): (JobIdentity, Option<Origin>),
     ) -> io::Result<Self> {
         let info = JobInfo {
             program: program.to_string_lossy().into_owned(),
@@ -77,6 +78,7 @@ impl Profile {
             counts_only: detailed != Some(true),
             off: detailed.is_none(),
             origin,
+            identity,
         };
         let fd = segment::create(npes, &info)?;
         let segment = Segment::map(fd.as_fd())?;

@@ -30,7 +30,7 @@ Prints the metrics of the profile in DIR, which `oshrun --profile` wrote
                    openmetrics: OpenMetrics 1.0
                    otlp-json: an export request of OpenTelemetry, one line of
                    JSON
-  --job-id ID      label job_id (default: HOST-STARTSECONDS)
+  --job-id ID      label job_id (default: the one that the job had)
   -h, --help       this text
 
 Exit status: 0 all was read, 1 something could not be read, 2 wrong usage.

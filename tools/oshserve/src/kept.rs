@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use pellucid_profile::file::Directory;
 use pellucid_profile::merge::Merged;
-use pellucid_profile::model::{Job, Progress};
+use pellucid_profile::model::{Job, JobIdentity, Progress};
 
 use crate::commands::{FAILED, Format};
 use crate::metrics::collect::{Identity, View, collect};
@@ -63,13 +63,10 @@ fn print(request: &Request, merged: &Merged) -> Result<String, String> {
 }
 
 fn identity(job: &Job, job_id: Option<&str>) -> Identity {
-    let default = || format!("{}-{}", job.host, job.start_realtime_ns / 1_000_000_000);
-    Identity {
-        job_id: job_id.map_or_else(default, str::to_owned),
-        launcher: "oshrun".into(),
-        scope: "job".into(),
-        ..Identity::default()
-    }
+    let JobIdentity { id, step, launcher } = job.identity.clone();
+    let of_before = || format!("{}-{}", job.host, job.start_realtime_ns / 1_000_000_000);
+    let own = if id.is_empty() { of_before() } else { id };
+    Identity { job_id: job_id.map_or(own, str::to_owned), step, launcher, scope: "job".into(), ..Identity::default() }
 }
 
 /// The metrics of a job that has ended.

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{FORMAT, MOST_PES, ReadError, VERSION};
 use crate::merge::PeSource;
-use crate::model::{Job, Pe, Profile};
+use crate::model::{Job, JobIdentity, Pe, Profile};
 
 /// A profile as far as it could be read.
 #[derive(Debug)]
@@ -60,6 +60,8 @@ pub(super) fn parse_job(path: &Path, bytes: &[u8]) -> Result<(Job, Vec<String>),
     }
     let wrong = |name: &str| corrupt(0, format!("\"{name}\" is {}", value[name]));
     let text = |name: &str| value[name].as_str().map(str::to_owned).ok_or_else(|| wrong(name));
+    // Not in profiles of before.
+    let known = |name: &str| value[name].as_str().unwrap_or_default().to_owned();
     let number = |name: &str| value[name].as_u64().ok_or_else(|| wrong(name));
     let exit_status = match &value["exit_status"] {
         Value::Null => None,
@@ -74,7 +76,8 @@ pub(super) fn parse_job(path: &Path, bytes: &[u8]) -> Result<(Job, Vec<String>),
         start_realtime_ns: number("start_realtime_ns")?,
         wall_ns: number("wall_ns")?,
         exit_status,
-        library: value["library"].as_str().unwrap_or_default().to_owned(),
+        library: known("library"),
+        identity: JobIdentity { id: known("job_id"), step: known("step"), launcher: known("launcher") },
     };
     let files = value["files"].as_array().ok_or_else(|| wrong("files"))?;
     // A name with a path in it could lead out of the directory.

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! `job.json` has the members `format` (`"pellucid-profile"`), `version` (1), `program`, `arguments`, `directory`,
-//! `host`, `library` (may be missing), `pes`, `start_realtime_ns`, `wall_ns`, `exit_status` (number or null) and
+//! `host`, `library`, `job_id`, `step`, `launcher` (these may be missing), `pes`, `start_realtime_ns`, `wall_ns`, `exit_status` (number or null) and
 //! `files`, an array of `{pe, file}`.
 //! PEs that never attached have no file. It is written last: a directory without it was not finished.
 //!

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{ReadError, read, write};
-use crate::model::{End, Job, LastOp, Pe, Profile, Progress, Routine, SizeCount};
+use crate::model::{End, Job, JobIdentity, LastOp, Pe, Profile, Progress, Routine, SizeCount};
 use crate::op::Class;
 use crate::output::OutputDir;
 use crate::tables::{
@@ -86,6 +86,7 @@ fn sample() -> Profile {
         wall_ns: 2_000_000,
         exit_status: Some(137),
         library: "Pellucid 9.9.9".into(),
+        identity: JobIdentity { id: "71_0".into(), step: "0".into(), launcher: "srun".into() },
     };
     Profile { job, pes: vec![pe, other] }
 }

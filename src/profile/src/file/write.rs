@@ -53,8 +53,16 @@ fn job_text(job: &Job, pes: impl Iterator<Item = u32>) -> String {
     {
         let _ = writeln!(out, "  \"{name}\": {},", quoted(value));
     }
-    if !job.library.is_empty() {
-        let _ = writeln!(out, "  \"library\": {},", quoted(&job.library));
+    let identity = &job.identity;
+    for (name, value) in [
+        ("library", &job.library),
+        ("job_id", &identity.id),
+        ("step", &identity.step),
+        ("launcher", &identity.launcher),
+    ] {
+        if !value.is_empty() {
+            let _ = writeln!(out, "  \"{name}\": {},", quoted(value));
+        }
     }
     let status = job.exit_status.map_or_else(|| "null".to_owned(), |status| status.to_string());
     let files: Vec<String> =

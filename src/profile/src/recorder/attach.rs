@@ -89,7 +89,16 @@ pub fn shared_segment(pes: Range<u32>, npes: u32, counts_only: bool, ago: Durati
     };
     create(
         npes,
-        &JobInfo { program, arguments, first_pe: pes.start, local_pes, counts_only, off: false, origin: Some(origin) },
+        &JobInfo {
+            program,
+            arguments,
+            first_pe: pes.start,
+            local_pes,
+            counts_only,
+            off: false,
+            origin: Some(origin),
+            ..JobInfo::default()
+        },
     )
 }
 

@@ -27,6 +27,7 @@ pub fn json(
     out: &mut dyn io::Write,
 ) -> io::Result<()> {
     let job = &profile.job;
+    let known = |text: &str| if text.is_empty() { Value::Null } else { text.into() };
     let mut routines = profile.routines.clone();
     sort::select(&mut routines, options.sort, options.top);
     let level = profile.pes.iter().map(|pe| pe.level).max().unwrap_or(0);
@@ -35,7 +36,10 @@ pub fn json(
         "program": job.program,
         "arguments": job.arguments,
         "directory": job.directory,
-        "library": if job.library.is_empty() { Value::Null } else { job.library.as_str().into() },
+        "library": known(&job.library),
+        "job_id": known(&job.identity.id),
+        "step": known(&job.identity.step),
+        "launcher": known(&job.identity.launcher),
         "hosts": merge::hosts(profile),
         "pes": job.npes,
         "start_realtime_ns": job.start_realtime_ns,

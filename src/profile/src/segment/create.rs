@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering::{Relaxed, Release};
 use super::layout::{HEADER_BYTES, Header, MAGIC, VERSION, segment_bytes};
 use super::mapping::Mapping;
 use crate::clock::{Scale, realtime_ns};
+use crate::model::JobIdentity;
 use crate::op;
 
 /// What the creator of a segment knows about the job.
@@ -27,6 +28,8 @@ pub struct JobInfo {
     pub off: bool,
     /// Begin of the job, where it is not now and here.
     pub origin: Option<Origin>,
+    /// Who it is, as far as that is known.
+    pub identity: JobIdentity,
 }
 
 /// The begin of a job that was started on another host: all hosts of a job count from there.
@@ -86,6 +89,7 @@ pub fn create_with(npes: u32, job: &JobInfo, scale: Scale) -> io::Result<OwnedFd
     header.program.set(&job.program);
     header.arguments.set(&job.arguments.join(" "));
     header.directory.set(&std::env::current_dir().map(|d| d.to_string_lossy().into_owned()).unwrap_or_default());
+    header.set_identity(&job.identity);
     header.magic.store(MAGIC, Release);
     Ok(fd)
 }

@@ -76,12 +76,12 @@ pub fn set_claims(fd: RawFd, claims: [Option<Claim>; 2]) -> io::Result<()> {
     Ok(())
 }
 
-fn open(fd: RawFd) -> io::Result<(crate::clock::Scale, Mapping)> {
+pub(super) fn open(fd: RawFd) -> io::Result<(crate::clock::Scale, Mapping)> {
     let facts = Facts::read(fd)?;
     Ok((facts.scale, Mapping::new(fd, 0, HEADER_BYTES, true)?))
 }
 
-fn header(mapping: &Mapping) -> &Header {
+pub(super) fn header(mapping: &Mapping) -> &Header {
     // SAFETY: `Facts::read` has checked that there is a header; the mapping is page-aligned; all fields are atomics.
     unsafe { &*mapping.as_ptr().cast::<Header>() }
 }

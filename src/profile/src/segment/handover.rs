@@ -14,10 +14,8 @@ use std::path::{Path, PathBuf};
 
 /// Names another socket: of the exporter, and for who hands over to it.
 pub const VARIABLE: &str = "PELLUCID_SERVE";
-/// Names the job to those who hand over parts of it: set by the launcher for its PEs.
-pub const JOB_VARIABLE: &str = "PELLUCID_JOB_ID";
-/// Characters of a job's identity, and of whatever else its user has named: the rest is cut.
-const LONGEST: usize = 64;
+/// What comes with a segment, which says itself whose it is.
+pub const JOB_MESSAGE: &[u8] = b"segment\n\n";
 
 /// The connection to the exporter: the job runs as long as it is open.
 #[derive(Debug)]
@@ -47,54 +45,25 @@ pub fn user() -> u32 {
     unsafe { libc::geteuid() }
 }
 
-/// What tells a job from others: the batch system's number and step, or host, launcher and second of the start.
-pub fn job_id(variable: impl Fn(&str) -> Option<OsString>, host: &str, launcher: u32, start_ns: u64) -> String {
-    let text =
-        |name| variable(name).map(|value| value.to_string_lossy().into_owned()).filter(|value| !value.is_empty());
-    if let Some(known) = text(JOB_VARIABLE) {
-        return label(&known);
-    }
-    let batch = ["SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"].into_iter().find_map(text);
-    let id = match (batch, step(&variable)) {
-        (Some(id), step) if !step.is_empty() => format!("{id}_{step}"),
-        (Some(id), _) => id,
-        (None, _) => format!("{host}-{launcher}-{}", start_ns / 1_000_000_000),
-    };
-    let plain = |c: char| if c.is_ascii_alphanumeric() || "._-[]".contains(c) { c } else { '_' };
-    id.chars().map(plain).take(LONGEST).collect()
-}
-
-/// What a user has named, as a label of metrics: cut, and on one line.
-pub fn label(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '_' } else { c }).take(LONGEST).collect()
-}
-
 /// Name of this host.
 pub fn host() -> String {
     super::host_name()
 }
 
-/// The batch system's step, or nothing.
-pub fn step(variable: impl Fn(&str) -> Option<OsString>) -> String {
-    let value = variable("SLURM_STEP_ID").map(|value| value.to_string_lossy().into_owned()).unwrap_or_default();
-    // Numbers from 2^32 - 16 on are Slurm's own: batch script, interactive and external step.
-    value.parse::<u32>().ok().filter(|&step| step < u32::MAX - 16).map(|step| step.to_string()).unwrap_or_default()
-}
-
 impl Handover {
     /// Hands `segment` to the first exporter that listens. `None`: there is none, or it is neither this user's nor
     /// root's.
-    pub fn offer(segment: BorrowedFd<'_>, sockets: &[PathBuf], about: &[(&str, &str)]) -> Option<Handover> {
-        sockets.iter().find_map(|path| Handover::to(path, segment, about).ok())
+    pub fn offer(segment: BorrowedFd<'_>, sockets: &[PathBuf]) -> Option<Handover> {
+        sockets.iter().find_map(|path| Handover::to(path, segment).ok())
     }
 
-    fn to(path: &Path, segment: BorrowedFd<'_>, about: &[(&str, &str)]) -> io::Result<Handover> {
+    fn to(path: &Path, segment: BorrowedFd<'_>) -> io::Result<Handover> {
         let socket = connect(path)?;
         let server = peer(socket.as_fd())?;
         if server != 0 && server != user() {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
-        Handover::over(socket.as_fd(), segment, about)?;
+        Handover::over(socket.as_fd(), segment)?;
         Ok(Handover { socket })
     }
 
@@ -102,16 +71,16 @@ impl Handover {
     ///
     /// # Errors
     /// What the system answered.
-    pub fn over(socket: BorrowedFd<'_>, segment: BorrowedFd<'_>, about: &[(&str, &str)]) -> io::Result<()> {
+    pub fn over(socket: BorrowedFd<'_>, segment: BorrowedFd<'_>) -> io::Result<()> {
         // One that cannot be written through.
         let readable = File::open(format!("/proc/self/fd/{}", segment.as_raw_fd()))?;
-        send(socket, lines(about).as_bytes(), readable.as_fd())
+        send(socket, JOB_MESSAGE, readable.as_fd())
     }
 
-    /// Says how the job ended, and that it has.
-    pub fn end(self, facts: &[(&str, &str)]) {
+    /// Says how the job ended, as [`state`] has it, and that it has.
+    pub fn end(self, state: &str) {
         // Whoever does not listen any more does not need it.
-        let _ = tell(self.socket.as_fd(), lines(facts).as_bytes());
+        let _ = tell(self.socket.as_fd(), format!("state={state}\n\n").as_bytes());
     }
 }
 
@@ -137,12 +106,6 @@ pub fn state(status: i32) -> &'static str {
         status if status > 128 => "killed",
         _ => "failed",
     }
-}
-
-/// `name=value` lines with an empty one behind them.
-fn lines(pairs: &[(&str, &str)]) -> String {
-    let clean = |text: &str| text.replace(['\n', '\r', '\0'], " ");
-    pairs.iter().map(|(name, value)| format!("{name}={}\n", clean(value))).collect::<String>() + "\n"
 }
 
 /// The user at the other end of a socket.
@@ -220,19 +183,6 @@ mod tests {
     }
 
     #[test]
-    fn jobs_are_named_by_their_batch_system() {
-        let id = |pairs: &[(&str, &str)]| job_id(set(pairs), "n 1", 71, 1_750_000_000_900_000_000);
-        assert_eq!(id(&[]), "n_1-71-1750000000");
-        assert_eq!(id(&[("SLURM_JOB_ID", "42"), ("SLURM_STEP_ID", "3")]), "42_3");
-        assert_eq!(id(&[("SLURM_JOB_ID", "42"), ("SLURM_STEP_ID", "4294967291")]), "42");
-        assert_eq!(id(&[("PBS_JOBID", "9[1].host")]), "9[1].host");
-        assert_eq!(id(&[("FLUX_JOB_ID", "a\"b\n")]), "a_b_");
-        assert_eq!(id(&[("LSB_JOBID", &"7".repeat(100))]).len(), 64);
-        assert_eq!(id(&[("SLURM_JOB_ID", "42"), (JOB_VARIABLE, "my job: 7\n")]), "my job: 7_");
-        assert_eq!(id(&[(JOB_VARIABLE, &"é".repeat(100_000))]), "é".repeat(64));
-    }
-
-    #[test]
     fn sockets_in_their_order() {
         assert_eq!(sockets(set(&[("PELLUCID_SERVE", "/x/y")])), [PathBuf::from("/x/y")]);
         let two = sockets(set(&[("XDG_RUNTIME_DIR", "/run/user/7")]));
@@ -243,7 +193,7 @@ mod tests {
     #[test]
     fn without_an_exporter_nothing_happens() {
         let file = File::open("/dev/null").unwrap();
-        assert!(Handover::offer(file.as_fd(), &[PathBuf::from("/nowhere/serve.sock")], &[]).is_none());
-        assert!(Handover::offer(file.as_fd(), &[PathBuf::from("/".repeat(200))], &[]).is_none());
+        assert!(Handover::offer(file.as_fd(), &[PathBuf::from("/nowhere/serve.sock")]).is_none());
+        assert!(Handover::offer(file.as_fd(), &[PathBuf::from("/".repeat(200))]).is_none());
     }
 }

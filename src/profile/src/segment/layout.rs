@@ -24,7 +24,7 @@ use crate::size::{DISTANCES, Distance, SIZE_CLASSES, size_class};
 /// First eight bytes of a segment.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"PELLPROF");
 /// Version of this layout. Readers and writers of another version refuse the segment.
-pub const VERSION: u32 = 33;
+pub const VERSION: u32 = 34;
 
 /// Threads of a PE that can record into a slot of their own at the same time.
 pub const SLOTS: usize = 256;
@@ -134,6 +134,12 @@ pub struct Header {
     pub arguments: Text<1024>,
     /// Working directory of the creator.
     pub directory: Text<512>,
+    /// Who the job is: [`crate::model::JobIdentity`].
+    pub job_id: Text<256>,
+    /// See `job_id`.
+    pub job_step: Text<64>,
+    /// See `job_id`.
+    pub launcher: Text<64>,
 }
 
 /// State of a PE in [`RegionHead::state`]: nothing attached yet.

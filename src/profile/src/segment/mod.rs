@@ -10,6 +10,7 @@ pub mod flows;
 mod follow;
 pub mod futex;
 pub mod handover;
+pub mod identity;
 pub mod layout;
 pub mod lines;
 pub mod locks;

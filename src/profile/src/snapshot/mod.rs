@@ -118,6 +118,7 @@ fn job(segment: &Segment, outcome: &Outcome, pes: &[Pe], now: u64) -> Job {
         wall_ns: if outcome.exit_status.is_some() { last_end.unwrap_or(now) } else { now },
         exit_status: outcome.exit_status,
         library: LIBRARY.to_owned(),
+        identity: header.identity(),
     }
 }
 

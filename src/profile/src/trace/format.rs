@@ -160,6 +160,8 @@ pub struct TraceHead {
     pub end_check: AtomicU32,
     /// Those of the events dropped that have another reason than room, by [`Reason`].
     pub lost: [AtomicU64; 3],
+    /// Who the job is: [`crate::model::JobIdentity::id`]. Empty in files of before.
+    pub job_id: Text<256>,
 }
 
 /// Why an event is not in a file, where that is not for want of room.

@@ -531,6 +531,7 @@ impl Job {
         }
         head.host.set(&crate::segment::host_name());
         head.program.set(&job.program.get());
+        head.job_id.set(&job.job_id.get());
         head.magic.store(MAGIC, Release);
         // SAFETY: the head is one page of plain memory, which nobody else writes to yet.
         let bytes = unsafe { std::slice::from_raw_parts(std::ptr::from_ref(head).cast::<u8>(), HEAD_BYTES) };

@@ -96,9 +96,12 @@ fn resource(facts: &Facts) -> Resource {
         .build()
 }
 
-/// What tells jobs apart: launcher and time.
+/// What tells jobs apart, as in metrics; of traces that do not say it, launcher and time.
 fn job(facts: &Facts) -> String {
-    format!("{}-{}", facts.launcher_pid, facts.start_realtime)
+    match facts.job_id.as_str() {
+        "" => format!("{}-{}", facts.launcher_pid, facts.start_realtime),
+        known => known.to_owned(),
+    }
 }
 
 /// A region that has begun.

@@ -1,7 +1,7 @@
 //! Profiles with known numbers.
 
 use pellucid_profile::calibration::{Calibration, Measured, Point};
-use pellucid_profile::model::{End, Job, LastOp, Pe, Profile, Progress, Routine, SizeCount};
+use pellucid_profile::model::{End, Job, JobIdentity, LastOp, Pe, Profile, Progress, Routine, SizeCount};
 use pellucid_profile::op::{Class, find};
 use pellucid_profile::size::size_class;
 use pellucid_profile::tables::{
@@ -36,6 +36,7 @@ fn job(program: &str, arguments: &str, npes: u32, wall_ns: u64, exit_status: i32
         wall_ns,
         exit_status: Some(exit_status),
         library: "Pellucid 0.1.0".into(),
+        identity: JobIdentity { id: "4711_0".into(), step: "0".into(), launcher: "srun".into() },
     }
 }
 

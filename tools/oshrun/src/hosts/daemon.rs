@@ -95,7 +95,7 @@ fn try_run() -> Result<i32, Failure> {
     let shown = supervisor.profile.as_ref().filter(|_| order.profile.is_some());
     let handover = shown.and_then(|profile| handover::offer(profile, &ready.plan.environment));
     if let Some(profile) = shown {
-        metrics::take(&ready.companions, profile, &ready.plan.environment);
+        metrics::take(&ready.companions, profile);
     }
     let launch = Launch { plan: &ready.plan, watchdog: watchdog.fd(), limit: ready.limit, mask };
     let started = start_all(&launch, pes, order.label, &mut supervisor);
@@ -159,8 +159,8 @@ fn prepare(order: &Order) -> Result<Ready, Failure> {
     let job = job_file(order).map_err(|error| needs("make the job's shared memory", &error))?;
     let origin =
         Origin { counter_ns: order.start_counter_ns, realtime_ns: order.start_realtime, launcher_pid: order.root_pid };
-    let profile =
-        Profile::with_origin(pes.clone(), order.npes, &order.program, &order.args, order.profile, Some(origin));
+    let about = (handover::identity(&order.environment), Some(origin));
+    let profile = Profile::with_origin(pes.clone(), order.npes, &order.program, &order.args, order.profile, about);
     let profile = match profile {
         Ok(profile) => Some(profile),
         // It would have shown long waits only.

@@ -63,8 +63,8 @@ impl Talk {
     /// What is wrong with it. `None`: there is none, after all.
     pub fn job(&mut self, jobs: &Jobs) -> io::Result<Option<(Key, About)>> {
         let user = handover::peer(self.stream.as_fd())?;
-        let Some((facts, fd)) = first_message(&self.stream, None)? else { return Ok(None) };
-        accept(&facts, fd.as_ref(), user, jobs).map(Some)
+        let Some(message) = first_message(&self.stream, None)? else { return Ok(None) };
+        accept(message, user, jobs).map(Some)
     }
 
     /// Waits for the next thing that is asked for. The end of the connection is that of the job.

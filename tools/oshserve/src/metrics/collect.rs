@@ -5,8 +5,9 @@ use std::sync::LazyLock;
 
 use pellucid_profile::histogram::Histogram as Latency;
 use pellucid_profile::merge::{Merged, PeRow};
-use pellucid_profile::model::{Job, Progress, Routine, SizeCount};
+use pellucid_profile::model::{Job, JobIdentity, Progress, Routine, SizeCount};
 use pellucid_profile::op::{self, Class};
+use pellucid_profile::segment::Segment;
 use pellucid_profile::size::{DISTANCES, Distance};
 
 use super::family::{Family, Value};
@@ -53,6 +54,22 @@ pub struct Identity {
     pub transport: String,
     /// `host` or `job`.
     pub scope: String,
+}
+
+impl Identity {
+    /// That of a job that runs, by its memory.
+    pub fn of(segment: &Segment, user: String) -> Identity {
+        let all_here = segment.pes().len() == segment.npes() as usize;
+        let JobIdentity { id, step, launcher } = segment.header().identity();
+        Identity {
+            job_id: id,
+            step,
+            user,
+            launcher,
+            transport: if all_here { "shm".into() } else { "ofi".into() },
+            scope: if all_here { "job".into() } else { "host".into() },
+        }
+    }
 }
 
 /// A job, ready to be turned into metrics.

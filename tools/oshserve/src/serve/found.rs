@@ -1,9 +1,6 @@
 //! Jobs that were not handed over: launchers of this host that hold a segment, as `oshprof top` finds them.
 
-use std::ffi::OsString;
-use std::fs;
 use std::os::fd::AsFd;
-use std::os::unix::ffi::OsStringExt;
 use std::sync::atomic::Ordering::Relaxed;
 
 use pellucid_profile::live::find;
@@ -40,22 +37,6 @@ fn open(pid: u32, known: &[Key], show_user: bool) -> std::io::Result<Option<Trac
 
 /// Who the job of a launcher is.
 pub fn identity(segment: &Segment, pid: u32, show_user: bool) -> Identity {
-    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-    let variable = |wanted: &str| {
-        let mut all = environment.split(|byte| *byte == 0);
-        all.find_map(|pair| {
-            pair.strip_prefix(wanted.as_bytes())?.strip_prefix(b"=").map(|v| OsString::from_vec(v.into()))
-        })
-    };
-    let start = segment.header().start_realtime.load(Relaxed);
-    let all_here = segment.pes().len() == segment.npes() as usize;
-    let user = || find::owner(pid).map(sys::user_name).unwrap_or_default();
-    Identity {
-        job_id: handover::job_id(variable, &segment.header().host.get(), pid, start),
-        step: handover::step(variable),
-        user: if show_user { user() } else { String::new() },
-        launcher: "oshrun".into(),
-        transport: if all_here { "shm".into() } else { "ofi".into() },
-        scope: if all_here { "job".into() } else { "host".into() },
-    }
+    let user = if show_user { find::owner(pid).map(sys::user_name) } else { None };
+    Identity::of(segment, user.unwrap_or_default())
 }

@@ -1,6 +1,5 @@
 //! Jobs that are handed over: whoever made a segment sends it, and holds the connection until the job ends.
 
-use std::collections::HashMap;
 use std::fs;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
@@ -100,23 +99,25 @@ fn follow(mut stream: UnixStream, jobs: &Jobs) -> io::Result<()> {
     if handover::user() != 0 && user != handover::user() {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("it is user {user}'s")));
     }
-    let Some((facts, fd)) = first_message(&stream, Some(Instant::now() + PATIENCE))? else { return Ok(()) };
-    let (key, _) = accept(&facts, fd.as_ref(), user, jobs)?;
-    drop(fd);
+    let Some(message) = first_message(&stream, Some(Instant::now() + PATIENCE))? else { return Ok(()) };
+    let (key, _) = accept(message, user, jobs)?;
     stream.set_read_timeout(None)?;
     let mut text = String::new();
     let _ = stream.by_ref().take(LONGEST as u64).read_to_string(&mut text);
-    let said = pairs(&text);
-    let state = said.get("state").and_then(|state| STATES.into_iter().find(|known| known == state));
+    let said = text.lines().find_map(|line| line.strip_prefix("state="));
+    let state = said.and_then(|state| STATES.into_iter().find(|known| *known == state));
     jobs.end(key, state);
     Ok(())
 }
 
-/// The words of a message, and the descriptor that came with it.
-pub type JobMessage = (HashMap<String, String>, Option<OwnedFd>);
+/// What comes first over a connection: words, and the descriptor of the job's memory with them.
+#[derive(Debug)]
+pub struct JobMessage {
+    text: Vec<u8>,
+    fd: Option<OwnedFd>,
+}
 
-/// Name and value of each line, and the descriptor; all of it is there by `until`. `None`: nothing came, as where
-/// somebody only looks whether we are there.
+/// All of it is there by `until`. `None`: nothing came, as where somebody only looks whether we are there.
 ///
 /// # Errors
 /// What the system answered, or what is wrong with the message.
@@ -139,27 +140,21 @@ pub fn first_message(stream: &UnixStream, until: Option<Instant>) -> io::Result<
             return Err(io::Error::new(io::ErrorKind::InvalidData, "its message is cut off or too long"));
         }
         if text.ends_with(b"\n\n") {
-            return Ok(Some((pairs(&String::from_utf8_lossy(&text)), fd)));
+            return Ok(Some(JobMessage { text, fd }));
         }
     }
-}
-
-fn pairs(text: &str) -> HashMap<String, String> {
-    text.lines().filter_map(|line| line.split_once('=')).map(|(name, value)| (name.into(), value.into())).collect()
 }
 
 /// Takes over the job of a message that a user sent, whose name the kernel tells and not the message.
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn accept(
-    facts: &HashMap<String, String>,
-    fd: Option<&OwnedFd>,
-    user: u32,
-    jobs: &Jobs,
-) -> io::Result<(Key, About)> {
+pub fn accept(JobMessage { text, fd }: JobMessage, user: u32, jobs: &Jobs) -> io::Result<(Key, About)> {
     let invalid = |what| io::Error::new(io::ErrorKind::InvalidData, what);
     let fd = fd.ok_or_else(|| invalid("no descriptor came with it"))?;
+    if text != handover::JOB_MESSAGE {
+        return Err(invalid("its message is not that of a job"));
+    }
     if !sys::is_sealed(fd.as_fd()) {
         return Err(invalid("its memory can be shrunk"));
     }
@@ -167,20 +162,12 @@ pub fn accept(
     if segment.pes().len() > MOST_PES {
         return Err(invalid("it has more PEs than a host"));
     }
-    // Sent by a user: cut, so that labels stay labels.
-    let fact = |name: &str| facts.get(name).map(|value| handover::label(value)).unwrap_or_default();
-    let all_here = segment.pes().len() == segment.npes() as usize;
-    let identity = Identity {
-        job_id: fact("job_id"),
-        step: fact("step"),
-        user: if jobs.limits().show_user { sys::user_name(user) } else { String::new() },
-        launcher: fact("launcher"),
-        transport: if all_here { "shm".into() } else { "ofi".into() },
-        scope: if all_here { "job".into() } else { "host".into() },
-    };
+    let user_name = if jobs.limits().show_user { sys::user_name(user) } else { String::new() };
+    let identity = Identity::of(&segment, user_name);
     if identity.job_id.is_empty() {
         return Err(invalid("it has no job_id"));
     }
+    let all_here = segment.pes().len() == segment.npes() as usize;
     let this = key(&segment);
     let about = About {
         job_id: identity.job_id.clone(),
@@ -216,11 +203,11 @@ mod tests {
     #[test]
     fn messages_in_parts() {
         let (mine, mut theirs) = UnixStream::pair().unwrap();
-        for part in ["job_id=7\nst", "ep=3\n", "\n"] {
+        for part in ["segm", "ent\n", "\n"] {
             theirs.write_all(part.as_bytes()).unwrap();
         }
-        let (facts, fd) = first_message(&mine, None).unwrap().unwrap();
-        assert_eq!((facts["job_id"].as_str(), facts["step"].as_str(), fd.is_none()), ("7", "3", true));
+        let message = first_message(&mine, None).unwrap().unwrap();
+        assert_eq!((message.text.as_slice(), message.fd.is_none()), (handover::JOB_MESSAGE, true));
         drop(theirs);
         assert!(first_message(&mine, None).unwrap().is_none());
     }

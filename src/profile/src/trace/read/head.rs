@@ -29,6 +29,8 @@ pub struct Facts {
     pub host: String,
     /// Program of the job.
     pub program: String,
+    /// What tells the job from others; empty in files of older versions.
+    pub job_id: String,
     /// Begin of the job in nanoseconds since 1970.
     pub start_realtime: u64,
     /// Process that created the job.
@@ -133,6 +135,7 @@ impl Facts {
             pid: half(offset_of!(TraceHead, pid)),
             host: text(offset_of!(TraceHead, host), 64),
             program: text(offset_of!(TraceHead, program), 512),
+            job_id: text(offset_of!(TraceHead, job_id), 256),
             start_realtime: number(offset_of!(TraceHead, start_realtime)),
             launcher_pid: half(offset_of!(TraceHead, launcher_pid)),
             dropped: number(offset_of!(TraceHead, dropped)),

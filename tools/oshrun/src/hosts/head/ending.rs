@@ -2,6 +2,7 @@
 
 use super::{Head, Phase, SIGNALS, WAKE};
 use crate::ending::Step;
+use crate::handover;
 use crate::hosts::clock;
 use crate::hosts::message::{ToDaemon, ToHead};
 use crate::input::Relay;
@@ -248,6 +249,7 @@ impl Head<'_> {
             wall_ns: if exit_status.is_some() { last } else { now },
             exit_status,
             library: LIBRARY.to_owned(),
+            identity: handover::identity(&self.environment),
         };
         Profile { job, pes }
     }
