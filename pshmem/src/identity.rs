@@ -31,7 +31,8 @@ fn is_set(value: &OsString) -> bool {
     !value.is_empty()
 }
 
-/// As the environment has it; the name of the job, where neither its user nor a batch system gives one, from the launcher.
+/// As the environment has it; the name of the job, where neither its user nor a batch system gives one, from the
+/// launcher.
 fn variable(name: &str) -> Option<OsString> {
     let batch = || {
         ["SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"].into_iter().any(|name| env::var_os(name).is_some())

@@ -6,9 +6,9 @@
 //! ```
 //!
 //! `job.json` has the members `format` (`"pellucid-profile"`), `version` (1), `program`, `arguments`, `directory`,
-//! `host`, `library`, `job_id`, `step`, `launcher` (these may be missing), `pes`, `start_realtime_ns`, `wall_ns`, `exit_status` (number or null) and
-//! `files`, an array of `{pe, file}`.
-//! PEs that never attached have no file. It is written last: a directory without it was not finished.
+//! `host`, `library`, `job_id`, `step`, `launcher` (these may be missing), `pes`, `start_realtime_ns`, `wall_ns`,
+//! `exit_status` (number or null) and `files`, an array of `{pe, file}`. PEs that never attached have no file. It is
+//! written last: a directory without it was not finished.
 //!
 //! A PE file is little-endian and begins with the eight bytes `PELLPEPF` and a `u32` version (1). Sections follow, each
 //! `u32` tag, `u32` length, payload, `u32` CRC-32 of tag, length and payload:

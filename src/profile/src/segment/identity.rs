@@ -14,8 +14,8 @@ pub const VARIABLE: &str = "PELLUCID_JOB_ID";
 const LONGEST: usize = 64;
 
 impl JobIdentity {
-    /// By the variables of its PEs, and what started it. Without a batch system, by host, process and begin of the job in
-    /// nanoseconds since 1970.
+    /// By the variables of its PEs, and what started it. Without a batch system, by host, process and begin of the job
+    /// in nanoseconds since 1970.
     pub fn new(variable: impl Fn(&str) -> Option<OsString>, launcher: &str, begin: (&str, u32, u64)) -> JobIdentity {
         JobIdentity { id: id(&variable, begin), step: step(&variable), launcher: launcher.to_owned() }
     }
