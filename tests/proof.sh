@@ -46,6 +46,8 @@ serial-pe 2 auto 0 PE 0 works for all
 barriers-per-byte 2 auto 0 two barriers for each word
 waits-for 2 auto 0 PE 0 works before it sends
 serialized 2 auto 0 one buffer, that is filled or read
+uneven-work 4 auto 0 every other PE has more to do in each turn
+uneven-steps 4 auto 0 another PE has more to do in each turn
 larger-team 4 auto 0 pairs of PEs meet all others
 algorithm 4 auto 0 large sums by an algorithm that the environment forces"
 }

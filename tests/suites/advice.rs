@@ -11,7 +11,7 @@ use serde_json::Value;
 /// Rules with a program, and PEs that it takes for them to be seen. Atomics are contended where both PEs have a core at
 /// the same time, which a busy machine does not give them: that program is for `./x proof` alone. What is gained is
 /// measured by `./x proof`.
-const RULES: [(&str, usize); 19] = [
+const RULES: [(&str, usize); 21] = [
     ("small-puts", 2),
     ("quiet-often", 2),
     ("barrier-late", 2),
@@ -31,6 +31,8 @@ const RULES: [(&str, usize); 19] = [
     ("larger-team", 4),
     ("first-touch", 2),
     ("serialized", 2),
+    ("uneven-work", 4),
+    ("uneven-steps", 4),
 ];
 
 /// One test at a time: what takes the cores changes what is found.

@@ -19,7 +19,8 @@ static const struct {
     {"barrier-late", barrier_late},   {"barriers-per-byte", barriers_per_byte},
     {"serial-pe", serial_pe},         {"larger-team", larger_team},
     {"waits-for", waits_for},         {"algorithm", algorithm},
-    {"serialized", serialized},
+    {"serialized", serialized},       {"uneven-work", uneven_work},
+    {"uneven-steps", uneven_steps},
 };
 
 int main(int count, char **arguments) {

@@ -25,6 +25,22 @@ static void barrier_late(int advised) {
     }
 }
 
+/* Every other PE has more to do in each turn, or all have the same: for a device, which takes no core. */
+static void uneven_work(int advised) {
+    for (long turn = 0; turn < turns(60); turn++) {
+        idle(advised ? 4 : me % 2 ? 6 : 2);
+        shmem_barrier_all();
+    }
+}
+
+/* In each turn another PE has more to do, for a device. They meet after each turn, or after each has had more once. */
+static void uneven_steps(int advised) {
+    for (long turn = 0; turn < turns(64); turn++) {
+        idle(turn % npes == me ? 5 : 3.5);
+        if (!advised || turn % npes == npes - 1) shmem_barrier_all();
+    }
+}
+
 /* What PE 0 does for all once, or each its part. */
 static void serial_pe(int advised) {
     double all = 400.0 / (double)(parts > 4 ? 4 : parts);

@@ -5,7 +5,7 @@ use crate::op::{Class, class_of};
 use crate::report::{LateLine, Symbols, late_by_line, located, place, shown_time};
 
 use super::serial_pe::outside_ns;
-use super::{Finding, run_ns};
+use super::{Finding, run_ns, uneven_work};
 
 /// Share of the run time that has to be lost: some is lost at every barrier.
 const LOST: f64 = 0.10;
@@ -86,6 +86,10 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let region = if line.region.is_empty() { String::new() } else { format!(" in region {}", line.region) };
     let meetings = line.meetings_of(pe);
     let rare = line.rare(pe);
+    // Without it, the others would wait for the next one that comes late.
+    if rare.is_none() && uneven_work::is_one_of_several(profile, pe) {
+        return None;
+    }
     let habit = match rare {
         Some((count, ..)) => format!(" now and then: {count} of {meetings} times it is very late"),
         None => format!(": it was last {times} of {meetings} times"),

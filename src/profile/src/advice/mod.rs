@@ -32,6 +32,8 @@ mod start_and_end;
 mod strided;
 #[cfg(test)]
 mod tests;
+mod uneven_steps;
+mod uneven_work;
 mod waits_for;
 
 use std::collections::BTreeMap;
@@ -94,6 +96,8 @@ pub const RULES: &[Rule] = &[
     Rule { name: "start-and-end", find: start_and_end::find },
     Rule { name: "slow-host", find: slow_host::find },
     Rule { name: "serialized", find: serialized::find },
+    Rule { name: "uneven-work", find: uneven_work::find },
+    Rule { name: "uneven-steps", find: uneven_steps::find },
 ];
 
 /// Where the time goes, for programs that no rule explains.

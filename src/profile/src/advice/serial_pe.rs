@@ -10,6 +10,8 @@ use super::{Finding, run_ns};
 
 /// How much more than the mean of the others the one has to work.
 const MORE: f64 = 1.5;
+/// What it has to do more than the next PE, as a share of what it has to do more than the mean of the others.
+const ALONE: f64 = 0.5;
 /// Share of the run that has to be lost.
 const LOST: f64 = 0.15;
 /// The same where PEs share cores: what the others do while they stand in line is part of the run as well.
@@ -42,7 +44,13 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     };
     // Who has a bit more to do before each meeting is what another rule is for.
     let is_habit = super::barrier_late::late_pe(profile, symbols) == Some(one.pe);
-    if (work(one) as f64) < MORE * mean || excess < LEAST_NS || share < least || stood || is_habit {
+    if !is_alone(work(one), others().map(work), mean)
+        || (work(one) as f64) < MORE * mean
+        || excess < LEAST_NS
+        || share < least
+        || stood
+        || is_habit
+    {
         return None;
     }
     let between = between(profile, one.pe, symbols);
@@ -71,6 +79,12 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         },
         share,
     })
+}
+
+/// Whether no other PE has nearly as much to do as the one that has most, compared with the `mean` of the others.
+fn is_alone(most: u64, others: impl Iterator<Item = u64>, mean: f64) -> bool {
+    let next = others.max().unwrap_or(0) as f64;
+    most as f64 - next >= ALONE * (most as f64 - mean)
 }
 
 /// The two lines between which a PE works most of what it works more than the others.

@@ -53,7 +53,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
 }
 
 /// Whether PEs work one after another because of their cores.
-fn lacks_cores(profile: &Merged) -> bool {
+pub(super) fn lacks_cores(profile: &Merged) -> bool {
     // Whoever waits gives way, and stands in line for that.
     let in_line = |pe: &PeRow| pe.queued_outside_ns().unwrap_or(0) as f64 > IN_LINE * pe.main_ns() as f64;
     profile.pes.iter().any(in_line) || oversubscribed::is_short_of_cores(profile)

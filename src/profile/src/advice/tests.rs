@@ -251,6 +251,8 @@ fn each_rule_fires_on_what_it_is_for() {
         }),
         ("slow-host", with_remote_puts(&[("a", 200), ("b", 210), ("c", 190), ("d", 400)])),
         ("serialized", late::ring(250 * MS, 250 * MS)),
+        ("uneven-work", late::halves(800 * MS, 200 * MS)),
+        ("uneven-steps", late::steps(20 * MS)),
     ];
     assert_eq!(cases.len(), RULES.len(), "a rule without a test");
     for (name, profile) in cases {

@@ -195,3 +195,69 @@ fn barriers_for_one_after_another_are_told_as_such() {
     assert_eq!(names(&barriers(300 * MS))[0], "serialized", "{:?}", findings(&barriers(300 * MS)));
     assert!(!names(&barriers(800 * MS)).contains(&"serialized"));
 }
+
+/// Four PEs of one second, of which two are outside of the library for `more`, and two for `less`; to ten barriers each
+/// of the two comes last in turn.
+pub(super) fn halves(more: u64, less: u64) -> Profile {
+    let mut halves = profile(&[], 0.25);
+    for pe in &mut halves.pes {
+        let works = if pe.pe % 2 == 1 { more } else { less };
+        pe.routines = vec![routine("shmem_barrier_all", Class::Barrier, 10, 0, 1000 * MS - works)];
+        pe.tables.teams = vec![Team { stride: 1, size: 4, calls: 10, ..Team::default() }];
+        pe.tables.sync_every = 1;
+        let after = |number: u64| match pe.pe {
+            1 | 3 => (more - less) / 10 + if u64::from(pe.pe / 2) == number % 2 { MS } else { 0 },
+            _ => 0,
+        };
+        pe.tables.syncs = (0..10_u64).map(|number| barrier_at(number, number * 100 * MS + after(number))).collect();
+    }
+    halves
+}
+
+/// Four PEs of one second with twenty barriers, to each of which another one comes `later` than the others.
+pub(super) fn steps(later: u64) -> Profile {
+    let mut steps = profile(&[], 0.25);
+    for pe in &mut steps.pes {
+        pe.routines = vec![routine("shmem_barrier_all", Class::Barrier, 20, 0, 15 * later)];
+        pe.tables.teams = vec![Team { stride: 1, size: 4, calls: 20, ..Team::default() }];
+        pe.tables.sync_every = 1;
+        let after = |number: u64| if number % 4 == u64::from(pe.pe) { later } else { 0 };
+        pe.tables.syncs = (0..20_u64).map(|number| barrier_at(number, number * 50 * MS + after(number))).collect();
+    }
+    steps
+}
+
+fn barrier_at(number: u64, arrived_ns: u64) -> Sync {
+    Sync { op: op("shmem_barrier_all").unwrap(), number, arrived_ns, ..Sync::default() }
+}
+
+/// Several PEs with more to do are named together: none of them works alone, and to have less would help none alone.
+#[test]
+fn several_with_more_to_do_are_named_together() {
+    let found = findings(&halves(800 * MS, 200 * MS));
+    assert_eq!(found.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["uneven-work"], "{found:?}");
+    assert!(found[0].1.what.starts_with("PEs 1, 3 have more to do than the others"), "{found:?}");
+    assert!((found[0].1.share - 0.3).abs() < 0.01, "{found:?}");
+    // One of them always comes a bit after the other.
+    let mut last = halves(800 * MS, 200 * MS);
+    last.pes[3].tables.syncs.iter_mut().for_each(|sync| sync.arrived_ns += 5 * MS);
+    assert_eq!(names(&last), ["uneven-work"]);
+    assert!(!names(&halves(500 * MS, 450 * MS)).contains(&"uneven-work"));
+    let mut starved = halves(800 * MS, 200 * MS);
+    starved.pes[1].tables.system.queued_ns = Some(300 * MS);
+    assert!(!names(&starved).contains(&"uneven-work"));
+}
+
+/// Another PE comes last each time: not where one does mostly, nor a bit late, nor for waits of its own.
+#[test]
+fn another_pe_comes_last_each_time() {
+    let found = findings(&steps(20 * MS));
+    assert_eq!(found[0].0, "uneven-steps", "{found:?}");
+    assert!(found[0].1.what.starts_with("shmem_barrier_all waits for another PE each time"), "{found:?}");
+    assert!((found[0].1.share - 0.3).abs() < 0.01, "{found:?}");
+    assert!(!names(&steps(5 * MS)).contains(&"uneven-steps"));
+    let mut waiting = steps(20 * MS);
+    let wait = routine("shmem_long_wait_until", Class::Wait, 20, 0, 200 * MS);
+    waiting.pes.iter_mut().for_each(|pe| pe.routines.push(wait.clone()));
+    assert!(!names(&waiting).contains(&"uneven-steps"), "{:?}", findings(&waiting));
+}

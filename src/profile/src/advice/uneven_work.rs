@@ -1,0 +1,90 @@
+//! Several PEs that have more to do than the others, which wait for them in calls of all.
+
+use crate::merge::{Merged, PeRow};
+use crate::op::class_of;
+use crate::report::{Symbols, shown_time};
+use crate::text::pe_list;
+
+use super::serial_pe::{may_wait, outside_ns};
+use super::{Finding, costliest, run_ns, serialized};
+
+/// Share of the run that even work would save.
+const LOST: f64 = 0.10;
+/// The same in nanoseconds: below, it is as likely the machine's noise.
+const LEAST_NS: f64 = 20e6;
+/// How much more than the mean of the others these PEs have to do in the mean.
+const MORE: f64 = 1.25;
+/// What of the time that is lost in meetings is lost to these PEs at least.
+const TO_THEM: f64 = 0.7;
+/// What of the savings has to be lost in meetings.
+const IN_MEETINGS: f64 = 0.5;
+/// PEs that are named.
+const NAMED: usize = 8;
+
+/// PEs by what they have to do: those with more, and the others, with the mean of each in nanoseconds.
+struct Groups<'p> {
+    more: (Vec<&'p PeRow>, f64),
+    less: (Vec<&'p PeRow>, f64),
+    /// Share of the run that even work would save.
+    share: f64,
+}
+
+/// Whether a PE is one of several that have more to do than the others.
+pub(super) fn is_one_of_several(profile: &Merged, pe: u32) -> bool {
+    groups(profile).is_some_and(|groups| groups.more.0.iter().any(|row| row.pe == pe))
+}
+
+fn worked_ns(pe: &PeRow) -> u64 {
+    outside_ns(pe).saturating_sub(pe.queued_outside_ns().unwrap_or(0))
+}
+
+fn groups(profile: &Merged) -> Option<Groups<'_>> {
+    if profile.pes.len() < 3 || profile.meetings_differ() || serialized::lacks_cores(profile) {
+        return None;
+    }
+    let mean = |pes: &[&PeRow]| pes.iter().map(|pe| worked_ns(pe) as f64).sum::<f64>() / pes.len().max(1) as f64;
+    let all: Vec<&PeRow> = profile.pes.iter().collect();
+    let (most, middle) = (all.iter().map(|pe| worked_ns(pe)).max()? as f64, mean(&all));
+    let has_more = |pe: &&PeRow| worked_ns(pe) as f64 > (most + middle) / 2.0;
+    let (more, less): (Vec<_>, Vec<_>) = all.into_iter().partition(has_more);
+    let (more, less) = ((mean(&more), more), (mean(&less), less));
+    if more.1.len() < 2 || less.1.is_empty() || more.0 < MORE * less.0 {
+        return None;
+    }
+    let is_one_of_them = |pe: &u32| more.1.iter().any(|row| row.pe == *pe);
+    let lost = profile.late.iter().flat_map(|line| &line.by_pe).filter(|(pe, _)| is_one_of_them(pe));
+    let in_meetings: f64 = profile.late.iter().map(|line| line.lost_ns as f64).sum();
+    let to_them: f64 = lost.map(|(_, (_, ns))| *ns as f64).sum();
+    let waiting: f64 = less.1.iter().map(|pe| pe.time_ns(may_wait).min(pe.main_ns()) as f64).sum();
+    let elapsed = profile.efficiencies.run.elapsed_most as f64;
+    let share = ((most - middle) / elapsed).min(waiting / run_ns(profile));
+    let is_lost = share >= LOST && share * elapsed >= LEAST_NS && in_meetings >= IN_MEETINGS * share * run_ns(profile);
+    let groups = Groups { more: (more.1, more.0), less: (less.1, less.0), share };
+    (is_lost && to_them >= TO_THEM * in_meetings).then_some(groups)
+}
+
+/// See the module.
+pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+    let Groups { more: (more, more_ns), less: (less, less_ns), share } = groups(profile)?;
+    let who: Vec<u32> = more.iter().map(|pe| pe.pe).collect();
+    let who = match who.len() <= NAMED {
+        true => pe_list(&who),
+        false => format!("{} of {} PEs", who.len(), profile.pes.len()),
+    };
+    let waiting: f64 = less.iter().map(|pe| pe.time_ns(may_wait) as f64).sum();
+    Some(Finding {
+        what: format!("{who} have more to do than the others, which wait for them"),
+        evidence: format!(
+            "{} outside of the library in the mean of these, {} in the mean of the other {}, who wait {} together{}",
+            shown_time(more_ns),
+            shown_time(less_ns),
+            less.len(),
+            shown_time(waiting),
+            costliest(profile, symbols, |routine| class_of(routine).is_some_and(may_wait))
+        ),
+        try_this: "share the work out by what its items take instead of by how many there are: every n-th item for a \
+                   PE in place of a block of them, or each PE takes the next ones from a counter \
+                   (shmem_atomic_fetch_add) when it is through",
+        share,
+    })
+}
