@@ -1,5 +1,5 @@
-/* 9.8.3: 100000 hand-offs, 20000 between hosts, round a ring: the payload of each put with signal is visible before its signal, signals do
- * not get lost or overtake each other.
+/* 9.8.3: 100000 hand-offs, 20000 between hosts, round a ring: the payload of each put with signal is visible before its
+ * signal, signals do not get lost or overtake each other.
  * pes: 2 3 4 16
  * limit: 100
  * needs: shmem_long_put_signal shmem_signal_wait_until
