@@ -1,11 +1,12 @@
-//! Several PEs that have more to do than the others, which wait for them in calls of all.
+//! Several PEs that have more to do than the others, which wait for them.
 
-use crate::merge::{Merged, PeRow};
-use crate::op::class_of;
+use crate::merge::{Because, Cause, Merged, PeRow};
+use crate::op::{Class, class_of};
 use crate::report::{Symbols, shown_time};
 use crate::text::pe_list;
 
 use super::serial_pe::{may_wait, outside_ns};
+use super::waits_for::explained_ns;
 use super::{Finding, costliest, run_ns, serialized};
 
 /// Share of the run that even work would save.
@@ -14,10 +15,10 @@ const LOST: f64 = 0.10;
 const LEAST_NS: f64 = 20e6;
 /// How much more than the mean of the others these PEs have to do in the mean.
 const MORE: f64 = 1.25;
-/// What of the time that is lost in meetings is lost to these PEs at least.
+/// What is lost to these PEs at least, of the time of which it is known to whom.
 const TO_THEM: f64 = 0.7;
-/// What of the savings has to be lost in meetings.
-const IN_MEETINGS: f64 = 0.5;
+/// How much that has to be, compared with what could be saved.
+const KNOWN: f64 = 0.5;
 /// PEs that are named.
 const NAMED: usize = 8;
 
@@ -51,16 +52,26 @@ fn groups(profile: &Merged) -> Option<Groups<'_>> {
     if more.1.len() < 2 || less.1.is_empty() || more.0 < MORE * less.0 {
         return None;
     }
-    let is_one_of_them = |pe: &u32| more.1.iter().any(|row| row.pe == *pe);
-    let lost = profile.late.iter().flat_map(|line| &line.by_pe).filter(|(pe, _)| is_one_of_them(pe));
-    let in_meetings: f64 = profile.late.iter().map(|line| line.lost_ns as f64).sum();
-    let to_them: f64 = lost.map(|(_, (_, ns))| *ns as f64).sum();
+    let is_one_of_them = |pe: u32| more.1.iter().any(|row| row.pe == pe);
+    let (known, to_them) = lost(profile).fold((0.0, 0.0), |(all, to_them), (pe, ns)| {
+        (all + ns as f64, to_them + if is_one_of_them(pe) { ns as f64 } else { 0.0 })
+    });
     let waiting: f64 = less.1.iter().map(|pe| pe.time_ns(may_wait).min(pe.main_ns()) as f64).sum();
     let elapsed = profile.efficiencies.run.elapsed_most as f64;
     let share = ((most - middle) / elapsed).min(waiting / run_ns(profile));
-    let is_lost = share >= LOST && share * elapsed >= LEAST_NS && in_meetings >= IN_MEETINGS * share * run_ns(profile);
+    let is_lost = share >= LOST && share * elapsed >= LEAST_NS && known >= KNOWN * share * run_ns(profile);
     let groups = Groups { more: (more.1, more.0), less: (less.1, less.0), share };
-    (is_lost && to_them >= TO_THEM * in_meetings).then_some(groups)
+    (is_lost && to_them >= TO_THEM * known).then_some(groups)
+}
+
+/// What is lost, as far as it is known by whom: the PE, and nanoseconds. In meetings it is who comes last, in waits for
+/// flags who sets them, unless that one waited itself.
+fn lost(profile: &Merged) -> impl Iterator<Item = (u32, u64)> {
+    let meetings = profile.late.iter().flat_map(|line| &line.by_pe).map(|(pe, (_, ns))| (*pe, *ns));
+    let is_its_own =
+        |row: &&Cause| class_of(row.site.routine) == Some(Class::Wait) && !matches!(row.because, Because::Waited(..));
+    let waits = profile.causes.rows.iter().filter(is_its_own);
+    meetings.chain(waits.filter_map(|row| Some((row.by.as_ref()?.pe, explained_ns(row)))))
 }
 
 /// See the module.

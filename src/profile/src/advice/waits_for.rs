@@ -7,7 +7,7 @@ use crate::op::{self, Class};
 use crate::report::grid::Kind;
 use crate::report::{Options, Symbols, View, grids, located, shown_time};
 
-use super::{Finding, run_ns};
+use super::{Finding, run_ns, uneven_work};
 
 /// Share of the run that waiting for one PE has to take.
 const DOMINATES: f64 = 0.20;
@@ -47,7 +47,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         let is_it = row.by.as_ref().is_some_and(|by| by.pe == late);
         is_it && matches!(row.because, Because::Worked(_) | Because::More(..) | Because::Library(_))
     };
-    if share < DOMINATES || (lost as f64) < ONE_PE * all as f64 {
+    if share < DOMINATES || (lost as f64) < ONE_PE * all as f64 || uneven_work::is_one_of_several(profile, late) {
         return None;
     }
     let its: Vec<&Cause> = rows.iter().copied().filter(works).collect();
@@ -64,7 +64,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
 }
 
 /// How much of a wait what is known of its end explains: what the other did meanwhile can be less.
-fn explained_ns(row: &Cause) -> u64 {
+pub(super) fn explained_ns(row: &Cause) -> u64 {
     match row.because {
         Because::Worked(ns) | Because::Library(ns) | Because::Held(ns) => row.ns.min(ns),
         Because::NotKnown | Because::NotEnded | Because::Waited(..) | Because::More(..) => row.ns,

@@ -261,3 +261,27 @@ fn another_pe_comes_last_each_time() {
     waiting.pes.iter_mut().for_each(|pe| pe.routines.push(wait.clone()));
     assert!(!names(&waiting).contains(&"uneven-steps"), "{:?}", findings(&waiting));
 }
+
+/// The same where the others wait for flags of these two.
+#[test]
+fn several_with_more_to_do_are_named_together_for_flags() {
+    let mut flags = halves(800 * MS, 200 * MS);
+    let place = |routine: &str| CodePlace { routine: routine.into(), ..CodePlace::default() };
+    for pe in &mut flags.pes {
+        pe.tables.syncs.clear();
+        pe.routines.clear();
+        if pe.pe % 2 == 0 {
+            pe.routines = vec![routine("shmem_long_wait_until", Class::Wait, 20, 0, 800 * MS)];
+            let by = |pe: u32, ns: u64| Cause {
+                routine: "shmem_long_wait_until".into(),
+                waits: 10,
+                ns,
+                by: Some(Releaser { pe, place: place("shmem_long_p"), work_ns: ns, own_ns: ns, ..Releaser::default() }),
+                ..Cause::default()
+            };
+            // More of it for one of them: it comes last of both.
+            pe.tables.causes = vec![by(1, 250 * MS), by(3, 550 * MS)];
+        }
+    }
+    assert_eq!(names(&flags), ["uneven-work"], "{:?}", findings(&flags));
+}
