@@ -17,6 +17,10 @@ const MANY: u64 = 10_000;
 /// Mean time of an atomic operation that others are after, too, in nanoseconds: twice what one takes on a line that is
 /// in the PE's own cache.
 const LONG_NS: f64 = 12.0;
+/// The same where PEs can hardly but meet there: cores that share a cache hand a line over in less.
+const LONG_TOGETHER_NS: f64 = 8.0;
+/// Share of the run in atomics from which on they can hardly but meet.
+const TOGETHER: f64 = 0.5;
 /// What such an operation takes at least.
 const ALONE_NS: f64 = 4.0;
 
@@ -42,7 +46,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         || !many
         || (most as f64) < MOST * calls as f64
         || share < DOMINATES
-        || mean < LONG_NS
+        || mean < if share < TOGETHER { LONG_NS } else { LONG_TOGETHER_NS }
     {
         return None;
     }

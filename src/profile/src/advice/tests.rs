@@ -171,14 +171,7 @@ fn each_rule_fires_on_what_it_is_for() {
         ),
         ("small-gets", profile(&[routine("shmem_long_g", Class::Get, 100_000, 8, 150 * MS)], 0.25)),
         ("strided", profile(&[routine("shmem_long_iput", Class::Put, 9000, 512, 90 * MS)], 0.25)),
-        ("contended-atomics", {
-            let amo = routine("shmem_long_atomic_inc", Class::Amo, 1_000_000, 8, 180 * MS);
-            let mut all = profile(&[amo], 0.25);
-            let traffic = Traffic { calls: 1_000_000, bytes: 8_000_000 };
-            let peers = vec![Peer { pe: Some(0), amo: traffic, ..Peer::default() }];
-            all.pes.iter_mut().for_each(|pe| pe.tables.peers = peers.clone());
-            all
-        }),
+        ("contended-atomics", one_counter(1_000_000, 180 * MS)),
         (
             "compare-and-swap",
             profile(
@@ -260,6 +253,22 @@ fn each_rule_fires_on_what_it_is_for() {
         assert_eq!(found.iter().map(|(name, _)| *name).collect::<Vec<_>>(), [name]);
         assert!(found[0].1.share > 0.0 && !found[0].1.evidence.is_empty());
     }
+}
+
+/// Atomics of four PEs of one second, so many a PE, to PE 0.
+fn one_counter(calls: u64, ns: u64) -> Profile {
+    let mut all = profile(&[routine("shmem_long_atomic_inc", Class::Amo, calls, 8, ns)], 0.25);
+    let peers = vec![Peer { pe: Some(0), amo: Traffic { calls, bytes: 8 * calls }, ..Peer::default() }];
+    all.pes.iter_mut().for_each(|pe| pe.tables.peers = peers.clone());
+    all
+}
+
+/// What takes as long as on a line of its own is contended nowhere; a bit more is where PEs do little else.
+#[test]
+fn atomics_are_contended_by_what_they_take_and_how_many_they_are() {
+    let is_told = |calls, ns| names(&one_counter(calls, ns)).contains(&"contended-atomics");
+    assert!(is_told(10_000_000, 130 * MS) && !is_told(10_000_000, 110 * MS));
+    assert!(is_told(80_000_000, 700 * MS) && !is_told(100_000_000, 700 * MS));
 }
 
 /// PEs that put to one other each.
