@@ -109,6 +109,8 @@ pub struct MessagePaths {
     pub local: Option<&'static SharedMemory>,
     /// The others.
     pub remote: Option<&'static dyn Transport>,
+    /// See [`Self::channel_for_data`].
+    pub data: Channel,
     /// This PE's segments: number, first address, bytes.
     pub segments: Vec<(SegmentId, usize, usize)>,
     /// PEs that are lost, in a job that goes on without them.
@@ -453,6 +455,12 @@ fn no_handlers(pe: i32) -> Fault {
 }
 
 impl MessagePaths {
+    /// What data goes through that is there before a long message is sent: its own, since whoever replies would
+    /// otherwise wait for what the program has under way as well. Where no more are to be had, it is the program's.
+    pub fn channel_for_data(remote: Option<&dyn Transport>) -> Channel {
+        remote.and_then(Transport::open_channel).unwrap_or(Channel::DEFAULT)
+    }
+
     fn is_lost(&self, pe: i32) -> bool {
         self.losses.is_some_and(|losses| losses.is_lost(pe))
     }
@@ -520,9 +528,9 @@ impl MessagePaths {
         }
         if !data.is_empty() {
             // SAFETY: the data are the caller's until the return, by which they are there.
-            unsafe { way.put(Channel::DEFAULT, to, data.as_ptr(), data.len(), Completion::Local)? };
+            unsafe { way.put(self.data, to, data.as_ptr(), data.len(), Completion::Local)? };
         }
-        way.quiet_pes(Channel::DEFAULT, &mut std::iter::once(to.pe))?;
+        way.quiet_pes(self.data, &mut std::iter::once(to.pe))?;
         Ok((&[], target))
     }
 

@@ -64,12 +64,14 @@ pub(super) fn open(m: &'static Map, internal: *mut u8) {
     };
     // SAFETY: segments and internal areas stay mapped, and others write there at any time already.
     let local = unsafe { registry::within_host(request) };
+    let remote = NETWORK.get().map(|network| network.transport);
     MESSAGES.open(MessagePaths {
         me: m.me,
         npes: m.npes,
         oversubscribed: m.oversubscribed,
         local: Some(Box::leak(Box::new(local))),
-        remote: NETWORK.get().map(|network| network.transport),
+        remote,
+        data: MessagePaths::channel_for_data(remote),
         segments,
         losses: m.losses,
     });

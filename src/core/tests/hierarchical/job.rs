@@ -216,6 +216,7 @@ fn open_mail(w: &'static World, internal: usize) {
         oversubscribed: true,
         local: Some(local),
         remote: None,
+        data: MessagePaths::channel_for_data(None),
         segments: Vec::new(),
         losses: None,
     });

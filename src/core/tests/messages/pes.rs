@@ -185,6 +185,7 @@ pub fn job(way: Way, npes: usize) -> Option<Vec<Pe>> {
             // SAFETY: heaps and rings live for ever, and the tests expect writes there at any time.
             local: Some(leak(unsafe { SharedMemory::new(request) })),
             remote,
+            data: MessagePaths::channel_for_data(remote),
             segments: vec![(SegmentId::HEAP, heaps[me], HEAP)],
             losses: None,
         });
