@@ -1,10 +1,10 @@
 //! Calls of all PEs of a team, as barriers, that wait for one PE, which is always the same.
 
-use crate::merge::{Late, Merged, PeRow};
+use crate::merge::{Late, Merged, PeRow, Place};
 use crate::op::{Class, class_of};
 use crate::report::{LateLine, Symbols, late_by_line, located, place, shown_time};
 
-use super::serial_pe::outside_ns;
+use super::serial_pe::{may_wait, outside_ns};
 use super::{Finding, run_ns, uneven_work};
 
 /// Share of the run time that has to be lost: some is lost at every barrier.
@@ -59,13 +59,11 @@ fn late_at(profile: &Merged, line: Late, caller: Option<String>) -> Option<Found
 
 /// Whether a PE has more of some time than the others in the mean, by half of what it had each of them lose or more.
 fn explains(profile: &Merged, line: &Late, pe: u32, time_ns: impl Fn(&PeRow) -> u64) -> bool {
-    let lost = line.by_pe.get(&pe).map_or(0, |(_, lost)| *lost) as f64;
-    let each = lost / f64::from(line.members_with(pe).saturating_sub(1).max(1));
     let time = |row: &PeRow| time_ns(row) as f64;
     let Some(own) = profile.pes.iter().find(|row| row.pe == pe).map(time) else { return false };
     let others = profile.pes.iter().filter(|row| row.pe != pe);
     let mean = others.map(time).sum::<f64>() / (profile.pes.len() as f64 - 1.0).max(1.0);
-    own - mean > each / 2.0
+    own - mean > each_loses(line, pe) / 2.0
 }
 
 /// Whether a PE that is late now and then works longer than the others.
@@ -73,9 +71,34 @@ fn works_longer(profile: &Merged, line: &Late, pe: u32) -> bool {
     explains(profile, line, pe, |row| outside_ns(row).saturating_sub(row.queued_outside_ns().unwrap_or(0)))
 }
 
-/// Whether a PE comes last to meetings since it waits for another one before: for flags, signals or locks.
+/// Whether a PE comes last to meetings since it waits for another one before: for flags, signals or locks, or in
+/// meetings of others.
 pub(crate) fn waits_itself(profile: &Merged, line: &Late, pe: u32) -> bool {
-    explains(profile, line, pe, |row| row.time_ns(Class::is_for_others))
+    explains(profile, line, pe, |row| row.time_ns(Class::is_for_others)) || waits_in_other_meetings(profile, line, pe)
+}
+
+/// Whether a PE waits elsewhere for half as long as it has each of the others wait here or longer, and has not so much
+/// more to do right before.
+fn waits_in_other_meetings(profile: &Merged, line: &Late, pe: u32) -> bool {
+    let least = each_loses(line, pe) / 2.0;
+    let own = profile.pes.iter().find(|row| row.pe == pe);
+    let is_meeting = |class: Class| may_wait(class) && !class.is_for_others();
+    if own.is_none_or(|row| (row.time_ns(is_meeting) as f64) < least) {
+        return false;
+    }
+    let is_here = |to: &Place| to.routine == line.routine && line.place().is_none_or(|place| to.file() == Some(place));
+    let before = profile.phases.iter().filter(|((_, to), _)| to.as_ref().is_some_and(is_here));
+    let more = before.map(|(_, sum)| {
+        let own = sum.work_of(pe);
+        own as f64 - (sum.work_ns() - own) as f64 / sum.pes().saturating_sub(1).max(1) as f64
+    });
+    more.sum::<f64>() < least
+}
+
+/// What each of the others loses by a PE at a line.
+fn each_loses(line: &Late, pe: u32) -> f64 {
+    let lost = line.by_pe.get(&pe).map_or(0, |(_, lost)| *lost) as f64;
+    lost / f64::from(line.members_with(pe).saturating_sub(1).max(1))
 }
 
 /// See the module.
@@ -87,7 +110,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let meetings = line.meetings_of(pe);
     let rare = line.rare(pe);
     // Without it, the others would wait for the next one that comes late.
-    if rare.is_none() && uneven_work::is_one_of_several(profile, pe) {
+    if uneven_work::is_one_of_several(profile, pe) {
         return None;
     }
     let habit = match rare {

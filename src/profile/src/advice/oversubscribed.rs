@@ -59,7 +59,8 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
         let alone = on(host).into_iter().map(busy_share).fold(0.0, f64::max);
         let share = lost(|pe| pe.time_ns(Class::waits))
             .min(taken(&on(host), cores) * (1.0 - cores as f64 / workers as f64))
-            .min(1.0 - alone);
+            .min(1.0 - alone)
+            .min(in_line_for_work(&on(host)).map_or(1.0, |ns| ns / run));
         let who = if workers > pes as u64 { format!("{pes} PEs with {workers} threads") } else { format!("{pes} PEs") };
         return (share >= WAITING).then(|| Finding {
             what: format!("{who} share {}: waits include time without a core", shared(cores as u32, host, is_quota)),
@@ -182,6 +183,13 @@ fn busy_share(pe: &PeRow) -> f64 {
 fn work_one_at_a_time(pes: &[&PeRow]) -> bool {
     let elapsed = pes.iter().map(|pe| pe.main_ns()).max().unwrap_or(0).max(1);
     ONE_AT_A_TIME.contains(&(own_together_ns(pes) / elapsed as f64)) && work_for_long(pes)
+}
+
+/// For how long PEs stood in line for a core while they did not wait, where they work for longer between two waits than
+/// it takes to get one: for no longer do others wait for cores. `None`: it is not known, or they work for less.
+fn in_line_for_work(pes: &[&PeRow]) -> Option<f64> {
+    let in_line: Option<u64> = pes.iter().map(|pe| pe.queued_outside_ns()).sum();
+    in_line.filter(|_| work_for_long(pes)).map(|ns| ns as f64 * pes.len() as f64)
 }
 
 /// Whether the PEs work for longer between two waits than it takes to get a core.

@@ -35,7 +35,8 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let waiting: f64 = others().map(|pe| pe.time_ns(may_wait) as f64).sum();
     // Spread evenly, all PEs would end earlier by what is left of the excess, as far as there are cores for it.
     let pes = profile.pes.len() as f64;
-    let wide = crowds.get(&*one.host).map_or(pes, |&cores| f64::from(cores));
+    let blocked = was_blocked(one, excess);
+    let wide = crowds.get(&*one.host).filter(|_| !blocked).map_or(pes, |&cores| f64::from(cores));
     let saved = excess * (1.0 - 1.0 / wide) * pes;
     let share = saved.min(waiting) / run_ns(profile);
     let (least, stood) = match crowds.contains_key(&*one.host) {
@@ -55,7 +56,6 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     }
     let between = between(profile, one.pe, symbols);
     let threads = if profile.pes.iter().any(|pe| pe.threads > 1) { " with all its threads" } else { "" };
-    let blocked = was_blocked(one, excess);
     let (does, on_core) = match blocked {
         true => (
             "is outside of the library alone",

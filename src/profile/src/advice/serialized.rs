@@ -23,6 +23,13 @@ const FOR_WORK: f64 = 0.6;
 /// Share of its run for which a PE stands in line for a core at most while it does not wait.
 const IN_LINE: f64 = 0.1;
 
+/// What to try where they pass something on.
+const PASS_ON: &str = "let the next PE begin before the one before it has finished: a second buffer, that is filled while \
+     the first one is read; smaller parts, sent on as they are ready; what does not depend on others first";
+/// What to try where another one has something to do before each meeting.
+const EVEN_OUT: &str = "give each PE a part of each step: smaller parts, which PEs take from a counter \
+     (shmem_atomic_fetch_add); meet less often, so that steps that take long even out";
+
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let pes = profile.pes.len() as u64;
@@ -45,9 +52,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             shown_time(waiting),
             costliest(profile, symbols, |routine| class_of(routine).is_some_and(may_wait))
         ),
-        try_this: "let the next PE begin before the one before it has finished: a second buffer, that is filled while \
-                   the first one is read; smaller parts, sent on as they are ready; what does not depend on others \
-                   first",
+        try_this: if in_meetings_ns(profile) > for_flags_ns(profile, pes) { EVEN_OUT } else { PASS_ON },
         share,
     })
 }
@@ -62,13 +67,19 @@ pub(super) fn lacks_cores(profile: &Merged) -> bool {
 /// Time in which PEs wait for what others work, as far as it is known whom they wait for: for the last one that comes
 /// to a meeting, and for flags where the others work meanwhile, each of them for as long as the one that sets it.
 fn for_work_ns(profile: &Merged, pes: u64) -> f64 {
-    let in_meetings = profile.late.iter().map(|line| line.lost_ns as f64).sum::<f64>();
+    in_meetings_ns(profile) + for_flags_ns(profile, pes)
+}
+
+fn in_meetings_ns(profile: &Merged) -> f64 {
+    profile.late.iter().map(|line| line.lost_ns as f64).sum()
+}
+
+fn for_flags_ns(profile: &Merged, pes: u64) -> f64 {
     let is_wait = |row: &&Cause| class_of(row.site.routine) == Some(Class::Wait);
     let (mut all, mut work) = (0.0, 0.0);
     for row in profile.causes.rows.iter().filter(is_wait) {
         all += row.ns as f64;
         work += row.by.as_ref().map_or(0.0, |by| by.work_ns.min(row.ns) as f64);
     }
-    let flags = if work * (pes - 1) as f64 > FOR_WORK * all { all } else { 0.0 };
-    in_meetings + flags
+    if work * (pes - 1) as f64 > FOR_WORK * all { all } else { 0.0 }
 }

@@ -1,12 +1,11 @@
 //! Several PEs that have more to do than the others, which wait for them.
 
-use crate::merge::{Because, Cause, Merged, PeRow};
+use crate::merge::{Merged, PeRow};
 use crate::op::{Class, class_of};
 use crate::report::{Symbols, shown_time};
 use crate::text::pe_list;
 
 use super::serial_pe::{may_wait, outside_ns};
-use super::waits_for::explained_ns;
 use super::{Finding, costliest, run_ns, serialized};
 
 /// Share of the run that even work would save.
@@ -15,9 +14,9 @@ const LOST: f64 = 0.10;
 const LEAST_NS: f64 = 20e6;
 /// How much more than the mean of the others these PEs have to do in the mean.
 const MORE: f64 = 1.25;
-/// What is lost to these PEs at least, of the time of which it is known to whom.
+/// What is lost to these PEs at least, of what is lost in meetings, where that is more than waits for flags.
 const TO_THEM: f64 = 0.7;
-/// How much that has to be, compared with what could be saved.
+/// What is lost to them there, or waited for flags, compared with what could be saved.
 const KNOWN: f64 = 0.5;
 /// PEs that are named.
 const NAMED: usize = 8;
@@ -53,41 +52,42 @@ fn groups(profile: &Merged) -> Option<Groups<'_>> {
         return None;
     }
     let is_one_of_them = |pe: u32| more.1.iter().any(|row| row.pe == pe);
-    let (known, to_them) = lost(profile).fold((0.0, 0.0), |(all, to_them), (pe, ns)| {
-        (all + ns as f64, to_them + if is_one_of_them(pe) { ns as f64 } else { 0.0 })
+    // Of flags it is not looked at whose they are: whoever comes late himself passes that on.
+    let (in_meetings, to_them) = profile.late.iter().flat_map(|line| &line.by_pe).fold((0.0, 0.0), |sums, (pe, of)| {
+        let ns = of.1 as f64;
+        (sums.0 + ns, sums.1 + if is_one_of_them(*pe) { ns } else { 0.0 })
     });
+    let for_flags: f64 = less.1.iter().map(|pe| pe.time_ns(Class::is_for_others).min(pe.main_ns()) as f64).sum();
     let waiting: f64 = less.1.iter().map(|pe| pe.time_ns(may_wait).min(pe.main_ns()) as f64).sum();
     let elapsed = profile.efficiencies.run.elapsed_most as f64;
     let share = ((most - middle) / elapsed).min(waiting / run_ns(profile));
-    let is_lost = share >= LOST && share * elapsed >= LEAST_NS && known >= KNOWN * share * run_ns(profile);
+    let is_lost = share >= LOST && share * elapsed >= LEAST_NS;
+    let is_known = match in_meetings >= for_flags {
+        true => to_them >= TO_THEM * in_meetings && to_them >= KNOWN * share * run_ns(profile),
+        false => for_flags >= KNOWN * share * run_ns(profile),
+    };
     let groups = Groups { more: (more.1, more.0), less: (less.1, less.0), share };
-    (is_lost && to_them >= TO_THEM * known).then_some(groups)
-}
-
-/// What is lost, as far as it is known by whom: the PE, and nanoseconds. In meetings it is who comes last, in waits for
-/// flags who sets them, unless that one waited itself.
-fn lost(profile: &Merged) -> impl Iterator<Item = (u32, u64)> {
-    let meetings = profile.late.iter().flat_map(|line| &line.by_pe).map(|(pe, (_, ns))| (*pe, *ns));
-    let is_its_own =
-        |row: &&Cause| class_of(row.site.routine) == Some(Class::Wait) && !matches!(row.because, Because::Waited(..));
-    let waits = profile.causes.rows.iter().filter(is_its_own);
-    meetings.chain(waits.filter_map(|row| Some((row.by.as_ref()?.pe, explained_ns(row)))))
+    (is_lost && is_known).then_some(groups)
 }
 
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let Groups { more: (more, more_ns), less: (less, less_ns), share } = groups(profile)?;
-    let who: Vec<u32> = more.iter().map(|pe| pe.pe).collect();
-    let who = match who.len() <= NAMED {
-        true => pe_list(&who),
-        false => format!("{} of {} PEs", who.len(), profile.pes.len()),
+    let named = |pes: &[&PeRow]| match pes.len() <= NAMED {
+        true => pe_list(&pes.iter().map(|pe| pe.pe).collect::<Vec<u32>>()),
+        false => format!("{} of {} PEs", pes.len(), profile.pes.len()),
+    };
+    let what = match less.len() {
+        1 => format!("{} has less to do than the others, for which it waits", named(&less)),
+        _ => format!("{} have more to do than the others, which wait for them", named(&more)),
     };
     let waiting: f64 = less.iter().map(|pe| pe.time_ns(may_wait) as f64).sum();
     Some(Finding {
-        what: format!("{who} have more to do than the others, which wait for them"),
+        what,
         evidence: format!(
-            "{} outside of the library in the mean of these, {} in the mean of the other {}, who wait {} together{}",
+            "{} outside of the library in the mean of the {} with more, {} of the {} with less, which waits {} in all{}",
             shown_time(more_ns),
+            more.len(),
             shown_time(less_ns),
             less.len(),
             shown_time(waiting),

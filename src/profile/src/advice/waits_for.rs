@@ -13,6 +13,8 @@ use super::{Finding, run_ns, uneven_work};
 const DOMINATES: f64 = 0.20;
 /// Share of all such waiting that has to be for one PE: with an even exchange each waits for each.
 const ONE_PE: f64 = 0.6;
+/// How long a PE waits itself at most, compared with each of those who wait for it.
+const AS_LONG: f64 = 0.75;
 /// PEs of a chain that are named.
 const LONGEST: usize = 4;
 
@@ -22,18 +24,26 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let rows: Vec<&Cause> = profile.causes.rows.iter().filter(is_wait).collect();
     let all: u64 = rows.iter().map(|row| row.ns).fold(0, u64::saturating_add);
     // Whoever waits himself is late because of another: the time is that other's.
-    let lines = Lines::of(&rows);
+    let (lines, whom) = (Lines::of(&rows), waited_for(&rows));
     let mut of: BTreeMap<u32, Late> = BTreeMap::new();
     for row in &rows {
         // Where PEs wait for each other in turn, none of them is the one.
         if let Some(by) = &row.by
             && let Some(line) = lines.from(row.pe, by.pe)
         {
-            let late = of.entry(*line.last().unwrap_or(&by.pe)).or_default();
+            let last = *line.last().unwrap_or(&by.pe);
+            let late = of.entry(last).or_default();
             late.ns = late.ns.saturating_add(explained_ns(row));
             late.waiting.insert(row.pe);
             if line.len() >= late.longest.len() {
                 late.longest = line;
+            }
+            // What its own work does not explain is for the one that it waits for itself, before it works.
+            let rest = row.ns - explained_ns(row);
+            if let Some(before) = whom.get(&last).copied().filter(|pe| rest > 0 && *pe != row.pe) {
+                let before = of.entry(before).or_default();
+                before.ns = before.ns.saturating_add(rest);
+                before.waiting.insert(row.pe);
             }
         }
     }
@@ -47,7 +57,11 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         let is_it = row.by.as_ref().is_some_and(|by| by.pe == late);
         is_it && matches!(row.because, Because::Worked(_) | Because::More(..) | Because::Library(_))
     };
-    if share < DOMINATES || (lost as f64) < ONE_PE * all as f64 || uneven_work::is_one_of_several(profile, late) {
+    // Who waits about as long as those who wait for it passes on what others do.
+    let own = profile.pes.iter().find(|row| row.pe == late).map_or(0, |row| row.time_ns(Class::is_for_others));
+    let passes_on = own as f64 * of[&late].waiting.len() as f64 >= AS_LONG * lost as f64;
+    let is_one = lost as f64 >= ONE_PE * all as f64 && !passes_on && !uneven_work::is_one_of_several(profile, late);
+    if share < DOMINATES || !is_one {
         return None;
     }
     let its: Vec<&Cause> = rows.iter().copied().filter(works).collect();
@@ -63,8 +77,24 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     })
 }
 
+/// The one that each PE waits for longest.
+fn waited_for(rows: &[&Cause]) -> HashMap<u32, u32> {
+    let mut of: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    for (row, by) in rows.iter().filter_map(|row| Some((row, row.by.as_ref()?))) {
+        *of.entry((row.pe, by.pe)).or_default() += row.ns;
+    }
+    let mut most: HashMap<u32, (u64, u32)> = HashMap::new();
+    for ((pe, by), ns) in of {
+        let known = most.entry(pe).or_insert((0, by));
+        if ns > known.0 {
+            *known = (ns, by);
+        }
+    }
+    most.into_iter().map(|(pe, (_, by))| (pe, by)).collect()
+}
+
 /// How much of a wait what is known of its end explains: what the other did meanwhile can be less.
-pub(super) fn explained_ns(row: &Cause) -> u64 {
+fn explained_ns(row: &Cause) -> u64 {
     match row.because {
         Because::Worked(ns) | Because::Library(ns) | Because::Held(ns) => row.ns.min(ns),
         Because::NotKnown | Because::NotEnded | Because::Waited(..) | Because::More(..) => row.ns,

@@ -47,7 +47,7 @@ pub struct Late {
 }
 
 /// Meetings of a place that are told apart from the others.
-pub const WORST: usize = 16;
+pub const WORST: usize = 64;
 
 /// What is lost is lost now and then where so few of the meetings ...
 const RARE: f64 = 0.1;

@@ -66,6 +66,11 @@ impl PhaseSum {
         self.sum(|of| of.work_ns)
     }
 
+    /// The same of one of them.
+    pub fn work_of(&self, pe: u32) -> u64 {
+        self.by_pe.get(&pe).map_or(0, |of| of.work_ns)
+    }
+
     /// Most time outside of the library of a PE, and the first such PE.
     pub fn most(&self) -> (u64, u32) {
         self.by_pe.iter().fold((0, 0), |most, (pe, of)| more(most, (of.work_ns, *pe)))
