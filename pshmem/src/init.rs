@@ -160,7 +160,6 @@ const PROFILES: Profiles = Profiles {
     origin: |fd| segment::origin(fd).unwrap_or_default(),
     follow: |fd, origin| {
         if segment::follow(fd, origin).is_ok() {
-            identity::tell(fd);
             places::follow(fd);
         }
     },

@@ -380,6 +380,38 @@ fn a_job_has_one_name() {
     assert!(spans.replace(": ", ":").contains(&named), "{named}\n{spans:.600}");
 }
 
+/// A name that is given is taken; two jobs of a batch script, and a job that another one starts, have names of their
+/// own.
+#[test]
+fn jobs_have_names_of_their_own() {
+    let folder = tree::fresh("metrics-own-names");
+    let binary = Build::program("metrics/short.c").build();
+    let name = |profile: &Path| {
+        let text = std::fs::read_to_string(profile.join("job.json")).expect("a profile");
+        let job: Value = serde_json::from_str(&text).expect("JSON");
+        job["job_id"].as_str().expect("a name").to_owned()
+    };
+    let job = |profile: &str| Job::oshrun(1).arg("--profile-dir").arg(folder.join(profile)).limit(60);
+    job("given").args(["-x", "PELLUCID_JOB_ID=mine"]).arg(&binary).run().expect_code(0);
+    assert_eq!(name(&folder.join("given")), "mine");
+    let in_batch = ["first", "second"].map(|profile| {
+        job(profile).arg(&binary).env("SLURM_JOB_ID", "900").run().expect_code(0);
+        name(&folder.join(profile))
+    });
+    assert!(in_batch.iter().all(|name| name.starts_with("900_")) && in_batch[0] != in_batch[1], "{in_batch:?}");
+    let inner = folder.join("inner");
+    let line = format!(
+        "{} -n 1 --profile-dir {} {} && exec {}",
+        tree::tool("oshrun").display(),
+        inner.display(),
+        binary.display(),
+        binary.display()
+    );
+    job("outer").args(["-x", "PELLUCID_JOB_ID=outer", "sh", "-c", &line]).run().expect_code(0);
+    assert_eq!(name(&folder.join("outer")), "outer");
+    assert_ne!(name(&inner), "outer");
+}
+
 /// Whatever is sent to where jobs hand themselves over, jobs are taken afterwards.
 #[test]
 fn nonsense_is_not_handed_over() {

@@ -9,11 +9,14 @@ use std::ffi::OsString;
 
 pub use pellucid_profile::segment::handover::Handover;
 pub use pellucid_profile::segment::identity::VARIABLE as JOB_VARIABLE;
+use pellucid_profile::segment::identity::WITHIN_JOB;
 
-/// What tells this job from others.
-pub fn job_id() -> String {
+/// What tells this job from others: what its PEs are told with `-x`, or what this process was; not the name of a job
+/// that it is a part of.
+pub fn job_id(environment: &[(OsString, OsString)]) -> String {
     let begin = (&*handover::host(), std::process::id(), realtime_ns());
-    JobIdentity::new(|name| env::var_os(name), "oshrun", begin).id
+    let own = |name: &str| env::var_os(name).filter(|_| name != JOB_VARIABLE || env::var_os(WITHIN_JOB).is_none());
+    JobIdentity::new(|name| given(environment, name).or_else(|| own(name)), "oshrun", begin).id
 }
 
 /// Hands the profile over. `environment`: that of the PEs, which names the job on every host.
@@ -28,8 +31,11 @@ pub fn identity(environment: &[(OsString, OsString)]) -> JobIdentity {
 
 /// As the PEs have it.
 fn variable(environment: &[(OsString, OsString)], name: &str) -> Option<OsString> {
-    let of_pes = environment.iter().rfind(|(known, _)| known == name).map(|(_, value)| value.clone());
-    of_pes.or_else(|| env::var_os(name))
+    given(environment, name).or_else(|| env::var_os(name))
+}
+
+fn given(environment: &[(OsString, OsString)], name: &str) -> Option<OsString> {
+    environment.iter().rfind(|(known, _)| known == name).map(|(_, value)| value.clone())
 }
 
 /// Says how the job ended.

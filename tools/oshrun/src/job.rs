@@ -253,7 +253,7 @@ fn supervisor(options: &Options, job: Job, profile: Option<Profile>, signals: Re
 /// Variables for the PEs; says which of `-x` are not set.
 pub fn environment(options: &Options, tools: Option<OsString>) -> Vec<(OsString, OsString)> {
     let mut environment = Environment::new(options, tools);
-    environment.set.push((handover::JOB_VARIABLE.into(), handover::job_id().into()));
+    environment.set.push((handover::JOB_VARIABLE.into(), handover::job_id(&environment.set).into()));
     for name in &environment.unset {
         pellucid_profile::say!(
             "oshrun: option -x: {} is not set, so it is not passed on",

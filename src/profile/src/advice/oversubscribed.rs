@@ -186,10 +186,11 @@ fn work_one_at_a_time(pes: &[&PeRow]) -> bool {
 }
 
 /// For how long PEs stood in line for a core while they did not wait, where they work for longer between two waits than
-/// it takes to get one: for no longer do others wait for cores. `None`: it is not known, or they work for less.
+/// it takes to get one: for no longer do others wait for cores. `None`: it is not known, they work for less, or stand
+/// still for want of a quota, which is no line.
 fn in_line_for_work(pes: &[&PeRow]) -> Option<f64> {
     let in_line: Option<u64> = pes.iter().map(|pe| pe.queued_outside_ns()).sum();
-    in_line.filter(|_| work_for_long(pes)).map(|ns| ns as f64 * pes.len() as f64)
+    in_line.filter(|_| work_for_long(pes) && !has_quota(pes)).map(|ns| ns as f64 * pes.len() as f64)
 }
 
 /// Whether the PEs work for longer between two waits than it takes to get a core.

@@ -85,7 +85,8 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     Some(Finding {
         what,
         evidence: format!(
-            "{} outside of the library in the mean of the {} with more, {} of the {} with less, which waits {} in all{}",
+            "{} outside of the library in the mean of the {} with more, {} of the {} with less, which waits {} in \
+             all{}",
             shown_time(more_ns),
             more.len(),
             shown_time(less_ns),

@@ -11,10 +11,11 @@ use super::mapping::Mapping;
 use crate::clock::realtime_ns;
 use crate::output::Claim;
 
-/// Bytes of what [`origin`] gives.
+/// Bytes of what [`origin`] gives before the name.
 const BYTES: usize = 12 + 32;
 
-/// The begin of a segment's job, for [`follow`] on other hosts: nanoseconds since 1970, a process, and the claims.
+/// The begin of a segment's job, for [`follow`] on other hosts: nanoseconds since 1970, a process, the claims, and what
+/// the job is called. At most 300 bytes.
 ///
 /// # Errors
 /// As for reading a segment.
@@ -23,7 +24,8 @@ pub fn origin(fd: RawFd) -> io::Result<Vec<u8>> {
     let header = header(&mapping);
     let (realtime, pid) = (header.start_realtime.load(Relaxed), header.launcher_pid.load(Relaxed));
     let claims = header.claims.iter().flatten().flat_map(|word| word.load(Relaxed).to_le_bytes());
-    Ok(realtime.to_le_bytes().into_iter().chain(pid.to_le_bytes()).chain(claims).collect())
+    let name = header.job_id.get().into_bytes();
+    Ok(realtime.to_le_bytes().into_iter().chain(pid.to_le_bytes()).chain(claims).chain(name).collect())
 }
 
 /// Has a segment count from the begin of another host's, as far as the clocks of both hosts agree. Before anybody
@@ -33,7 +35,9 @@ pub fn origin(fd: RawFd) -> io::Result<Vec<u8>> {
 /// `InvalidData` for what is not of [`origin`]; as for reading a segment.
 pub fn follow(fd: RawFd, origin: &[u8]) -> io::Result<()> {
     let invalid = || io::Error::new(io::ErrorKind::InvalidData, "this is no begin of a job");
-    let (realtime, pid) = origin.split_first_chunk().filter(|_| origin.len() == BYTES).ok_or_else(invalid)?;
+    let (origin, name) = origin.split_at_checked(BYTES).ok_or_else(invalid)?;
+    let name = str::from_utf8(name).map_err(|_| invalid())?;
+    let (realtime, pid) = origin.split_first_chunk().ok_or_else(invalid)?;
     let realtime = u64::from_le_bytes(*realtime);
     let (pid, claims) = pid.split_first_chunk().ok_or_else(invalid)?;
     let pid = u32::from_le_bytes(*pid);
@@ -44,6 +48,9 @@ pub fn follow(fd: RawFd, origin: &[u8]) -> io::Result<()> {
     header.start_ticks.store(begin, Relaxed);
     header.start_realtime.store(realtime, Relaxed);
     header.launcher_pid.store(pid, Relaxed);
+    if !name.is_empty() {
+        header.job_id.set(name);
+    }
     for (word, bytes) in header.claims.iter().flatten().zip(claims.as_chunks().0) {
         word.store(u64::from_le_bytes(*bytes), Relaxed);
     }
@@ -98,6 +105,7 @@ mod tests {
         let (one, other) = (create(2, &info(0)).unwrap(), create(2, &info(1)).unwrap());
         let claim = [None, Some(Claim { number: 2, token: 77 })];
         set_claims(one.as_raw_fd(), claim).unwrap();
+        header(&open(one.as_raw_fd()).unwrap().1).job_id.set(&"é".repeat(64));
         let told = origin(one.as_raw_fd()).unwrap();
         follow(other.as_raw_fd(), &told).unwrap();
         assert_eq!(origin(other.as_raw_fd()).unwrap(), told);
@@ -110,7 +118,7 @@ mod tests {
     #[test]
     fn nonsense_is_refused() {
         let fd = create(1, &JobInfo::default()).unwrap();
-        for told in [&[][..], &[0; 11], &[0; 43], &[0; 45]] {
+        for told in [&[][..], &[0; 11], &[0; 43], &[0xff; 45]] {
             assert!(follow(fd.as_raw_fd(), told).is_err());
         }
     }

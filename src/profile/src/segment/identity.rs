@@ -10,6 +10,8 @@ use crate::model::JobIdentity;
 
 /// Names the job: set by the launcher for its PEs.
 pub const VARIABLE: &str = "PELLUCID_JOB_ID";
+/// Set in the PEs of a job: the name in their environment is that of this job, and of no other that they start.
+pub const WITHIN_JOB: &str = "PELLUCID_PE";
 /// Characters of a job's identity, and of whatever else its user has named: the rest is cut.
 const LONGEST: usize = 64;
 
@@ -48,7 +50,8 @@ pub fn set_identity(fd: RawFd, identity: &JobIdentity) -> io::Result<()> {
     Ok(())
 }
 
-/// What tells a job from others: the batch system's number and step, or host, launcher and second of the start.
+/// What tells a job from others: the batch system's number, with its step or, as a batch script may start several jobs,
+/// the launcher; else host, launcher and second of the start.
 fn id(variable: impl Fn(&str) -> Option<OsString>, (host, launcher, start_ns): (&str, u32, u64)) -> String {
     let text =
         |name| variable(name).map(|value| value.to_string_lossy().into_owned()).filter(|value| !value.is_empty());
@@ -58,7 +61,7 @@ fn id(variable: impl Fn(&str) -> Option<OsString>, (host, launcher, start_ns): (
     let batch = ["SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"].into_iter().find_map(text);
     let id = match (batch, step(&variable)) {
         (Some(id), step) if !step.is_empty() => format!("{id}_{step}"),
-        (Some(id), _) => id,
+        (Some(id), _) => format!("{id}_{launcher}"),
         (None, _) => format!("{host}-{launcher}-{}", start_ns / 1_000_000_000),
     };
     let plain = |c: char| if c.is_ascii_alphanumeric() || "._-[]".contains(c) { c } else { '_' };
@@ -91,9 +94,9 @@ mod tests {
             |pairs: &[(&str, &str)]| JobIdentity::new(set(pairs), "oshrun", ("n 1", 71, 1_750_000_000_900_000_000)).id;
         assert_eq!(id(&[]), "n_1-71-1750000000");
         assert_eq!(id(&[("SLURM_JOB_ID", "42"), ("SLURM_STEP_ID", "3")]), "42_3");
-        assert_eq!(id(&[("SLURM_JOB_ID", "42"), ("SLURM_STEP_ID", "4294967291")]), "42");
-        assert_eq!(id(&[("PBS_JOBID", "9[1].host")]), "9[1].host");
-        assert_eq!(id(&[("FLUX_JOB_ID", "a\"b\n")]), "a_b_");
+        assert_eq!(id(&[("SLURM_JOB_ID", "42"), ("SLURM_STEP_ID", "4294967291")]), "42_71");
+        assert_eq!(id(&[("PBS_JOBID", "9[1].host")]), "9[1].host_71");
+        assert_eq!(id(&[("FLUX_JOB_ID", "a\"b\n")]), "a_b__71");
         assert_eq!(id(&[("LSB_JOBID", &"7".repeat(100))]).len(), 64);
         assert_eq!(id(&[("SLURM_JOB_ID", "42"), (VARIABLE, "my job: 7\n")]), "my job: 7_");
         assert_eq!(id(&[(VARIABLE, &"é".repeat(100_000))]), "é".repeat(64));

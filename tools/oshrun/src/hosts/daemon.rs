@@ -31,10 +31,12 @@ use contact::{Waiting, connect, first_line};
 use pellucid_core::base::text::visible_lines;
 use pellucid_core::bootstrap::job::Job;
 use pellucid_profile::companion::Companions;
+use pellucid_profile::model::JobIdentity;
 use pellucid_profile::output::OutputDir;
 use pellucid_profile::segment::Origin;
 use std::env;
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The option that makes an `oshrun` a daemon. Not for users.
@@ -141,6 +143,14 @@ struct Ready {
     companions: Arc<Companions>,
 }
 
+/// The memory that the PEs record in: with the begin of the job, and its name, as the head knows them.
+fn profile_of(order: &Order, pes: Range<u32>) -> io::Result<Profile> {
+    let origin =
+        Origin { counter_ns: order.start_counter_ns, realtime_ns: order.start_realtime, launcher_pid: order.root_pid };
+    let identity = JobIdentity { step: order.step.clone(), ..handover::identity(&order.environment) };
+    Profile::with_origin(pes, order.npes, &order.program, &order.args, order.profile, (identity, Some(origin)))
+}
+
 fn prepare(order: &Order) -> Result<Ready, Failure> {
     let at = |text: String| format!("host {}: {text}", order.host);
     let needs = |what: &str, error: &dyn std::fmt::Display| {
@@ -157,11 +167,7 @@ fn prepare(order: &Order) -> Result<Ready, Failure> {
         .map_err(|error| Failure { status: error.status(), message: at(error.to_string()) })?;
     let pes = order.first..order.first + order.pes;
     let job = job_file(order).map_err(|error| needs("make the job's shared memory", &error))?;
-    let origin =
-        Origin { counter_ns: order.start_counter_ns, realtime_ns: order.start_realtime, launcher_pid: order.root_pid };
-    let about = (handover::identity(&order.environment), Some(origin));
-    let profile = Profile::with_origin(pes.clone(), order.npes, &order.program, &order.args, order.profile, about);
-    let profile = match profile {
+    let profile = match profile_of(order, pes.clone()) {
         Ok(profile) => Some(profile),
         // It would have shown long waits only.
         Err(_) if order.profile.is_none() => None,

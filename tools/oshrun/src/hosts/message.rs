@@ -66,6 +66,8 @@ packed! {
         pub start_counter_ns: u64,
         /// Process of the head.
         pub root_pid: u32,
+        /// Step of the batch system that the head is in; the daemon may be in one of its own.
+        pub step: String,
         /// Whether the job goes on without PEs that are lost.
         pub survive: bool,
     }
@@ -78,7 +80,7 @@ packed! {
         /// The head knows the daemon, and shows by the second secret that it is the head.
         Welcome = 1 { secret: String, }
         /// Start the PEs.
-        Start = 2 { order: Order, }
+        Start = 2 { order: Box<Order>, }
         /// The head is there.
         Beat = 3 {}
         /// The head is about to be stopped (SIGTSTP): it will be silent.

@@ -41,6 +41,15 @@ impl Field for bool {
     }
 }
 
+impl<T: Field> Field for Box<T> {
+    fn put(&self, out: &mut Vec<u8>) {
+        (**self).put(out);
+    }
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        T::take(from).map(Box::new)
+    }
+}
+
 impl Field for Bytes {
     fn put(&self, out: &mut Vec<u8>) {
         (self.0.len() as u32).put(out);

@@ -99,7 +99,11 @@ fn follow(mut stream: UnixStream, jobs: &Jobs) -> io::Result<()> {
     if handover::user() != 0 && user != handover::user() {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("it is user {user}'s")));
     }
-    let Some(message) = first_message(&stream, Some(Instant::now() + PATIENCE))? else { return Ok(()) };
+    let first = first_message(&stream, Some(Instant::now() + PATIENCE)).map_err(|error| match error.kind() {
+        io::ErrorKind::WouldBlock => io::Error::other(format!("its message did not come within {PATIENCE:?}")),
+        _ => error,
+    });
+    let Some(message) = first? else { return Ok(()) };
     let (key, _) = accept(message, user, jobs)?;
     stream.set_read_timeout(None)?;
     let mut text = String::new();

@@ -82,7 +82,7 @@ impl Waiting {
             let mut messages = self.messages()?.into_iter();
             while let Some(message) = messages.next() {
                 match message {
-                    ToDaemon::Start { order } => return Ok(Some((order, messages.collect()))),
+                    ToDaemon::Start { order } => return Ok(Some((*order, messages.collect()))),
                     ToDaemon::End {} | ToDaemon::Bye {} => return Ok(None),
                     _ => {}
                 }

@@ -3,6 +3,7 @@
 use super::losses::Survival;
 use super::{Head, Host, LISTENER, Phase, SIGNALS, STREAMS, WAKE};
 use crate::ending::Ending;
+use crate::handover;
 use crate::hosts::addresses::Addresses;
 use crate::hosts::agent::{self, Invitation};
 use crate::hosts::clock::{self, Measurement};
@@ -240,10 +241,11 @@ impl<'a> Head<'a> {
                 start_realtime: self.begin.1,
                 start_counter_ns: self.begin.0.saturating_add_signed(offset.saturating_neg()),
                 root_pid: process::id() as u32,
+                step: handover::identity(&self.environment).step,
                 survive: self.options.survive,
             };
             self.hosts[number].phase = Phase::Running;
-            self.send(number, &ToDaemon::Start { order });
+            self.send(number, &ToDaemon::Start { order: Box::new(order) });
             // It looks for files and starts PEs.
             self.expect_silence(number);
         }
