@@ -24,8 +24,8 @@ const FOR_WORK: f64 = 0.6;
 const IN_LINE: f64 = 0.1;
 
 /// What to try where they pass something on.
-const PASS_ON: &str = "let the next PE begin before the one before it has finished: a second buffer, that is filled while the first one \
-     is read; smaller parts, sent on as they are ready; what does not depend on others first";
+const PASS_ON: &str = "let the next PE begin before the one before it has finished: a second buffer, that is filled \
+     while the first one is read; smaller parts, sent on as they are ready; what does not depend on others first";
 /// What to try where another one has something to do before each meeting.
 const EVEN_OUT: &str = "give each PE a part of each step: smaller parts, which PEs take from a counter \
      (shmem_atomic_fetch_add); meet less often, so that steps that take long even out";
