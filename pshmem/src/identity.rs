@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use pellucid_profile::model::JobIdentity;
 use pellucid_profile::segment::Segment;
-use pellucid_profile::segment::identity::{VARIABLE, WITHIN_JOB, set_identity};
+use pellucid_profile::segment::identity::{BATCH, VARIABLE, WITHIN_JOB, set_identity};
 
 /// Names of jobs that launchers give to each of their processes.
 const NAMES: [&str; 2] = ["PMIX_NAMESPACE", "PMI_JOBID"];
@@ -34,9 +34,7 @@ fn is_set(value: &OsString) -> bool {
 /// As the environment has it; the name of the job, where neither its user nor a batch system gives one, from the
 /// launcher.
 fn variable(name: &str) -> Option<OsString> {
-    let batch = || {
-        ["SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"].into_iter().any(|name| env::var_os(name).is_some())
-    };
+    let batch = || BATCH.into_iter().any(|name| env::var_os(name).is_some());
     let given = env::var_os(name).filter(is_set);
     // Not that of the job that has started this one.
     let given = given.filter(|_| name != VARIABLE || env::var_os(WITHIN_JOB).is_none());

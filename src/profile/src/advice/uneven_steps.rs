@@ -27,7 +27,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let pes = profile.pes.len() as u64;
     let times = &profile.efficiencies.run;
     let factors = times.factors(pes).filter(|_| pes > 1 && !profile.meetings_differ())?;
-    let LateLine { late, .. } = late_by_line(profile, symbols).into_iter().max_by_key(|line| line.late.lost_ns)?;
+    let LateLine { late, .. } = late_by_line(profile, symbols).into_iter().next()?;
     let (pe, times_last, to_one) = late.worst()?;
     let lost = late.lost_ns as f64;
     let share = (lost / run_ns(profile)).min(1.0 - factors.balance * factors.serialisation);

@@ -12,6 +12,8 @@ use crate::model::JobIdentity;
 pub const VARIABLE: &str = "PELLUCID_JOB_ID";
 /// Set in the PEs of a job: the name in their environment is that of this job, and of no other that they start.
 pub const WITHIN_JOB: &str = "PELLUCID_PE";
+/// Where batch systems tell the number of their job.
+pub const BATCH: [&str; 4] = ["SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"];
 /// Characters of a job's identity, and of whatever else its user has named: the rest is cut.
 const LONGEST: usize = 64;
 
@@ -58,7 +60,7 @@ fn id(variable: impl Fn(&str) -> Option<OsString>, (host, launcher, start_ns): (
     if let Some(known) = text(VARIABLE) {
         return label(&known);
     }
-    let batch = ["SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"].into_iter().find_map(text);
+    let batch = BATCH.into_iter().find_map(text);
     let id = match (batch, step(&variable)) {
         (Some(id), step) if !step.is_empty() => format!("{id}_{step}"),
         (Some(id), _) => format!("{id}_{launcher}"),
