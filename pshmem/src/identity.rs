@@ -20,8 +20,8 @@ pub fn tell(segment: RawFd) {
     // What has no segment is not shown.
     let Ok(map) = Segment::map(fd) else { return };
     let header = map.header();
-    let host = if map.pes().len() == map.npes() as usize { header.host.get() } else { "job".into() };
-    let begin = (&*host, header.launcher_pid.load(Relaxed), header.start_realtime.load(Relaxed));
+    let host = (map.pes().len() == map.npes() as usize).then(|| header.host.get());
+    let begin = (host.as_deref(), header.launcher_pid.load(Relaxed), header.start_realtime.load(Relaxed));
     let launcher =
         env::var_os("SHMEM_BOOTSTRAP").filter(is_set).map_or_else(launcher, |name| name.to_string_lossy().into_owned());
     let _ = set_identity(segment, &JobIdentity::new(variable, &launcher, begin));

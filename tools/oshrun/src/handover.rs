@@ -14,7 +14,8 @@ use pellucid_profile::segment::identity::WITHIN_JOB;
 /// What tells this job from others: what its PEs are told with `-x`, or what this process was; not the name of a job
 /// that it is a part of.
 pub fn job_id(environment: &[(OsString, OsString)]) -> String {
-    let begin = (&*handover::host(), std::process::id(), realtime_ns());
+    let host = handover::host();
+    let begin = (Some(&*host), std::process::id(), realtime_ns());
     let own = |name: &str| env::var_os(name).filter(|_| name != JOB_VARIABLE || env::var_os(WITHIN_JOB).is_none());
     JobIdentity::new(|name| given(environment, name).or_else(|| own(name)), "oshrun", begin).id
 }
@@ -26,7 +27,7 @@ pub fn offer(profile: &Profile, environment: &[(OsString, OsString)]) -> Option<
 
 /// Who the job is whose PEs have this `environment`, by its name in there.
 pub fn identity(environment: &[(OsString, OsString)]) -> JobIdentity {
-    JobIdentity::new(|name| variable(environment, name), "oshrun", ("", 0, 0))
+    JobIdentity::new(|name| variable(environment, name), "oshrun", (None, 0, 0))
 }
 
 /// As the PEs have it.

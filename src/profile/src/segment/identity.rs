@@ -18,9 +18,13 @@ pub const BATCH: [&str; 4] = ["SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JO
 const LONGEST: usize = 64;
 
 impl JobIdentity {
-    /// By the variables of its PEs, and what started it. Without a batch system, by host, process and begin of the job
-    /// in nanoseconds since 1970.
-    pub fn new(variable: impl Fn(&str) -> Option<OsString>, launcher: &str, begin: (&str, u32, u64)) -> JobIdentity {
+    /// By the variables of its PEs, and what started it: host, process and begin of the job in nanoseconds since 1970.
+    /// No host: it has several, and each only knows a process of its own.
+    pub fn new(
+        variable: impl Fn(&str) -> Option<OsString>,
+        launcher: &str,
+        begin: (Option<&str>, u32, u64),
+    ) -> JobIdentity {
         JobIdentity { id: id(&variable, begin), step: step(&variable), launcher: launcher.to_owned() }
     }
 }
@@ -53,8 +57,8 @@ pub fn set_identity(fd: RawFd, identity: &JobIdentity) -> io::Result<()> {
 }
 
 /// What tells a job from others: the batch system's number, with its step or, as a batch script may start several jobs,
-/// the launcher; else host, launcher and second of the start.
-fn id(variable: impl Fn(&str) -> Option<OsString>, (host, launcher, start_ns): (&str, u32, u64)) -> String {
+/// the launcher, where all hosts know that; else host, launcher and second of the start.
+fn id(variable: impl Fn(&str) -> Option<OsString>, (host, launcher, start_ns): (Option<&str>, u32, u64)) -> String {
     let text =
         |name| variable(name).map(|value| value.to_string_lossy().into_owned()).filter(|value| !value.is_empty());
     if let Some(known) = text(VARIABLE) {
@@ -63,8 +67,9 @@ fn id(variable: impl Fn(&str) -> Option<OsString>, (host, launcher, start_ns): (
     let batch = BATCH.into_iter().find_map(text);
     let id = match (batch, step(&variable)) {
         (Some(id), step) if !step.is_empty() => format!("{id}_{step}"),
+        (Some(id), _) if host.is_none() => id,
         (Some(id), _) => format!("{id}_{launcher}"),
-        (None, _) => format!("{host}-{launcher}-{}", start_ns / 1_000_000_000),
+        (None, _) => format!("{}-{launcher}-{}", host.unwrap_or("job"), start_ns / 1_000_000_000),
     };
     let plain = |c: char| if c.is_ascii_alphanumeric() || "._-[]".contains(c) { c } else { '_' };
     id.chars().map(plain).take(LONGEST).collect()
@@ -92,12 +97,17 @@ mod tests {
 
     #[test]
     fn jobs_are_named_by_their_batch_system() {
-        let id =
-            |pairs: &[(&str, &str)]| JobIdentity::new(set(pairs), "oshrun", ("n 1", 71, 1_750_000_000_900_000_000)).id;
+        let id = |pairs: &[(&str, &str)]| {
+            JobIdentity::new(set(pairs), "oshrun", (Some("n 1"), 71, 1_750_000_000_900_000_000)).id
+        };
         assert_eq!(id(&[]), "n_1-71-1750000000");
         assert_eq!(id(&[("SLURM_JOB_ID", "42"), ("SLURM_STEP_ID", "3")]), "42_3");
         assert_eq!(id(&[("SLURM_JOB_ID", "42"), ("SLURM_STEP_ID", "4294967291")]), "42_71");
         assert_eq!(id(&[("PBS_JOBID", "9[1].host")]), "9[1].host_71");
+        // Of several hosts, each knows another process.
+        let on_several = |pairs: &[(&str, &str)]| JobIdentity::new(set(pairs), "pmix", (None, 71, 1_750_000_000)).id;
+        assert_eq!(on_several(&[("PBS_JOBID", "9")]), "9");
+        assert_eq!(on_several(&[]), "job-71-1");
         assert_eq!(id(&[("FLUX_JOB_ID", "a\"b\n")]), "a_b__71");
         assert_eq!(id(&[("LSB_JOBID", &"7".repeat(100))]).len(), 64);
         assert_eq!(id(&[("SLURM_JOB_ID", "42"), (VARIABLE, "my job: 7\n")]), "my job: 7_");
