@@ -4,14 +4,19 @@
 use super::pack::Field;
 use crate::sys::epoll::{Epoll, Interest};
 use crate::sys::net;
+use pellucid_core::os::tcp;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
+use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 /// How often each side shows that it is there.
 pub const BEAT: Duration = Duration::from_secs(1);
-/// After so much silence the other side is taken for lost.
-pub const SILENCE: Duration = Duration::from_secs(6);
+/// After so much silence the other side is taken for lost, where its host says nothing either.
+const SILENCE: Duration = Duration::from_secs(6);
+/// The same where its host answers: it may be stopped, or others keep it from the cores, which on a busy machine has
+/// taken 20 s.
+const STANDSTILL: Duration = Duration::from_secs(30);
 /// The same while the other side has much to do: to start PEs, to write what all have recorded.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Bytes of a message at most, and of one from somebody unknown.
@@ -177,14 +182,18 @@ impl Link {
         now.saturating_duration_since(self.spoke) >= BEAT
     }
 
-    /// Whether the other side has been silent for too long.
-    pub fn is_silent(&mut self, now: Instant) -> bool {
-        self.silent.look(now) >= self.limit && !self.paused
-    }
-
-    /// How long the other side may be silent.
-    pub fn limit(&self) -> Duration {
-        self.limit
+    /// Why the other side is taken for lost, if it is: it has been silent for too long. The kernel there answers for a
+    /// process that does not run.
+    pub fn silence(&mut self, now: Instant) -> Option<String> {
+        let silent = self.silent.look(now);
+        if self.paused || silent < self.limit {
+            return None;
+        }
+        let state = tcp::state(self.stream.as_raw_fd());
+        let answers = state.is_some_and(|state| !state.waits || state.silent < SILENCE);
+        let limit = if answers { self.limit.max(STANDSTILL) } else { self.limit };
+        let but = if answers { ", although its host answers" } else { "" };
+        (silent >= limit).then(|| format!("nothing was heard of it for {} s{but}", limit.as_secs()))
     }
 
     /// Stops waiting for events.
@@ -197,21 +206,48 @@ impl Link {
 mod tests {
     use super::*;
 
+    fn linked() -> (Link, TcpStream, Epoll) {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let theirs = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let epoll = Epoll::new().unwrap();
+        (Link::new(listener.accept().unwrap().0, 1, &epoll).unwrap(), theirs, epoll)
+    }
+
+    /// How long one has to look until the other side is lost, in looks of a second.
+    fn seconds_until_lost(link: &mut Link) -> (u64, String) {
+        let mut now = Instant::now();
+        for second in 1..100 {
+            now += BEAT;
+            if let Some(why) = link.silence(now) {
+                return (second, why);
+            }
+        }
+        panic!("never");
+    }
+
+    #[test]
+    fn whoever_says_nothing_on_a_host_that_answers_has_longer() {
+        let (mut link, _theirs, _epoll) = linked();
+        let (seconds, why) = seconds_until_lost(&mut link);
+        assert_eq!((seconds, &*why), (30, "nothing was heard of it for 30 s, although its host answers"));
+        let (mut link, _theirs, _epoll) = linked();
+        link.be_patient();
+        assert_eq!(seconds_until_lost(&mut link).0, 60);
+        // Nobody is there to answer.
+        let (mut link, theirs, _epoll) = linked();
+        drop(theirs);
+        assert_eq!(seconds_until_lost(&mut link), (6, "nothing was heard of it for 6 s".to_owned()));
+    }
+
     #[test]
     fn patience_lasts_until_something_is_heard() {
-        let (ours, mut theirs) = {
-            let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-            let theirs = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-            (listener.accept().unwrap().0, theirs)
-        };
-        let epoll = Epoll::new().unwrap();
-        let mut link = Link::new(ours, 1, &epoll).unwrap();
+        let (mut link, mut theirs, epoll) = linked();
         link.be_patient();
-        assert_eq!(link.limit(), PATIENCE);
+        assert_eq!(link.limit, PATIENCE);
         theirs.write_all(&[1, 0]).unwrap();
         epoll.wait(Some(Duration::from_secs(10))).unwrap();
         assert!(link.ready::<crate::hosts::message::ToHead>(&epoll).1.is_none());
-        assert_eq!(link.limit(), SILENCE);
+        assert_eq!(link.limit, SILENCE);
     }
 
     #[test]

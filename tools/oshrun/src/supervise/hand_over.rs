@@ -70,6 +70,7 @@ impl Supervisor {
                 let _ = fs::remove_dir_all(directory);
             }
         }
-        Ok(())
+        // What was said since the output of the PEs: that the head is lost.
+        if lost { self.flush() } else { Ok(()) }
     }
 }

@@ -122,9 +122,8 @@ impl Supervisor {
         if remote.link.beat_due(now) {
             remote.link.send(&ToHead::Beat {}, &self.epoll);
         }
-        if remote.link.is_silent(now) {
-            let limit = remote.link.limit().as_secs();
-            return self.root_lost(&format!("nothing was heard of it for {limit} s"));
+        if let Some(why) = remote.link.silence(now) {
+            return self.root_lost(&why);
         }
         let is_out = |pe| self.job.pe(pe).state() != PeState::NotStarted;
         if self.job.survives() && !remote.begun && self.job.pes().all(is_out) {

@@ -2,7 +2,7 @@
 
 use crate::hosts::agent::Invitation;
 use crate::hosts::clock;
-use crate::hosts::link::{Link, SILENCE};
+use crate::hosts::link::Link;
 use crate::hosts::message::{Order, PROTOCOL, ToDaemon, ToHead, VERSION};
 use crate::hosts::pack::Field;
 use crate::job::Failure;
@@ -144,8 +144,8 @@ impl Waiting {
         if self.link.beat_due(now) {
             self.link.send(&ToHead::Beat {}, &self.epoll);
         }
-        if self.link.is_silent(now) {
-            return Err(lost(&format!("nothing was heard of it for {} s", SILENCE.as_secs())));
+        if let Some(why) = self.link.silence(now) {
+            return Err(lost(&why));
         }
         Ok(rest)
     }

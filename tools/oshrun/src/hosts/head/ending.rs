@@ -132,16 +132,16 @@ impl Head<'_> {
     pub(super) fn keep_links(&mut self, now: Instant) {
         let mut silent = Vec::new();
         for (token, (link, host)) in &mut self.links {
-            if link.is_silent(now) {
-                silent.push((*token, *host, link.limit()));
+            if let Some(why) = link.silence(now) {
+                silent.push((*token, *host, why));
             } else if link.beat_due(now) && host.is_some() {
                 link.send(&ToDaemon::Beat {}, &self.epoll);
             }
         }
-        for (token, host, limit) in silent {
+        for (token, host, why) in silent {
             self.drop_link(token);
             if let Some(host) = host {
-                self.disconnected(host, format!("nothing was heard of it for {} s", limit.as_secs()));
+                self.disconnected(host, why);
             }
         }
     }
